@@ -14,9 +14,7 @@ public struct GalleryExample: Sendable {
     /// The page over a loop of its own in this process, for a server's address.
     let local: @Sendable (_ server: String) -> Group
     /// The page over the loop of a reducer.
-    let remote:
-        @Sendable (_ reducer: ReducerAddress, _ server: String, _ log: @escaping @Sendable (String) -> Void) throws ->
-            Group
+    let remote: @Sendable (_ reducer: ReducerAddress, _ server: String, _ log: LogHandler) throws -> Group
 
     /// - Parameters:
     ///   - abstract: one sentence on what it shows.

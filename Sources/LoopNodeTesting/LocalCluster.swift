@@ -32,7 +32,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     public let waitLimit: Duration
     private let definition: Definition
     private let journal: JournalPlace
-    private let log: @Sendable (String) -> Void
+    private let log: LogHandler
     private let checksPurity: Bool
     private let nodes = Locked(Nodes())
     /// What ended a node that was neither killed nor stopped.
@@ -59,7 +59,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     public nonisolated(nonsending) static func run<Value>(
         _ definition: Definition, workers: Int = 1, journal: LocalJournal = .memory,
         silenceLimit: Duration = .seconds(1), waitLimit: Duration = .seconds(60), checksPurity: Bool = false,
-        log: @escaping @Sendable (String) -> Void = { _ in },
+        log: LogHandler = .silent,
         _ body: nonisolated(nonsending) (LocalCluster) async throws -> Value
     ) async throws -> Value {
         let cluster = try LocalCluster(
@@ -78,7 +78,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
 
     private init(
         _ definition: Definition, _ journal: JournalPlace, _ silenceLimit: Duration, _ waitLimit: Duration,
-        _ checksPurity: Bool, _ log: @escaping @Sendable (String) -> Void
+        _ checksPurity: Bool, _ log: LogHandler
     ) throws {
         self.definition = definition
         self.journal = journal

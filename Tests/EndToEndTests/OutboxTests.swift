@@ -43,7 +43,7 @@ private struct Tally: LoopDefinition {
 
         private func start() throws {
             let configuration = ReducerNodeConfiguration(
-                bind: try BindAddress(address), journal: .file("\(folder.path)/tally.journal"), log: { _ in })
+                bind: try BindAddress(address), journal: .file("\(folder.path)/tally.journal"), log: .silent)
             let node = try ReducerNode(Tally(), configuration: configuration)
             reducer.withLock { $0 = (node, Task { try await node.run() }) }
         }
@@ -86,7 +86,7 @@ private struct Tally: LoopDefinition {
         }
 
         func counts() async throws -> [Int: Int] {
-            let loop = try RemoteLoop(Tally.self, reducer: address, log: { _ in })
+            let loop = try RemoteLoop(Tally.self, reducer: address, log: .silent)
             var counts: [Int: Int] = [:]
             for await (_, state) in loop.states {
                 counts = state.counts

@@ -58,7 +58,7 @@ struct Deadlines: LoopDefinition {
 struct DeadlineBench {
     var machine: ReducerMachine<Deadlines>
     var records: [Record] = []
-    var alarms: [String] = []
+    var news: [ReducerNews] = []
     /// Both clocks in milliseconds.
     var time: Int64
     /// How far the civil clock was set.
@@ -106,7 +106,7 @@ struct DeadlineBench {
         let position = ready.position
         #expect(replayed.position == position && replayed.digest() == machine.core.digest())
         let released = machine.release(ready, JournalReceipt(through: position))
-        alarms += released.alarms
+        news += released.news
         return released.messages
     }
 

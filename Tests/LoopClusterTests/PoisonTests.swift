@@ -89,7 +89,8 @@ import Testing
             status.warnings == [
                 "1 EVENT IS QUARANTINED: the newest ended the reducer 2 times in reduce; see: loopctl quarantine list"
             ])
-        #expect(third.bench.alarms.count == 1)
+        let aside = try #require(third.bench.records.quarantined.first)
+        #expect(third.bench.news.contains(.quarantined(aside, feedback: nil)))
     }
 
     @Test func `in a query is blamed too`() throws {

@@ -15,7 +15,7 @@ struct ReducerBench {
     /// What turns have released besides messages.
     var backgroundJobs: [BackgroundJob] = []
     var journalRequests: [JournalRequest] = []
-    var alarms: [String] = []
+    var news: [ReducerNews] = []
     /// Milliseconds on both clocks.
     var time: Int64 = 10_000
     static let history = History(0x1234)
@@ -64,7 +64,7 @@ struct ReducerBench {
         let released = machine.release(ready, JournalReceipt(through: position))
         backgroundJobs += released.backgroundJobs
         journalRequests += released.journalRequests
-        alarms += released.alarms
+        news += released.news
         return released.messages
     }
 

@@ -42,7 +42,7 @@ private struct Chimes: LoopDefinition {
 private struct ChimeBench {
     var machine: ReducerMachine<Chimes>
     var records: [Record]
-    var alarms: [String] = []
+    var news: [ReducerNews] = []
     /// Both clocks in milliseconds.
     var time: Int64
     var deadline: Int64 = 0
@@ -84,7 +84,7 @@ private struct ChimeBench {
         let position = ready.position
         #expect(try replayed.position == position && replayed.differences(from: machine.core) == [])
         let released = machine.release(ready, JournalReceipt(through: position))
-        alarms += released.alarms
+        news += released.news
         return released.messages
     }
 
@@ -246,6 +246,7 @@ private struct ChimeBench {
         #expect(third.runs == [])
         #expect(third.machine.core.quarantine[1]?.crashes == 2)
         #expect(third.machine.core.schedules[0]?.next == WallTime(milliseconds: 30_000))
-        #expect(third.alarms.first?.hasPrefix("the event of a schedule (no effect) ended this process 2 times") == true)
+        let aside = try #require(third.machine.core.quarantine[1])
+        #expect(third.news == [.quarantined(aside, feedback: nil)])
     }
 }

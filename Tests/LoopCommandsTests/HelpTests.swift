@@ -71,6 +71,11 @@ import Testing
                   --capacity N                how many effects each worker holds at once [env: LOOP_CAPACITY]
                   --quiet                     show no progress, and what the processes say only when they fail
                                               [env: LOOP_QUIET]
+                  --log text|json             how the processes write their logs: text for people, or JSON lines
+                                              [env: LOOP_LOG]
+                  --log-level debug|info|notice|warning|error
+                                              leave out of the logs what matters less than this; without it info
+                                              [env: LOOP_LOG_LEVEL]
                   --exit-zero                 end with 0 when the loop's verdict is bad, too: for people, who read
                                               the outcome
                   --reducer-exe PATH          the reducer's program; else loop-reducer next to loopctl

@@ -1,5 +1,6 @@
 import LoopCore
 import LoopLock
+import LoopNode
 import LoopNodeTesting
 import Testing
 
@@ -32,9 +33,8 @@ private struct Forgetful: LoopDefinition {
 
 @Suite(.timeLimit(.minutes(5))) struct `A definition that is not a function` {
     @Test func `is named in the log at its event, and found by verify at its seq`() async throws {
-        let lines = Locked<[String]>([])
-        let log: @Sendable (String) -> Void = { line in lines.withLock { $0.append(line) } }
-        try await LocalCluster.run(Forgetful(), workers: 0, checksPurity: true, log: log) { cluster in
+        let log = LogCollector()
+        try await LocalCluster.run(Forgetful(), workers: 0, checksPurity: true, log: log.handler) { cluster in
             try await cluster.sendAndConfirm(.nothing)
             try await cluster.sendAndConfirm(.mark)
             let difference = try await cluster.ask(.verify).difference
@@ -42,7 +42,7 @@ private struct Forgetful: LoopDefinition {
             #expect(difference?.hasSuffix("they were last equal at seq 1") == true)
         }
         #expect(
-            lines.withLock { $0 }.filter { $0.contains("not a function") } == [
+            log.events.filter { $0.kind == .impure }.map(\.line) == [
                 "reducer forgetful: the definition is not a function of its arguments: event 2, applied twice to the same"
                     + #" state, gave two states: {"marks":[1]} and {"marks":[2]}"#
             ])

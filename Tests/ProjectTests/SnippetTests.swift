@@ -19,7 +19,7 @@ import Testing
                 "Tests/LoopTestingTests/TestLoop/DurableTimePageTests.swift",
             ]
         ), ("docs/feedbacks.md", ["Tests/LoopCoreTests/Examples/FeedbackPolicies.swift"]),
-        ("docs/services.md", [pageExamples]),
+        ("docs/services.md", [pageExamples, "Tests/LoopNodeTests/Log/SwiftLogExample.swift"]),
     ]
 
     private static let pageExamples = "Tests/LoopNodeTestingTests/PageExamples.swift"

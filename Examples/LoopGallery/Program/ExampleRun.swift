@@ -113,7 +113,7 @@ struct ExampleRun {
             example.name, workers: arguments[GalleryOptions.workers], journal: arguments[GalleryOptions.journal],
             arguments: example.reducerArguments(server: address))
         let code = try await withThrowingTaskGroup(of: Int32?.self) { group in
-            group.addTask { try await show(try example.remote(cluster.reducer, address) { _ in }) }
+            group.addTask { try await show(try example.remote(cluster.reducer, address, .silent)) }
             group.addTask {
                 _ = await cluster.wait()
                 return nil

@@ -33,8 +33,8 @@ public struct Released: Sendable {
     public var backgroundJobs: [BackgroundJob] = []
     /// What only the journal can answer; each answer comes back by `ReducerCore.answer`.
     public var journalRequests: [JournalRequest] = []
-    /// Lines for people about events that end the process; for the shell's log.
-    public var alarms: [String] = []
+    /// What people may want to know; for the shell's log.
+    public var news: [ReducerNews] = []
 }
 
 /// One message of the reducer and where it goes.

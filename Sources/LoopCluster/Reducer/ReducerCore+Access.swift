@@ -13,7 +13,7 @@ extension ReducerCore {
                 continue
             }
             turn.count(.sessionRevoked)
-            retire(session)
+            retire(session, .revoked)
         }
     }
 
@@ -57,7 +57,7 @@ extension ReducerCore {
     /// Counts it, and writes it into the log once.
     mutating func note(_ violation: Violation) {
         turn.count(.notAllowed)
-        if let line = access.lineToWrite(violation) { turn.alarms.append(line) }
+        if let line = access.lineToWrite(violation) { turn.news.append(.notAllowed(line)) }
     }
 
     /// Refuses a request.

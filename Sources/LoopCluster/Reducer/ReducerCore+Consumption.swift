@@ -237,7 +237,8 @@ extension ReducerCore {
         if change.kind == .cancelled { phase.inGrace { $0.settle(effect) } }
         guard let place = change.place else { return }
         switch change.kind {
-        case .started: dispatch.schedule(effect, at: place, journaled, context)
+        case .started:
+            if !dispatch.schedule(effect, at: place, journaled, context) { tellUnsendable(effect) }
         case .updated:
             guard journaled.effects.has(effect, at: place) else { return }
             if journaled.feedback(of: effect)?.hasPriority ?? false {

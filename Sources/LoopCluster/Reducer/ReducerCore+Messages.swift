@@ -138,7 +138,7 @@ extension ReducerCore {
             return nil
         case .inPlace(let idle):
             turn.count(.sessionEvicted)
-            retire(idle)
+            retire(idle, .evicted)
         case .new: break
         }
         let session = journaled.nextSession
@@ -164,7 +164,10 @@ extension ReducerCore {
         case .outOfOrder: return
         case .counts:
             for claim in part.attempts { adopt(claim, by: session) }
-            if part.isLast { phase.inGrace { $0.stopAwaiting(session) } }
+            if part.isLast {
+                phase.inGrace { $0.stopAwaiting(session) }
+                tellJoined(session)
+            }
         case .repeats: break
         }
         if part.isLast { sendAssignments(to: session) }
@@ -194,7 +197,7 @@ extension ReducerCore {
         guard history == journaled.history, (peer == .local) == (route == .local) else { return }
         if let record = journaled.sessions[session] {
             guard record.peer == peer else { return }
-            retire(session)
+            retire(session, .goodbye)
         }
         turn.reply(.goodbyeHeard, to: route, session: session)
     }

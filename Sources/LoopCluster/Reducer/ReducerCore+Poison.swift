@@ -30,12 +30,6 @@ extension ReducerCore {
         write(.quarantined(record))
         if entry.isLast, !breaks(.quarantinedEndsAreEnds) { remove(at: place, completedBy: origin.session) }
         poison.watch(journaled.quarantine)
-        let sender = entry.effect.map { "effect \($0), \(journaled.feedbackName(of: $0))" } ?? "no effect"
-        let own = "the event of a \(entry.effect == nil ? "schedule" : "timer")"
-        let event = origin == .ofTimers ? own : "event \(origin.number) of session \(origin.session)"
-        turn.alarms.append(
-            "\(event) (\(sender)) ended this process \(suspect.crashes) times in"
-                + " \(suspect.phase) and is set aside as quarantined event \(record.id);"
-                + " look at it with: loopctl quarantine show \(record.id)")
+        turn.news.append(.quarantined(record, feedback: entry.effect.map { journaled.feedbackName(of: $0) }))
     }
 }

@@ -15,9 +15,7 @@ extension ReducerCore {
     mutating func checkPurity(of record: EventRecord, _ before: any ErasedFold) {
         if impuritiesCount < Self.impuritiesMax, let what = impurity(of: record, before) {
             impuritiesCount += 1
-            turn.alarms.append(
-                "the definition is not a function of its arguments: event \(record.seq), applied twice to the same state,"
-                    + " gave \(what)")
+            turn.news.append(.impure(record.seq, what))
         }
         let (hash, _) = journaled.digest()
         turn.writeHash(.stateHash(journaled.seq, hash), to: &journaled)

@@ -43,8 +43,7 @@ extension ReducerCore {
             return true
         case .run(let run, let next):
             guard let bytes = one.facts.event(run), bytes.count <= context.configuration.eventBytesMax else {
-                turn.alarms.append(
-                    "the event of the schedule \(one.name) cannot be encoded, or is too large; it is left out")
+                turn.news.append(.runLeftOut(schedule: one.name))
                 passSchedule(number, standing.plan, next: next)
                 return true
             }

@@ -27,9 +27,7 @@ extension ReducerCore {
         guard explanations.mayExplain(payload.count, at: context.now.monotonic),
             let error = journaled.fold.explanation(of: Array(payload), from: schema).error
         else { return }
-        turn.alarms.append(
-            "event \(origin.number) of session \(origin.session) is refused, since it is no event of this loop:"
-                + " \(error.prefix(Self.explanationMax))")
+        turn.news.append(.undecodable(origin, String(error.prefix(Self.explanationMax))))
     }
 
     /// Answers what a sender asks of an event before it sends it.

@@ -34,6 +34,7 @@ public struct ReducerCore: Sendable {
     var updates = Updates()
     var hashing = StateHashing()
     var explanations = ExplanationLimit()
+    var newsLimit = NewsLimit()
     /// How often a definition was found not to be a function. In development alone.
     var impuritiesCount = 0
     var poison: PoisonWatch
@@ -54,7 +55,12 @@ public struct ReducerCore: Sendable {
     mutating func begin(nonce: UInt64) {
         let isFirst = journaled.epoch == .none
         let earlierAttempts = JournaledCore.allAttempts(of: journaled.epoch)
-        let changes = write(.definition(journaled.ownDefinition))
+        let before = journaled.journaledDefinition
+        let definition = journaled.ownDefinition
+        let changes = write(.definition(definition))
+        if let before, before.fingerprint != definition.fingerprint {
+            turn.news.append(.definitionUpgrade(NewsOfUpgrade(from: before, to: definition, changes)))
+        }
         dispatch.begin(journaled.table.policies)
         write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: nonce), context.now.wall))
         turn.beginEpoch(journaled.epoch, of: journaled.history)
@@ -76,6 +82,9 @@ public struct ReducerCore: Sendable {
                 }
             })
         for id in (isFirst ? open : new).sorted() { schedule(id) }
+        for change in changes where change.kind == .started {
+            if journaled.effects[change.effect]?.isUnsendable == true { tellUnsendable(change.effect) }
+        }
         if !isFirst { awaitClaims(of: open.subtracting(new)) }
         poison.review(journaled)
         noticeOutcome()
@@ -159,7 +168,7 @@ public struct ReducerCore: Sendable {
             historyLost: phase.loss,
             released: Released(
                 messages: turn.messages, backgroundJobs: turn.backgroundJobs, journalRequests: turn.journalRequests,
-                alarms: turn.alarms),
+                news: turn.news),
             survivors: survivors)
     }
 
@@ -243,6 +252,7 @@ public struct ReducerCore: Sendable {
     private mutating func takeFromTheSilent() {
         let now = context.now.monotonic
         guard let holdings = dispatch.silentHoldings(admission.members, journaled, at: now) else { return }
+        tellSilence()
         for held in holdings.taken {
             turn.count(.leaseExpired)
             end(held.effect, AttemptOutcome(.unresponsive))
@@ -253,8 +263,9 @@ public struct ReducerCore: Sendable {
 
     private mutating func tickIfDue() {
         guard publication.beginTick(journaled.seq, context) else { return }
+        tellSilence()
         let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
-        for session in idle { retire(session) }
+        for session in idle { retire(session, .idle) }
         for session in admission.members.keys.sorted() { sendTick(to: session, resend: false) }
         turn.publish(.serverHeartbeat(journaled.seq), on: .tick(journaled.loop.id))
         if !breaks(.endsAreRepeated) { announceEnd() }
@@ -304,10 +315,12 @@ public struct ReducerCore: Sendable {
         guard let end = dispatch.end(effect, outcome, &admission.members, journaled, context) else { return }
         write(end)
         if outcome.retryIn == nil { turn.count(.effectParked) }
+        tellEnd(of: effect, end.upTo, outcome)
     }
 
     /// A session ends, and what its peer holds is granted to others.
-    mutating func retire(_ session: SessionID) {
+    mutating func retire(_ session: SessionID, _ parting: ReducerNews.Parting) {
+        tellLeft(session, parting)
         for effect in dispatch.effects(heldBy: session, admission.members, journaled.effects) {
             end(effect, AttemptOutcome(.released))
         }

@@ -31,6 +31,12 @@ enum UpCommand {
         optional: "durability", .choice(["fsync", "os", "none"]),
         help: "what must have happened to a record before anybody hears of it; without it fsync")
     static let wait = Option(flag: "wait", help: "wait for a journal that another reducer holds")
+    static let log = Option(
+        optional: "log", .choice(LogOptions.Form.allCases.map(\.rawValue)),
+        help: "how the processes write their logs: text for people, or JSON lines")
+    static let logLevel = Option(
+        optional: "log-level", .choice(LogLevel.allCases.map(\.rawValue)),
+        help: "leave out of the logs what matters less than this; without it info")
     static let json = Option(
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
     static let exitZero = Option(
@@ -62,7 +68,8 @@ enum UpCommand {
                 always 0; 0 also when a signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
                 """,
             groups: [
-                OptionGroup("Processes", [workers, capacity, quiet, exitZero, reducerProgram, workerProgram]),
+                OptionGroup(
+                    "Processes", [workers, capacity, quiet, log, logLevel, exitZero, reducerProgram, workerProgram]),
                 OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, journal, durability, wait, json]),
             ],
             positionals: [loop, rest], passesThrough: true),
@@ -110,6 +117,9 @@ struct UpRequest: Equatable {
     var reducerProgram: String?
     var workerProgram: String?
     var isQuiet = false
+    /// As the processes take them; nil: their own defaults.
+    var log: String?
+    var logLevel: String?
     /// Whether a bad verdict is no failure of the command.
     var exitsZero = false
     /// What belongs to the loop, in its order.
@@ -142,6 +152,8 @@ struct UpRequest: Equatable {
         reducerProgram = arguments[UpCommand.reducerProgram]
         workerProgram = arguments[UpCommand.workerProgram]
         isQuiet = arguments[UpCommand.quiet]
+        log = arguments[UpCommand.log]
+        logLevel = arguments[UpCommand.logLevel]
         exitsZero = arguments[UpCommand.exitZero]
     }
 }

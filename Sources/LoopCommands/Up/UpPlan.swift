@@ -39,9 +39,11 @@ struct UpPlan: Equatable, Sendable {
         if let durability = request.durability { options += ["--durability", durability] }
         if request.waitsForJournal { options.append("--wait") }
         if let file = request.json { options += ["--json", file] }
-        reducerArguments = [request.loop] + options + request.loopArguments
+        let logOptions =
+            (request.log.map { ["--log", $0] } ?? []) + (request.logLevel.map { ["--log-level", $0] } ?? [])
+        reducerArguments = [request.loop] + options + logOptions + request.loopArguments
         let keyOptions = keys.map { ["--key", $0.workersPath, "--reducer-key", $0.reducersPath] }
-        workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? [])
+        workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? []) + logOptions
     }
 
     /// What a worker is started with; they are numbered from 1.

@@ -34,7 +34,7 @@ public enum EffectProgram {
                 Exit codes: 0 the loop has ended, or SIGTERM or SIGINT has stopped the worker; 2 could not run; 64 wrong \
                 usage; 130 ended at once by a second signal.
                 """,
-            groups: [node], loops: loops,
+            groups: [node, OptionGroup("Log", LogOptions.all)], loops: loops,
             takesArguments: false, leavesNameOut: leavesNameOut
         ) { loop, arguments, signals in
             var configuration = EffectNodeConfiguration(reducer: try arguments.reducer)
@@ -43,6 +43,7 @@ public enum EffectProgram {
             configuration.name = arguments[nodeName] ?? ""
             configuration.stopLimit = arguments[stopLimit]
             configuration.connectTimeout = arguments[connectTimeout] > .zero ? arguments[connectTimeout] : nil
+            configuration.log = arguments.log
             _ = try await loop.runWorker(configuration, signals)
             return 0
         }

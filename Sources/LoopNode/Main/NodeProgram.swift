@@ -69,7 +69,14 @@ public struct NodeProgram: Sendable {
                 // A tool ends by a signal, and with its reader; a node must not.
                 let signals = try SignalWatch.ofProcess()
                 SignalWatch.ignoreBrokenPipes()
-                return try await run(loop, parsed, signals)
+                do {
+                    return try await run(loop, parsed, signals)
+                } catch {
+                    if error is UsageError { throw error }
+                    // In the form of the log: whoever reads that must not miss the last line.
+                    NodeLog(name: command.name, parsed.log).note(.failed, "\(error)", [.reason("\(error)")])
+                    return 2
+                }
             }
         } catch let error as UsageError {
             StandardError.line("\(command.name): \(error)")

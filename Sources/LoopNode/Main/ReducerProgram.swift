@@ -74,8 +74,8 @@ public enum ReducerProgram {
                 Exit codes: 0 and 1 are the loop's verdict; 0 also when SIGTERM or SIGINT has stopped it; 2 could not run; \
                 64 wrong usage; 130 ended at once by a second signal.
                 """,
-            groups: [node, keeping], loops: loops, takesArguments: true, leavesNameOut: leavesNameOut,
-            others: JournalCommands.all
+            groups: [node, keeping, OptionGroup("Log", LogOptions.all)], loops: loops, takesArguments: true,
+            leavesNameOut: leavesNameOut, others: JournalCommands.all
         ) { loop, arguments, signals in
             var configuration = ReducerNodeConfiguration(bind: arguments[bind])
             configuration.keys = arguments[keys].map { KeyFolder($0) }
@@ -95,6 +95,7 @@ public enum ReducerProgram {
             configuration.reinterprets = arguments[reinterpret]
             configuration.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
+            configuration.log = arguments.log
             let file = arguments[json]
             configuration.onOutcome = { try report($0, to: file) }
             let outcome = try await loop.runReducer(arguments, configuration, signals)

@@ -24,15 +24,15 @@ public struct EffectNodeConfiguration: Sendable {
     public var connectTimeout: Duration?
     /// The process's context; nil makes one for this node alone.
     public var context: ZMQContext?
-    /// Where lines for people go.
-    public var log: @Sendable (String) -> Void
+    /// Where the events of the log go.
+    public var log: LogHandler
 
     /// Creates the configuration of a worker. Without `groups` the worker serves all groups of the definition.
     public init(
         reducer: ReducerAddress? = nil, groups: [String]? = nil, capacity: Int = 16,
         runsEffectsOnItsThread: Bool = false, name: String = "", stopLimit: Duration = .seconds(5),
         connectTimeout: Duration? = nil, context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        log: LogHandler = .standardError
     ) {
         self.reducer = reducer
         self.groups = groups
@@ -107,7 +107,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), reducer: reducer, driver: driver,
-                observer: nil, log: NodeLog(name: "worker \(name)", write: configuration.log),
+                observer: nil, log: NodeLog(name: "worker \(name)", configuration.log),
                 connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
             return switch try shell.run(stopLimit: configuration.stopLimit) {
             case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)

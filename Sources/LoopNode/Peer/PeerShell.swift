@@ -179,7 +179,10 @@ struct PeerShell: ~Copyable {
                 isJoined: isJoined, isConnected: !wasUnheard, handshakes: dealer.obstacle, busy: busy))
         for action in actions {
             switch action {
-            case .say(let text): log.note(text)
+            case .waiting(let text, let duration, let why):
+                log.note(.waiting, text, [.address("\(reducer)"), .duration(duration), .reason(why)])
+            case .reconnected(let text, let duration):
+                log.note(.reconnected, text, [.address("\(reducer)"), .duration(duration)])
             case .look: lookAtAddress()
             case .giveUp(let limit, let why): throw .noAnswer(reducer, after: limit, because: why)
             }
@@ -259,14 +262,17 @@ struct PeerShell: ~Copyable {
             do {
                 try connect(introduction)
             } catch let error as ZMQError where !error.isTerminated {
-                log.once(a: "endpoint", "the reducer names an address that cannot be used: \(error); asking it again")
+                log.once(
+                    .badAddress, "the reducer names an address that cannot be used: \(error); asking it again",
+                    [.reason("\(error)")])
                 driver.couldNotConnect()
             }
         case .rebuildPush: try buildPush()
         case .refused(let refused): throw NodeError.refused(refused.description)
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)
         case .finished: return .stopped
-        case .keptWaiting(let reason): log.note("the reducer keeps this peer waiting: \(reason)")
+        case .keptWaiting(let reason):
+            log.note(.keptWaiting, "the reducer keeps this peer waiting: \(reason)", [.reason(reason)])
         case .run, .update, .stop, .settled, .answered, .hasSpace: break
         }
         return nil

@@ -58,8 +58,10 @@ struct ReducerWait: Equatable, Sendable {
     enum Action: Equatable, Sendable {
         /// Look why nobody answers, on another thread, and tell by `learned`.
         case look
-        /// Tell people.
-        case say(String)
+        /// Tell people that nobody answers: since when, and why.
+        case waiting(String, for: Duration, because: String)
+        /// Tell people that the reducer answers, so long after it was missed.
+        case reconnected(String, after: Duration)
         /// Nobody has answered within the connect timeout, for this reason.
         case giveUp(after: Duration, because: String)
     }
@@ -114,8 +116,11 @@ struct ReducerWait: Equatable, Sendable {
         case .waiting(let since, let count, let isLooking):
             if facts.isJoined {
                 state = .inContact
+                let isNews = hadContact || count > 0
                 (hadContact, givesUpAt, obstacle) = (true, nil, .unknown)
-                return count == 0 ? [] : [.say("the reducer at \(reducer) answers, after \(Self.text(now - since))")]
+                let duration = now - since
+                let text = "the reducer at \(reducer) answers, after \(Self.text(duration))"
+                return isNews ? [.reconnected(text, after: duration)] : []
             }
             if let handshakes = facts.handshakes {
                 obstacle = .handshakes(handshakes)
@@ -144,18 +149,20 @@ struct ReducerWait: Equatable, Sendable {
     }
 
     private mutating func line(at now: MonotonicTime) -> Action {
-        guard case .waiting(let since, let count, _) = state else { return .say(obstacle.text) }
+        guard case .waiting(let since, let count, _) = state else {
+            return .waiting(obstacle.text, for: .zero, because: obstacle.text)
+        }
         // What was late does not come twice.
         var next = count + 1
         while now >= since + delay(beforeLine: next) { next += 1 }
         state = .waiting(since: since, linesCount: next, isLooking: false)
         let duration = Self.text(now - since)
-        if hadContact {
-            return .say("the reducer at \(reducer) has not answered for \(duration): \(obstacle.text); waiting")
-        }
-        return .say(
-            "waiting for a reducer at \(reducer) for \(duration): \(obstacle.text); is the address right?"
-                + " (--reducer or \(ReducerAddress.variable))")
+        let text =
+            hadContact
+            ? "the reducer at \(reducer) has not answered for \(duration): \(obstacle.text); waiting"
+            : "waiting for a reducer at \(reducer) for \(duration): \(obstacle.text); is the address right?"
+                + " (--reducer or \(ReducerAddress.variable))"
+        return .waiting(text, for: now - since, because: obstacle.text)
     }
 
     private func delay(beforeLine count: Int) -> Duration {

@@ -9,7 +9,7 @@ public import LoopWire
 /// there when the process ends, without a sync. (Protocol, section 7.)
 ///
 ///     let file = try CrashNoteFile(path: "\(journal).note")     // the journal is locked already
-///     if let line = try file.begin(history: journal.history) { log.note(line) }
+///     if let line = try file.begin(history: journal.history) { log.note(.crashed, line) }
 ///     machine.crashNote = file.note
 ///
 /// To be made and used on the reducer's thread. Faults of the process (a trap, a stack that is used up) are written into it

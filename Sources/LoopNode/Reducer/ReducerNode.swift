@@ -122,6 +122,6 @@ enum ReducerMail: Sendable {
     case keysChanged(KeyRing.Change)
     case jobDone(BackgroundJob.Result)
     /// What came of a snapshot, and in which opening of the journal it was begun.
-    case snapshotWritten(Result<SnapshotEntry, JournalError>, opening: UInt64)
+    case snapshotWritten(Result<WrittenSnapshot, JournalError>, opening: UInt64)
     case answer(JournalRequest, AdministrationAnswer)
 }

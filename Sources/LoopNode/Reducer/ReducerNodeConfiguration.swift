@@ -43,8 +43,8 @@ public struct ReducerNodeConfiguration: Sendable {
     /// Told the loop's outcome before the journal is marked as that of a run that has ended: what throws, or does not
     /// come back, is told it again at the next start.
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
-    /// Where lines for people go.
-    public var log: @Sendable (String) -> Void
+    /// Where the events of the log go.
+    public var log: LogHandler
     /// The node's own.
     var killSwitch: KillSwitch?
 
@@ -59,7 +59,7 @@ public struct ReducerNodeConfiguration: Sendable {
         context: ZMQContext? = nil,
         onListening: @escaping @Sendable (ReducerAddress) -> Void = { _ in },
         onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        log: LogHandler = .standardError
     ) {
         self.bind = bind
         self.keys = keys

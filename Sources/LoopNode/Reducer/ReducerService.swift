@@ -74,7 +74,7 @@ struct ReducerService<Definition: LoopDefinition> {
             definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
             isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         if isStopping() { throw RecoveryError.stopped }
-        for note in recovery.notes { log.note(note) }
+        for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         var limits = ReducerConfiguration(
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
             sessionsPerKeyMax: configuration.sessionsPerKeyMax,
@@ -93,8 +93,10 @@ struct ReducerService<Definition: LoopDefinition> {
         if journal.position > 0 {
             let duration = SystemClock.monotonic - now.monotonic
             log.note(
+                .recovered,
                 "recovered seq \(machine.seq) from \(recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record")"
-                    + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms")
+                    + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms",
+                [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
         }
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(
@@ -156,7 +158,7 @@ struct ReducerService<Definition: LoopDefinition> {
         // No peer waits for what follows.
         pace.note(closing: closing)
         try flushIfDue(at: now.monotonic, &end)
-        for alarm in released.alarms { log.note(alarm) }
+        for news in released.news { log.tell(news) }
         if snapshots.isDue(at: position) { snapshots.write(machine.core, log) }
         for job in released.backgroundJobs { send(out: job) }
         for request in released.journalRequests { try answer(request) }
@@ -197,7 +199,9 @@ struct ReducerService<Definition: LoopDefinition> {
             }
         } catch {
             // Rather a pause than no answer.
-            log.once(a: "job", "no thread for a copy of the state, which is hashed in the reducer's own: \(error)")
+            log.once(
+                .noThread, "no thread for a copy of the state, which is hashed in the reducer's own: \(error)",
+                [.reason("\(error)")])
             post(.jobDone(job.run()))
         }
     }
@@ -232,7 +236,8 @@ struct ReducerService<Definition: LoopDefinition> {
     mutating func goOn(without lost: HistoryLost) throws(NodeError) {
         guard durability != .fsync || journal.snapshotWriter == nil else { throw .historyLost(lost) }
         let history = History(SystemRandom.uint64() | 1)
-        log.note("\(lost); a new history begins: \(history)")
+        log.note(
+            .historyBegun, "\(lost); a new history begins: \(history)", [.history("\(history)"), .reason("\(lost)")])
         machine.beginHistory(history, at: SystemClock.now)
     }
 
@@ -241,12 +246,22 @@ struct ReducerService<Definition: LoopDefinition> {
         mail.append(.answer(answer, request))
     }
 
-    mutating func snapshotWritten(_ result: Result<SnapshotEntry, JournalError>, opening: UInt64) throws {
+    mutating func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
         switch snapshots.written(result, opening: opening) {
         case nil: break
-        case .success(let entry): try journal.add(entry)
-        case .failure(let error): log.once(a: "snapshot", "no snapshot was made: \(error)")
+        case .success(let written): try add(written)
+        case .failure(let error): log.once(.snapshotFailed, "no snapshot was made: \(error)", [.reason("\(error)")])
         }
+    }
+
+    private mutating func add(_ written: WrittenSnapshot) throws(JournalError) {
+        let entry = written.entry
+        try journal.add(entry)
+        log.note(
+            .snapshot,
+            "a snapshot at seq \(entry.seq) is written, \(entry.byteCount) bytes in"
+                + " \(ReducerWait.text(written.duration))",
+            [.position(entry.position), .seq(entry.seq), .bytes(entry.byteCount), .duration(written.duration)])
     }
 
     /// A clean end: an ordinary start after it replays nothing.
@@ -255,11 +270,9 @@ struct ReducerService<Definition: LoopDefinition> {
             try journal.flush()
             // What a begin has written and no turn has appended yet is not in the journal: a snapshot would be ahead of it.
             let isDurable = machine.core.position == journal.position
-            if isDurable, machine.end == nil, let entry = try snapshots.writeNow(machine.core) {
-                try journal.add(entry)
-            }
+            if isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) { try add(written) }
         } catch {
-            log.note("no snapshot was made at the end: \(error)")
+            log.note(.snapshotFailed, "no snapshot was made at the end: \(error)", [.reason("\(error)")])
         }
         journal.close()
     }

@@ -41,7 +41,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
         isStopping: @escaping @Sendable () -> Bool
     ) throws -> ReducerShell {
-        let log = NodeLog(name: "reducer \(Definition.name)", write: configuration.log)
+        let log = NodeLog(name: "reducer \(Definition.name)", configuration.log)
         if isStopping() { throw RecoveryError.stopped }
         // First the journal: who waits for it must not hold the addresses.
         let journal = try Self.open(configuration, log, isStopping)
@@ -54,9 +54,11 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         if let ring { try sockets.open(ring.servers) }
         let mailItem = sockets.watch(descriptor: mailbox.descriptor)
         if let ring {
-            for note in ring.notes { log.note(note) }
+            for note in ring.notes { log.note(.keysChanged, note) }
         } else if !sockets.bound.endpoint.isLocal {
-            log.note("\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)")
+            log.note(
+                .insecure, "\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)",
+                [.address("\(sockets.bound)")])
         }
         let keyWatch = try ring.map { ring throws(NodeError) in
             try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
@@ -200,7 +202,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// Keys were added to the folder or removed. No removed key is admitted any more when this is read.
     private mutating func admit(_ change: KeyRing.Change) throws {
-        for note in change.notes { log.note(note) }
+        for note in change.notes { log.note(.keysChanged, note) }
         service?.admit(change.allowed)
         // What a key that may do less follows already ends with its connection. Those that may do more connect again.
         sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
@@ -208,7 +210,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             try sockets.open(servers)
         } catch {
-            log.note("the reducer's own keys could not be changed: \(error)")
+            log.note(
+                .keysChanged, "the reducer's own keys could not be changed: \(error)", [.reason("\(error)")],
+                level: .error)
         }
     }
 
@@ -221,7 +225,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             return try configuration.journal.open(
                 JournalPlace.Opening(
                     loop: Definition.name, durability: configuration.durability, waits: configuration.waitsForJournal,
-                    isStopping: isStopping, note: log.note))
+                    isStopping: isStopping, note: { log.note(.journal, $0) }))
         } catch {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")
@@ -237,7 +241,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let file = try CrashNoteFile(path: "\(path)-note")
         if let line = try file.begin(history: journal.history) {
             hadCrash = true
-            log.note(line)
+            log.note(.crashed, line, [.reason(line)])
             // Should this process end in the same event, the line is there nevertheless.
             StandardError.flush(within: .milliseconds(100))
         }
@@ -257,7 +261,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             localItem = nil
             if let local = service.local { localItem = sockets.watch(descriptor: local.descriptor) }
             let machine = service.machine
-            log.note("listening at \(sockets.bound), history \(machine.history), epoch \(machine.epoch)")
+            log.note(
+                .listening, "listening at \(sockets.bound), history \(machine.history), epoch \(machine.epoch)",
+                [
+                    .address("\(sockets.bound)"), .history("\(machine.history)"), .epoch(machine.epoch.number),
+                    .seq(machine.seq),
+                ])
             self.service = service
         } catch {
             journal.close()
@@ -275,7 +284,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
         if failure?.error != error {
-            log.note("\(error); not ready, trying again from the journal until it can be written")
+            log.note(
+                .journalFailed, "\(error); not ready, trying again from the journal until it can be written",
+                [.reason("\(error)")])
         }
         failure = JournalFailure(error: error, tries: tries, retryAt: SystemClock.monotonic + delay)
     }
@@ -286,11 +297,11 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let journal = try configuration.journal.open(
                 JournalPlace.Opening(
                     loop: Definition.name, durability: configuration.durability, waits: false,
-                    isStopping: isStopping, note: log.note))
+                    isStopping: isStopping, note: { [log] in log.note(.journal, $0) }))
             try serve(journal)
             // The epoch's first records show whether the journal can be written.
             _ = try service?.turn(&sockets)
-            log.note("the journal can be written again")
+            log.note(.journalRestored, "the journal can be written again")
             self.failure = nil
         } catch let error as JournalError {
             try fail(error)

@@ -121,13 +121,17 @@ struct ReducerSockets: ~Copyable {
                 try router.unbind(endpoints.router)
                 try publisher.unbind(endpoints.publisher)
                 try collector.unbind(endpoints.collector)
-                log.note("\(endpoints.router) is closed: its key is gone")
+                log.note(
+                    .keysChanged, "\(endpoints.router) is closed: its key is gone", [.address("\(endpoints.router)")])
             case .open(let door, let server, let endpoints):
                 func security(_ socket: ReducerSocket) -> SocketSecurity { socket.security(server, door) }
                 try router.bind(endpoints.router, security: security(.router))
                 try publisher.bind(endpoints.publisher, security: security(.publisher))
                 try collector.bind(endpoints.collector, security: security(.collector))
-                log.note("listening at \(endpoints.router) too, with the key \(server.certificate.publicKey)")
+                log.note(
+                    .keysChanged,
+                    "listening at \(endpoints.router) too, with the key \(server.certificate.publicKey)",
+                    [.address("\(endpoints.router)")])
             }
         }
         connections.listen(at: doors.localAddresses)
@@ -246,7 +250,8 @@ struct ReducerSockets: ~Copyable {
     private mutating func refuseSubscription(_ id: ConnectionTable.ID?, _ bytes: [UInt8]) {
         guard bytes.first != 0 else { return }
         refusedSubscriptions += 1
-        log.once(a: "subscription", "ended a connection that subscribed to what is not for it (\(bytes.count) bytes)")
+        log.once(
+            .subscriptionRefused, "ended a connection that subscribed to what is not for it (\(bytes.count) bytes)")
         if let id { connections.end(id) }
     }
 

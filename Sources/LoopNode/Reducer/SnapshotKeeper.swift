@@ -2,6 +2,13 @@ import LoopCluster
 import LoopCore
 internal import LoopLock
 
+/// A snapshot that was written.
+struct WrittenSnapshot: Equatable, Sendable {
+    let entry: SnapshotEntry
+    /// How long it took to encode and write it.
+    let duration: Duration
+}
+
 /// Decides when a snapshot is due, and has it encoded and written on a thread of its own while the loop goes on.
 struct SnapshotKeeper {
     typealias Writer = @Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry
@@ -57,7 +64,7 @@ struct SnapshotKeeper {
             }
         } catch {
             isWriting = false
-            log.once(a: "snapshot", "no snapshot was made: \(error)")
+            log.once(.snapshotFailed, "no snapshot was made: \(error)", [.reason("\(error)")])
         }
     }
 
@@ -65,26 +72,27 @@ struct SnapshotKeeper {
     /// - Parameter opening: that of the keeper which began it.
     /// - Returns: nil: it is another keeper's, and is not added. The next opening of the journal removes its file.
     mutating func written(
-        _ result: Result<SnapshotEntry, JournalError>, opening: UInt64
-    ) -> Result<SnapshotEntry, JournalError>? {
+        _ result: Result<WrittenSnapshot, JournalError>, opening: UInt64
+    ) -> Result<WrittenSnapshot, JournalError>? {
         guard opening == self.opening else { return nil }
         isWriting = false
-        if case .success(let entry) = result { byteCount = entry.byteCount }
+        if case .success(let written) = result { byteCount = written.entry.byteCount }
         return result
     }
 
     /// Writes one now, unless the newest covers everything but the words of an epoch's begin.
     func writeNow<Definition: LoopDefinition>(
         _ core: JournaledState<Definition>
-    ) throws(JournalError) -> SnapshotEntry? {
+    ) throws(JournalError) -> WrittenSnapshot? {
         guard let writer, core.position > position else { return nil }
         return try Self.write(core, writer).get()
     }
 
     private static func write<Definition: LoopDefinition>(
         _ core: JournaledState<Definition>, _ writer: Writer
-    ) -> Result<SnapshotEntry, JournalError> {
+    ) -> Result<WrittenSnapshot, JournalError> {
         Result { () throws(JournalError) in
+            let began = SystemClock.monotonic
             var bytes: [UInt8] = []
             defer { BackgroundWork.discard(&bytes) }
             do {
@@ -97,7 +105,7 @@ struct SnapshotKeeper {
             let entry = SnapshotEntry(
                 position: core.position, seq: core.seq,
                 fingerprint: DefinitionFingerprint(of: core.definition).value)
-            return try writer(entry, bytes)
+            return WrittenSnapshot(entry: try writer(entry, bytes), duration: SystemClock.monotonic - began)
         }
     }
 }

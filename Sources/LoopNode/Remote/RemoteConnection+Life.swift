@@ -33,7 +33,7 @@ extension RemoteConnection {
             do {
                 ownContext = try context ?? ZMQContext()
                 resumed = try outbox.map { path throws(OutboxError) in try ResumedOutbox(path, loop: loop) }
-                if let warning = resumed?.file.warning { log.note(warning) }
+                if let warning = resumed?.file.warning { log.note(.outbox, warning, [.reason(warning)]) }
                 opened.withLock { $0 = .success(resumed?.recovered) }
                 opened.broadcast()
             } catch {
@@ -64,7 +64,9 @@ extension RemoteConnection {
                 let failure = error as? NodeError ?? .system("\(error)")
                 fail(failure)
                 if logsFailure, !(error is NodeKilled) {
-                    log.note("the connection to \(reducer) has ended: \(failure)")
+                    log.note(
+                        .connectionEnded, "the connection to \(reducer) has ended: \(failure)",
+                        [.address("\(reducer)"), .reason("\(failure)")])
                 }
                 resumed?.recovered.fail(failure)
                 // Closed already where a shell has run.
@@ -104,7 +106,9 @@ extension RemoteConnection {
         }
 
         private func report(_ events: UnsettledEvents, within limit: Duration?) {
-            if let text = events.text(reducer: reducer, within: limit, outbox: outbox) { log.note(text) }
+            if let text = events.text(reducer: reducer, within: limit, outbox: outbox) {
+                log.note(.unsettled, text, [.address("\(reducer)")])
+            }
         }
     }
 }

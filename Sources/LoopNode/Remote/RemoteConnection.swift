@@ -50,12 +50,12 @@ public final class RemoteConnection: Sendable {
     ///   - connectTimeout: how long the first contact may take, after which the connection ends with
     ///     `NodeError.noAnswer`; nil: as long as it likes.
     ///   - context: the context of the sockets; nil for the process's own.
-    ///   - log: receives the lines for the log; writes them to standard error unless given.
+    ///   - log: receives the events of the log; writes lines to standard error unless given.
     /// - Throws: where the file cannot be used, and where the system refuses something.
     public convenience init(
         loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Observing,
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
-        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void = StandardError.line
+        context: ZMQContext? = nil, log: LogHandler = .standardError
     ) throws(NodeError) {
         try self.init(
             loop: loop, schema: schema, reducer: reducer, name: name,
@@ -68,7 +68,7 @@ public final class RemoteConnection: Sendable {
     init(
         loop: String, schema: UInt64, reducer: ReducerAddress, name: String, follower: Follower?, outbox: String? = nil,
         stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, logsFailure: Bool = false,
-        context: ZMQContext? = nil, log: @escaping @Sendable (String) -> Void
+        context: ZMQContext? = nil, log: LogHandler
     ) throws(NodeError) {
         let opened = Monitor<Result<RecoveredEvents?, NodeError>?>(nil)
         do {
@@ -80,7 +80,7 @@ public final class RemoteConnection: Sendable {
             let life = Life(
                 loop: loop, schema: schema, reducer: reducer, name: name, follower: follower, outbox: outbox,
                 stopLimit: stopLimit, connectTimeout: connectTimeout, logsFailure: logsFailure,
-                log: NodeLog(name: name.isEmpty ? "observer" : name, write: log), gate: gate, executor: executor,
+                log: NodeLog(name: name.isEmpty ? "observer" : name, log), gate: gate, executor: executor,
                 tell: { action in
                     watchers.post(action)
                     watchers.deliver()

@@ -35,14 +35,14 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - connectTimeout: how long the first contact may take, after which the handle fails with `NodeError.noAnswer`;
     ///     nil: as long as it likes. What it waits for is in the log either way.
     ///   - context: the context of the sockets; nil for the process's own.
-    ///   - log: receives the lines for the log; writes them to standard error unless given.
+    ///   - log: receives the events of the log; writes lines to standard error unless given.
     /// - Throws: where the file cannot be used, where `LOOP_REDUCER` is needed and is no address, and where the system
     ///   refuses something.
     public convenience init(
         _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
         updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
         connectTimeout: Duration? = nil, context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        log: LogHandler = .standardError
     ) throws(NodeError) {
         try self.init(
             StateFollower(Definition.State.self), updates.following(), reducer: reducer, name: name, outbox: outbox,
@@ -62,14 +62,14 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - stopLimit: as above.
     ///   - connectTimeout: as above.
     ///   - context: the context of the sockets; nil for the process's own.
-    ///   - log: receives the lines for the log; writes them to standard error unless given.
+    ///   - log: receives the events of the log; writes lines to standard error unless given.
     /// - Throws: where the file cannot be used, where `LOOP_REDUCER` is needed and is no address, and where the system
     ///   refuses something.
     public convenience init(
         folding definition: Definition, reducer: ReducerAddress? = nil, name: String = "",
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
         context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        log: LogHandler = .standardError
     ) throws(NodeError) {
         let fingerprint = DefinitionFingerprint(of: definition).value
         try self.init(
@@ -81,10 +81,10 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     private init(
         _ follower: StateFollower<Definition.State>, _ following: Following, reducer: ReducerAddress?, name: String,
         outbox: String?, stopLimit: Duration, connectTimeout: Duration?, context: ZMQContext?,
-        log: @escaping @Sendable (String) -> Void
+        log: LogHandler
     ) throws(NodeError) {
         let known = RemoteStates(
-            follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", write: log),
+            follower, dependsOnTheLast: following.dependsOnTheLast, log: NodeLog(name: "observer", log),
             advice: "this is schema \(Definition.schema) of the loop; run the reducer's build")
         self.known = known
         self.reducer = try reducer.orStandard()

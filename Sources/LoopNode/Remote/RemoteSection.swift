@@ -21,18 +21,18 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     ///   - updates: how the section comes, and how often.
     ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
     ///   - context: the context of the sockets; nil for the process's own.
-    ///   - log: receives the lines for the log; writes them to standard error unless given.
+    ///   - log: receives the events of the log; writes lines to standard error unless given.
     /// - Throws: where `LOOP_REDUCER` is needed and is no address, and where the system refuses something.
     public init<Definition: LoopDefinition>(
         of definition: Definition.Type, _ name: String, as type: Value.Type,
         reducer: ReducerAddress? = nil, updates: StateUpdates = .full,
         connectTimeout: Duration? = nil, context: ZMQContext? = nil,
-        log: @escaping @Sendable (String) -> Void = StandardError.line
+        log: LogHandler = .standardError
     ) throws(NodeError) {
         let following = updates.following(name)
         let known = RemoteStates(
             StateFollower(Value.self), dependsOnTheLast: following.dependsOnTheLast,
-            log: NodeLog(name: "observer", write: log),
+            log: NodeLog(name: "observer", log),
             advice: "this is the section \"\(name)\" as \(Value.self); run the reducer's build")
         self.known = known
         connection = try RemoteConnection(

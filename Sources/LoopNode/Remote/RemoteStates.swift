@@ -91,9 +91,9 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         guard let divergence else { return .fine }
         divergences.withLock { $0 += 1 }
         if case .unreadable = divergence {
-            log.once(a: "state", "\(divergence); \(advice)")
+            log.once(.diverged, of: "state", "\(divergence); \(advice)", [.reason("\(divergence)")])
         } else {
-            log.once(a: "divergence", "\(divergence)")
+            log.once(.diverged, "\(divergence)", [.reason("\(divergence)")])
         }
         // The next whole state comes by itself.
         return dependsOnTheLast ? .doubted(shown: shown) : .fine

@@ -15,7 +15,7 @@ public nonisolated(nonsending) func withRemoteLoop<Definition: LoopDefinition, S
     _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
     updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
     connectTimeout: Duration? = nil, context: ZMQContext? = nil,
-    log: @escaping @Sendable (String) -> Void = StandardError.line,
+    log: LogHandler = .standardError,
     _ body: nonisolated(nonsending) (RemoteLoop<Definition>) async throws -> Success
 ) async throws -> Success {
     let loop = try RemoteLoop(

@@ -18,7 +18,11 @@ import Testing
         #expect(status(&guarded, by: .unknown) == Refused(.key, reducer: "", peer: "(none)"))
         let hello = ToReducer.hello(name: "", schema: 0)
         #expect(guarded.refusal(of: hello, from: alice, by: .unknown)?.what == .key)
-        #expect(guarded.bench.alarms.count == 2)
+        #expect(
+            guarded.bench.news.filter { if case .notAllowed = $0 { true } else { false } } == [
+                .notAllowed("refused a message of a key that is not admitted: \(stranger.z85)"),
+                .notAllowed("refused a message of a key that is not admitted: it has shown none"),
+            ])
     }
 
     @Test func `admits no key before it is told which`() throws {

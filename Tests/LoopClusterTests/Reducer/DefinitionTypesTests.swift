@@ -111,8 +111,9 @@ private struct Orders: LoopDefinition {
         _ = bench.push(bench.batch(session, from: 1, [wrong, wrong]))
         _ = bench.push(bench.batch(session, from: 3, [wrong]))
         #expect(
-            bench.alarms == [
-                "event 1 of session 1 is refused, since it is no event of this loop: at darken._0: expected text, found 3"
+            bench.news.dropFirst() == [
+                .undecodable(
+                    EntryNumber(session: session, number: 1), "at darken._0: expected text, found 3")
             ])
     }
 }
@@ -132,6 +133,6 @@ private struct Orders: LoopDefinition {
             if case .stateHash(let seq, _) = record { seq.value } else { nil }
         }
         #expect(hashed == [1, 2, 3])
-        #expect(bench.alarms == [])
+        #expect(bench.news.count == 1)
     }
 }

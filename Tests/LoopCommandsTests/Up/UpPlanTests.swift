@@ -30,6 +30,16 @@ import Testing
             ])
     }
 
+    @Test func `hands the form and the level of the log to all processes`() throws {
+        var request = UpRequest(loop: "own")
+        request.log = "json"
+        request.logLevel = "debug"
+        let plan = try UpPlan(request, claimed: nil, folder: "/")
+        let options = ["--log", "json", "--log-level", "debug"]
+        #expect(Array(plan.reducerArguments.suffix(4)) == options)
+        #expect(Array(plan.workerArguments(1).suffix(4)) == options)
+    }
+
     @Test func `takes programs and address from the request where it names them`() throws {
         var request = UpRequest(loop: "own")
         request.bind = "ipc:///tmp/own"

@@ -38,7 +38,7 @@ import Testing
         let remote = try cluster.remote()
         let connection = try RemoteConnection(
             loop: Jobs.name, reducer: cluster.address, name: "bytes", observing: .nothing, context: cluster.context,
-            log: { _ in })
+            log: .silent)
         await #expect(throws: AskError.refused(SendRefusal(.undecodable))) { try await connection.ask([0xff]) }
         let large = Jobs.Event.note(String(repeating: "n", count: 600 << 10))
         let error = await #expect(throws: AskError.self) { try await remote.ask(large, for: [String].self) }
@@ -57,7 +57,7 @@ import Testing
         let cluster = try TestCluster("ask-bytes", transport: "ipc")
         let connection = try RemoteConnection(
             loop: "", reducer: cluster.address, name: "bytes", observing: .nothing, context: cluster.context,
-            log: { _ in })
+            log: .silent)
         let (answer, seq) = try await connection.ask(try CBOR.encode(Jobs.Event.note("hello")))
         #expect(try CBOR.decode([String].self, from: answer) == ["hello"])
         #expect(seq == Seq(1))

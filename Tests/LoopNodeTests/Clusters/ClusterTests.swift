@@ -8,7 +8,7 @@ import ZMQ
 @Suite(.timeLimit(.minutes(5))) struct `Clusters keep the promises` {
     @Test func `G3 events sent before the reducer runs wait in the outbox and are applied in order`() async throws {
         let context = try ZMQContext()
-        let remote = try RemoteLoop(Jobs.self, reducer: "inproc://late", context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: "inproc://late", context: context, log: .silent)
         for number in 0..<50 { try await remote.send(.note("\(number)")) }
         let reducer = try ReducerNode(Jobs(), configuration: .test("inproc://late", context))
         async let outcome = reducer.run()
@@ -29,7 +29,7 @@ import ZMQ
         let cluster = try TestCluster("goes", transport: "ipc")
         for number in 0..<20 {
             // Of a context of its own, which ends with it, as a process does.
-            let remote = try RemoteLoop(Jobs.self, reducer: cluster.address, log: { _ in })
+            let remote = try RemoteLoop(Jobs.self, reducer: cluster.address, log: .silent)
             try await remote.sendAndConfirm(.note("\(number)"))
             await remote.close()
         }
@@ -145,7 +145,7 @@ import ZMQ
         let cluster = try TestCluster("undecodable")
         let connection = try RemoteConnection(
             loop: "", reducer: cluster.address, name: "stranger", observing: .nothing, context: cluster.context,
-            log: { _ in })
+            log: .silent)
         let error = await #expect(throws: SendRefusal.self) {
             _ = try await connection.send(try CBOR.encode(["no": "event"]), confirmed: true)
         }
@@ -182,7 +182,7 @@ import ZMQ
         let remote = try cluster.remote()
         let connection = try RemoteConnection(
             loop: "", reducer: cluster.address, name: "tail", observing: .transitions, context: cluster.context,
-            log: { _ in })
+            log: .silent)
         let (transitions, seen) = AsyncStream.makeStream(of: Seq.self)
         _ = connection.observe { action in
             switch action {
@@ -233,7 +233,7 @@ import ZMQ
         let cluster = try TestCluster("tail")
         let connection = try RemoteConnection(
             loop: "", reducer: cluster.address, name: "tail", observing: .transitions, context: cluster.context,
-            log: { _ in })
+            log: .silent)
         let (seen, notes) = AsyncStream.makeStream(of: TransitionNote.self)
         _ = connection.observe { action in
             if case .transitions(let new) = action { for note in new { notes.yield(note) } }

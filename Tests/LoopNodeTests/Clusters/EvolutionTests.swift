@@ -27,9 +27,9 @@ import ZMQ
         let reducer = try ReducerNode(Feeds(), configuration: .test(address, context))
         async let outcome = reducer.run()
         async let old = EffectNode(FirstFeeds(), configuration: .test(address, context, "old")).run()
-        let sender = try RemoteLoop(FirstFeeds.self, reducer: address, context: context, log: { _ in })
+        let sender = try RemoteLoop(FirstFeeds.self, reducer: address, context: context, log: .silent)
         try await sender.sendAndConfirm(.follow("https://example.org"))
-        let observer = try RemoteLoop(Feeds.self, reducer: address, context: context, log: { _ in })
+        let observer = try RemoteLoop(Feeds.self, reducer: address, context: context, log: .silent)
         var read: Feeds.State?
         for await (_, state) in observer.states where state.unread.isEmpty && !state.items.isEmpty {
             read = state
@@ -71,7 +71,7 @@ import ZMQ
         configuration.journal = disk.place
         let first = try ReducerNode(FirstFeeds(), configuration: configuration)
         let life = Task { try await first.run() }
-        let sender = try RemoteLoop(FirstFeeds.self, reducer: address, context: context, log: { _ in })
+        let sender = try RemoteLoop(FirstFeeds.self, reducer: address, context: context, log: .silent)
         try await sender.sendAndConfirm(.follow("https://example.org"))
         await sender.close()
         first.stop()

@@ -51,7 +51,7 @@ private func send(_ address: String, _ count: Int, _ outbox: String?, _ stopLimi
     private func applied(by body: () async throws -> Void) async throws -> UInt64 {
         let node = try ReducerNode(
             Puts(),
-            configuration: ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, log: { _ in }))
+            configuration: ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, log: .silent))
         let run = Task { try await node.run() }
         try await body()
         let address = address
@@ -139,7 +139,7 @@ private func send(_ address: String, _ count: Int, _ outbox: String?, _ stopLimi
         let lines = Locked<[String]>([])
         let loop = try RemoteLoop(
             Puts.self, reducer: address, stopLimit: .milliseconds(100),
-            log: { line in lines.withLock { $0.append(line) } })
+            log: .lines { line in lines.withLock { $0.append(line) } })
         try await loop.send(.put(1))
         let waiting = Task { try await loop.sendAndConfirm(.put(2)) }
         try await loop.send(.put(3))

@@ -41,7 +41,7 @@ import ZMQ
         }
         let connection = try RemoteConnection(
             loop: Jobs.name, reducer: address, name: "client", observing: .nothing,
-            log: { line in lines.withLock { $0.append(line) } })
+            log: .lines { line in lines.withLock { $0.append(line) } })
         #expect(try await asked)
         #expect(lines.withLock { $0.allSatisfy { !$0.contains("\u{1B}") } })
         await connection.close()
@@ -51,7 +51,7 @@ import ZMQ
     @Test func `is not started with names that a reducer would not read`() async throws {
         let name = String(repeating: "g", count: 129)
         let node = try EffectNode(
-            Jobs(), configuration: EffectNodeConfiguration(reducer: ipcAddress(), groups: [name], log: { _ in }))
+            Jobs(), configuration: EffectNodeConfiguration(reducer: ipcAddress(), groups: [name], log: .silent))
         await #expect(throws: NodeError.self) { _ = try await node.run() }
     }
 }

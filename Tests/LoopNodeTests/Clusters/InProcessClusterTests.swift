@@ -14,7 +14,7 @@ import ZMQ
         let workers = try (0..<2).map { try EffectNode(Jobs(), configuration: .test(address, context, "w\($0)")) }
         async let first = workers[0].run()
         async let second = workers[1].run()
-        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
         let seq = try await remote.sendAndConfirm(.add(100))
         #expect(seq == Seq(1))
         #expect(try await outcome == Outcome(text: "sum 328350"))
@@ -28,7 +28,7 @@ import ZMQ
         let address: ReducerAddress = "inproc://jobs-ahead"
         let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(address, context))
         async let outcome = reducer.run()
-        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
         // More than its outbox holds, and more than once.
         for _ in 0..<20_000 { try await remote.send(.forget(0)) }
         #expect(try await remote.sendAndConfirm(.add(1)) == Seq(20_001))
@@ -43,7 +43,7 @@ import ZMQ
         let owner = Task { try await reducer.run() }
         let worker = try EffectNode(Jobs(), configuration: .test(address, context, "w"))
         let helper = Task { try await worker.run() }
-        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
         _ = try await remote.sendAndConfirm(.forget(0))
         helper.cancel()
         #expect(try await helper.value == .stopped)
@@ -63,7 +63,7 @@ import ZMQ
         let address: ReducerAddress = "inproc://jobs-local"
         let reducer = try ReducerNode(Jobs(placement: .local), configuration: .test(address, context))
         async let outcome = reducer.run()
-        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
         try await remote.send(.add(10))
         #expect(try await outcome == Outcome(text: "sum 285"))
         await remote.close()
@@ -72,12 +72,12 @@ import ZMQ
 
 extension ReducerNodeConfiguration {
     static func test(_ address: ReducerAddress, _ context: ZMQContext) throws -> ReducerNodeConfiguration {
-        ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, context: context, log: { _ in })
+        ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, context: context, log: .silent)
     }
 }
 
 extension EffectNodeConfiguration {
     static func test(_ address: ReducerAddress, _ context: ZMQContext, _ name: String) -> EffectNodeConfiguration {
-        EffectNodeConfiguration(reducer: address, name: name, context: context, log: { _ in })
+        EffectNodeConfiguration(reducer: address, name: name, context: context, log: .silent)
     }
 }

@@ -21,7 +21,7 @@ import ZMQ
             var shell = try PeerShell(
                 context: ZMQContext(), reducer: address,
                 driver: PeerDriver(configuration: configuration, effects: nil, gate: gate, at: now), observer: nil,
-                log: NodeLog(name: "peer", write: { _ in }), observed: { _ in .fine })
+                log: NodeLog(name: "peer", .silent), observed: { _ in .fine })
             return try shell.run(stopLimit: .seconds(5))
         }
         let reducer = try ReducerNode(Jobs(), configuration: .test(address, try ZMQContext()))

@@ -175,7 +175,7 @@ private struct TestFile {
     private func remote(_ address: ReducerAddress, stopLimit: Duration = .seconds(5)) throws -> RemoteConnection {
         try RemoteConnection(
             loop: "jobs", reducer: address, name: "sender", observing: .nothing, outbox: file.path,
-            stopLimit: stopLimit, log: { _ in })
+            stopLimit: stopLimit, log: .silent)
     }
 
     private func note(_ text: String) throws -> [UInt8] { try CBOR.encode(Jobs.Event.note(text)) }
@@ -217,7 +217,7 @@ private struct TestFile {
         await first.close()
         let other = #expect(throws: NodeError.self) {
             try RemoteConnection(
-                loop: "lamps", reducer: address, name: "", observing: .nothing, outbox: file.path, log: { _ in })
+                loop: "lamps", reducer: address, name: "", observing: .nothing, outbox: file.path, log: .silent)
         }
         #expect(other?.description.contains("holds events for the loop jobs, not for lamps") == true)
     }
@@ -229,7 +229,7 @@ private struct TestFile {
         let lines = Locked<[String]>([])
         let sender = try RemoteConnection(
             loop: "jobs", reducer: ipcAddress(), name: "sender", observing: .nothing, outbox: path,
-            log: { line in lines.withLock { $0.append(line) } })
+            log: .lines { line in lines.withLock { $0.append(line) } })
         await sender.close()
         let warning =
             "other users can replace files in \(folder.path) (mode 777), such as \(path): chmod o-w \(folder.path)"

@@ -42,7 +42,7 @@ private struct Reading: LoopDefinition {
         let worker = try EffectNode(reading, configuration: .test(address, context, "reader"))
         async let outcome = reducer.run()
         async let end = placement == .local ? NodeEnd.stopped : worker.run()
-        let remote = try RemoteLoop(Reading.self, reducer: address, context: context, log: { _ in })
+        let remote = try RemoteLoop(Reading.self, reducer: address, context: context, log: .silent)
         var reports: [StatusReport.EffectReport] = []
         // The reducer's word, which comes with a heartbeat.
         while reports.first?.fraction != 0.4 {

@@ -54,7 +54,7 @@ import ZMQ
         }
 
         func remote(_ updates: StateUpdates = .full) throws -> RemoteLoop<Shelf> {
-            try RemoteLoop(Shelf.self, reducer: address, updates: updates, context: context, log: { _ in })
+            try RemoteLoop(Shelf.self, reducer: address, updates: updates, context: context, log: .silent)
         }
 
         func stop() async throws {
@@ -89,7 +89,7 @@ import ZMQ
     @Test func `an observer that folds the events sees every state`() async throws {
         let site = try Site("folds")
         let sender = try site.remote()
-        let follower = try RemoteLoop(folding: Shelf(), reducer: site.address, context: site.context, log: { _ in })
+        let follower = try RemoteLoop(folding: Shelf(), reducer: site.address, context: site.context, log: .silent)
         let every = follower.everyState
         try await sender.sendAndConfirm(.visit)
         for number in 1...200 { try await sender.send(.shelve(number, "book")) }
@@ -138,7 +138,7 @@ import ZMQ
     @Test func `a definition with other feedbacks may not fold the events`() async throws {
         let site = try Site("other")
         let follower = try RemoteLoop(
-            folding: Shelf(hasLamp: true), reducer: site.address, context: site.context, log: { _ in })
+            folding: Shelf(hasLamp: true), reducer: site.address, context: site.context, log: .silent)
         // What was fetched before it was refused is a state that existed.
         for await _ in follower.states {}
         #expect("\(try #require(follower.failure))".contains("the reducer's definition"))
@@ -151,7 +151,7 @@ import ZMQ
         for (expected, updates) in [(1, .full), (2, .delta)] as [(Int, StateUpdates)] {
             let visits = try RemoteSection(
                 of: Shelf.self, "visits", as: Int.self, reducer: site.address, updates: updates,
-                context: site.context, log: { _ in })
+                context: site.context, log: .silent)
             var states = visits.states.makeAsyncIterator()
             _ = await states.next()
             for number in 1...20 { try await sender.send(.shelve(number, "book")) }
@@ -167,7 +167,7 @@ import ZMQ
     @Test func `a section that there is not is refused by those that there are`() async throws {
         let site = try Site("no-section")
         let cellar = try RemoteSection(
-            of: Shelf.self, "cellar", as: Int.self, reducer: site.address, context: site.context, log: { _ in })
+            of: Shelf.self, "cellar", as: Int.self, reducer: site.address, context: site.context, log: .silent)
         for await _ in cellar.states { Issue.record("a state was shown") }
         #expect("\(try #require(cellar.failure))".contains("no section \"cellar\" of its state; it has \"visits\""))
         try await site.stop()

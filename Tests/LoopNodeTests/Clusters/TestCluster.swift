@@ -33,7 +33,7 @@ final class TestCluster: Sendable {
     }
 
     func remote() throws -> RemoteLoop<Jobs> {
-        try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
     }
 
     /// Asks on a thread of its own: the threads of the pool are needed by what is asked about.

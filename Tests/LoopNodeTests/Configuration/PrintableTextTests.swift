@@ -16,8 +16,8 @@ import Testing
 
     @Test func `G12 cannot make a line of a log look like two`() {
         let lines = Locked<[String]>([])
-        let log = NodeLog(name: "reducer", write: { line in lines.withLock { $0.append(line) } })
-        log.note("refused \"a\nreducer: all is well\"")
+        let log = NodeLog(name: "reducer", .lines { line in lines.withLock { $0.append(line) } })
+        log.note(.notAllowed, "refused \"a\nreducer: all is well\"")
         #expect(lines.withLock { $0 } == [#"reducer: refused "a\u{A}reducer: all is well""#])
         #expect(JSONText.onOneLine("a\nb\u{1B}c") == #"a b\u{1B}c"#)
     }

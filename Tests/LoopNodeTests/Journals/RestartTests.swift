@@ -29,7 +29,7 @@ private struct Restartable {
     }
 
     func remote() throws -> RemoteLoop<Jobs> {
-        try RemoteLoop(Jobs.self, reducer: address, context: context, log: { _ in })
+        try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
     }
 
     func status(where isWanted: (StatusReport) -> Bool) async throws -> StatusReport {
@@ -132,7 +132,8 @@ private struct Restartable {
     @Test func `a clean stop leaves a snapshot, from which the next start goes on without replaying`() async throws {
         let nodes = try Restartable()
         let lines = Locked<[String]>([])
-        let first = try nodes.reducer(Jobs(ends: false))
+        let log = LogCollector()
+        let first = try nodes.reducer(Jobs(ends: false)) { $0.log = log.handler }
         let life = Task { try await first.run() }
         let remote = try nodes.remote()
         for number in 0..<3 { try await remote.sendAndConfirm(.note("\(number)")) }
@@ -140,12 +141,18 @@ private struct Restartable {
         _ = try await life.value
         let snapshots = nodes.disk.content.withLock { $0.snapshots.map(\.entry) }
         #expect(snapshots.map(\.seq) == [Seq(3)])
+        #expect(log.events.map(\.kind) == [.listening, .joined, .snapshot])
+        let fields = log.events.last?.fields ?? []
+        #expect(
+            fields.dropLast() == [
+                .position(snapshots[0].position), .seq(Seq(3)), .bytes(snapshots[0].byteCount),
+            ])
         // The records before the snapshot are not looked at any more.
         nodes.disk.content.withLock { content in
             for position in content.records.indices { content.records[position] = .sessionRetired(SessionID(99)) }
         }
         let second = try nodes.reducer(Jobs(ends: false)) { configuration in
-            configuration.log = { line in lines.withLock { $0.append(line) } }
+            configuration.log = .lines { line in lines.withLock { $0.append(line) } }
         }
         let again = Task { try await second.run() }
         #expect(try await remote.sendAndConfirm(.note("3")) == Seq(4))

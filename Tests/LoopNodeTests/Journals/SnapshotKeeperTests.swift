@@ -5,7 +5,8 @@ import Testing
 @testable import LoopNode
 
 @Suite struct `A snapshot that is written while the journal fails` {
-    private let entry = SnapshotEntry(position: 7, seq: Seq(5), fingerprint: 1)
+    private let written = WrittenSnapshot(
+        entry: SnapshotEntry(position: 7, seq: Seq(5), fingerprint: 1), duration: .milliseconds(3))
 
     private func keeper(_ opening: UInt64) -> SnapshotKeeper {
         SnapshotKeeper(
@@ -16,7 +17,7 @@ import Testing
     /// by then, so that nothing else would show it.
     @Test func `is not added to the journal that was opened again`() {
         var reopened = keeper(2)
-        #expect(reopened.written(.success(entry), opening: 1) == nil)
-        #expect(reopened.written(.success(entry), opening: 2) == .success(entry))
+        #expect(reopened.written(.success(written), opening: 1) == nil)
+        #expect(reopened.written(.success(written), opening: 2) == .success(written))
     }
 }

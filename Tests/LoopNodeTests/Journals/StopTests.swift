@@ -31,7 +31,7 @@ private struct Steps: LoopDefinition {
     private let address = ipcAddress()
 
     private func node(_ place: JournalPlace, onStep: @escaping @Sendable (Int) -> Void) throws -> ReducerNode<Steps> {
-        var configuration = ReducerNodeConfiguration(bind: try BindAddress(address), journal: place, log: { _ in })
+        var configuration = ReducerNodeConfiguration(bind: try BindAddress(address), journal: place, log: .silent)
         configuration.onListening = { _ in onStep(0) }
         return try ReducerNode(Steps(onStep: onStep), configuration: configuration)
     }
@@ -41,7 +41,7 @@ private struct Steps: LoopDefinition {
         let disk = TestDisk()
         let first = try node(disk.place) { _ in }
         let run = Task { try await first.run() }
-        let remote = try RemoteLoop(Steps.self, reducer: address, log: { _ in })
+        let remote = try RemoteLoop(Steps.self, reducer: address, log: .silent)
         for _ in 0..<10 { try await remote.sendAndConfirm(.step) }
         await remote.close()
         first.stop()

@@ -30,34 +30,37 @@ import ZMQ
 
     @Test func `says what it waits for, where, for how long and why, ever more rarely, and when that is over`() {
         var wait = waiting()
-        func line(_ duration: String, _ why: String) -> [Action] {
+        func line(_ duration: String, _ milliseconds: Int, _ why: String) -> [Action] {
             [
-                .say(
+                .waiting(
                     "waiting for a reducer at tcp://r:7710 for \(duration): \(why); is the address right?"
-                        + " (--reducer or LOOP_REDUCER)")
+                        + " (--reducer or LOOP_REDUCER)", for: .milliseconds(milliseconds), because: why)
             ]
         }
         #expect(wait.advance(to: at(2000), gone) == [.look])
         // One look at a time.
         #expect(wait.advance(to: at(2500), gone) == [])
         #expect(wait.deadline == MonotonicTime(nanoseconds: .max))
-        #expect(wait.learned(.nothingListens, at: at(3000)) == line("3 s", "nothing listens there"))
+        #expect(wait.learned(.nothingListens, at: at(3000)) == line("3 s", 3000, "nothing listens there"))
         #expect(wait.deadline == at(10_000))
         #expect(wait.advance(to: at(9999), gone) == [])
         #expect(wait.advance(to: at(10_000), gone) == [.look])
         let name = "the host name has no address (Name or service not known)"
         #expect(
-            wait.learned(.noSuchHost("Name or service not known"), at: at(10_001)) == line("10 s", name))
+            wait.learned(.noSuchHost("Name or service not known"), at: at(10_001)) == line("10 s", 10_001, name))
         #expect(wait.deadline == at(60_000))
         #expect(
             wait.advance(to: at(60_000), connected)
-                == line("60 s", "a connection stands, but no reducer of this loop answers yet"))
+                == line("60 s", 60_000, "a connection stands, but no reducer of this loop answers yet"))
         let busy = ReducerWait.Facts(isJoined: false, isConnected: true, busy: "it has too many sessions")
         #expect(
             wait.advance(to: at(600_000), busy)
-                == line("10 min", "the reducer asks to try again later: it has too many sessions"))
+                == line("10 min", 600_000, "the reducer asks to try again later: it has too many sessions"))
         #expect(wait.deadline == at(1_200_000))
-        #expect(wait.advance(to: at(1_190_000), joined) == [.say("the reducer at tcp://r:7710 answers, after 19 min")])
+        #expect(
+            wait.advance(to: at(1_190_000), joined) == [
+                .reconnected("the reducer at tcp://r:7710 answers, after 19 min", after: .seconds(1190))
+            ])
     }
 
     @Test func `does not catch up on lines that were late`() {
@@ -75,13 +78,21 @@ import ZMQ
         #expect(wait.advance(to: at(7000), gone) == [.look])
         // A look that comes too late is not told.
         var late = wait
-        #expect(late.advance(to: at(7010), joined) == [])
+        #expect(
+            late.advance(to: at(7010), joined) == [
+                .reconnected("the reducer at tcp://r:7710 answers, after 2 s", after: .milliseconds(2010))
+            ])
         #expect(late.learned(.nothingListens, at: at(7020)) == [])
         #expect(
             wait.learned(.nothingListens, at: at(7001)) == [
-                .say("the reducer at tcp://r:7710 has not answered for 2 s: nothing listens there; waiting")
+                .waiting(
+                    "the reducer at tcp://r:7710 has not answered for 2 s: nothing listens there; waiting",
+                    for: .milliseconds(2001), because: "nothing listens there")
             ])
-        #expect(wait.advance(to: at(9000), joined) == [.say("the reducer at tcp://r:7710 answers, after 4 s")])
+        #expect(
+            wait.advance(to: at(9000), joined) == [
+                .reconnected("the reducer at tcp://r:7710 answers, after 4 s", after: .seconds(4))
+            ])
     }
 
     @Test func `gives up after the connect timeout, with the reason`() {
@@ -153,7 +164,7 @@ import ZMQ
     @Test func `ends a worker without an answer, with the reason`() async throws {
         let address = ipcAddress()
         let configuration = EffectNodeConfiguration(
-            reducer: address, connectTimeout: .milliseconds(200), log: { _ in })
+            reducer: address, connectTimeout: .milliseconds(200), log: .silent)
         let error = await #expect(throws: NodeError.self) {
             try await EffectNode(Puts(), configuration: configuration).run()
         }
@@ -167,7 +178,7 @@ import ZMQ
         let lines = Locked<[String]>([])
         let loop = try RemoteLoop(
             Puts.self, reducer: address, connectTimeout: .milliseconds(200),
-            log: { line in lines.withLock { $0.append(line) } })
+            log: .lines { line in lines.withLock { $0.append(line) } })
         try await loop.send(.put(1))
         await #expect(throws: SendRefusal.self) { try await loop.sendAndConfirm(.put(2)) }
         for await _ in loop.states {}

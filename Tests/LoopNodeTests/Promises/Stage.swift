@@ -55,7 +55,7 @@ final class Stage: Sendable {
             let run = Task { try await reducer.run() }
             let worker = try EffectNode(tally, configuration: .test(address, context, "worker"))
             let work = Task { try await worker.run() }
-            let remote = try RemoteLoop(Tally.self, reducer: address, context: context, log: { _ in })
+            let remote = try RemoteLoop(Tally.self, reducer: address, context: context, log: .silent)
             place = .cluster(remote, reducer, run: run, worker, work)
         }
     }

@@ -23,7 +23,7 @@ import Testing
     /// Two lives end in the event; the third ends with the loop.
     private func live(while body: @escaping @Sendable (RemoteLoop<Fuses>) async throws -> Void) async throws {
         let remote = try RemoteLoop(
-            Fuses.self, reducer: ReducerAddress(parsing: "ipc://\(folder)/reducer"), log: { _ in })
+            Fuses.self, reducer: ReducerAddress(parsing: "ipc://\(folder)/reducer"), log: .silent)
         let client = Task { try await body(remote) }
         for _ in 0..<2 {
             await #expect(processExitsWith: .failure) { [folder = folder as String] in try await Self.serve(folder) }

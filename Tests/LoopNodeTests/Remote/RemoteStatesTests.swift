@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `What is known of a state elsewhere` {
     private let states = RemoteStates<Int>(
-        StateFollower(Int.self), dependsOnTheLast: false, log: NodeLog(name: "test", write: { _ in }), advice: "")
+        StateFollower(Int.self), dependsOnTheLast: false, log: NodeLog(name: "test", .silent), advice: "")
     private let heard = Locked<[String]>([])
 
     @Test func `the newest state is the last that is told, also where it comes while the one before is told`() throws {

@@ -48,7 +48,7 @@ import ZMQ
         let address: ReducerAddress = "inproc://view-fields"
         let reducer = try ReducerNode(Profile(), configuration: .test(address, context))
         let run = Task { try await reducer.run() }
-        let remote = try RemoteLoop(Profile.self, reducer: address, context: context, log: { _ in })
+        let remote = try RemoteLoop(Profile.self, reducer: address, context: context, log: .silent)
         let store = Store(remote, showing: Profile.State())
         store.mutate(keyPath: \.name, value: "Ann")
         store.context.binding(for: \.address.city).value = "Rome"

@@ -21,7 +21,7 @@ import ZMQ
 
     @Test func `a page tells how well it knows its loop`() async throws {
         let context = try ZMQContext()
-        let remote = try RemoteLoop(Jobs.self, reducer: "inproc://nobody-there", context: context, log: { _ in })
+        let remote = try RemoteLoop(Jobs.self, reducer: "inproc://nobody-there", context: context, log: .silent)
         let store = Store(remote, showing: Jobs().initial)
         #expect(JobsPage(store: store).plainText() == "connecting\n0 of 0 done")
         let show: () async throws -> Void = {

@@ -108,7 +108,7 @@ final class ChaosStage: Sendable {
         return try await space.run("connect-\(name)") {
             try RemoteLoop(
                 Ledger.self, reducer: address, name: name,
-                log: { line in try? FileSystem.write(line + "\n", to: log, appending: true) })
+                log: .lines { line in try? FileSystem.write(line + "\n", to: log, appending: true) })
         }
     }
 

@@ -14,7 +14,7 @@ enum CatalogueRoles {
     static func fill(_ role: Role) async throws {
         // Who only sends follows no state.
         let loop = try RemoteConnection(
-            loop: Catalogue.name, reducer: role.reducer(), name: "filler", observing: .nothing, log: { _ in })
+            loop: Catalogue.name, reducer: role.reducer(), name: "filler", observing: .nothing, log: .silent)
         let films = try role.number("films")
         func add(_ count: Int, confirmed: Bool) async throws {
             _ = try await loop.send(try CBOR.encode(Catalogue.Event.add(count)), confirmed: confirmed)
@@ -62,7 +62,7 @@ enum CatalogueRoles {
         let films = try role.number("films")
         // Who only sends follows no state: what it costs to do so is no pause of the reducer.
         let loop = try RemoteConnection(
-            loop: Catalogue.name, reducer: role.reducer(), name: "voter", observing: .nothing, log: { _ in })
+            loop: Catalogue.name, reducer: role.reducer(), name: "voter", observing: .nothing, log: .silent)
         func send(_ event: Catalogue.Event) async throws {
             _ = try await loop.send(try CBOR.encode(event), confirmed: true)
         }
@@ -95,7 +95,7 @@ enum CatalogueRoles {
 
     /// A loop whose first state has come.
     private static func observed(_ role: Role, films: Int) async throws -> RemoteLoop<Catalogue> {
-        let loop = try RemoteLoop(Catalogue.self, reducer: role.reducer(), updates: .delta, log: { _ in })
+        let loop = try RemoteLoop(Catalogue.self, reducer: role.reducer(), updates: .delta, log: .silent)
         for await (_, state) in loop.states where state.films.count == films { break }
         return loop
     }
@@ -121,7 +121,7 @@ enum CatalogueRoles {
         let films = try role.number("films")
         let began = MonotonicTime.seconds
         let loop = try RemoteLoop(
-            Catalogue.self, reducer: role.reducer(), updates: .delta(atMost: 1), log: { _ in })
+            Catalogue.self, reducer: role.reducer(), updates: .delta(atMost: 1), log: .silent)
         for await (_, state) in loop.states {
             let seconds = MonotonicTime.seconds - began
             try state.check(films: films, votes: 0)

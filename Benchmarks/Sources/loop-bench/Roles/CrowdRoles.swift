@@ -12,7 +12,7 @@ enum CrowdRoles {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<(try role.number("count")) {
                 let node = try EffectNode(
-                    Crowd(), configuration: EffectNodeConfiguration(reducer: reducer, capacity: capacity, log: { _ in })
+                    Crowd(), configuration: EffectNodeConfiguration(reducer: reducer, capacity: capacity, log: .silent)
                 )
                 group.addTask { _ = try await node.run() }
             }
@@ -27,7 +27,7 @@ enum CrowdRoles {
         let observers = try (0..<(try role.number("count"))).map { _ in
             try RemoteSection(
                 of: Crowd.self, "counts", as: Crowd.Counts.self, reducer: reducer, updates: .delta(atMost: 2),
-                log: { _ in })
+                log: .silent)
         }
         for observer in observers { for await _ in observer.states { break } }
         Role.say("following", observers.count)
@@ -50,7 +50,7 @@ enum CrowdRoles {
     static func ask(_ role: Role) async throws {
         let reducer = try role.reducer()
         let connection = try RemoteConnection(
-            loop: Crowd.name, reducer: reducer, name: "client", observing: .nothing, log: { _ in })
+            loop: Crowd.name, reducer: reducer, name: "client", observing: .nothing, log: .silent)
         func send(_ event: Crowd.Event, confirmed: Bool = true) async throws {
             _ = try await connection.send(try CBOR.encode(event), confirmed: confirmed)
         }
@@ -81,6 +81,6 @@ enum CrowdRoles {
 
     private static func section(_ reducer: ReducerAddress) throws -> RemoteSection<Crowd.Counts> {
         try RemoteSection(
-            of: Crowd.self, "counts", as: Crowd.Counts.self, reducer: reducer, updates: .delta, log: { _ in })
+            of: Crowd.self, "counts", as: Crowd.Counts.self, reducer: reducer, updates: .delta, log: .silent)
     }
 }

@@ -7,7 +7,7 @@ enum FanRoles<Definition: FanDefinition> {
         let node = try EffectNode(
             Definition(),
             configuration: EffectNodeConfiguration(
-                reducer: try role.reducer(), capacity: try role.number("capacity"), log: { _ in }))
+                reducer: try role.reducer(), capacity: try role.number("capacity"), log: .silent))
         _ = try await node.run()
     }
 
@@ -18,7 +18,7 @@ enum FanRoles<Definition: FanDefinition> {
         while try StatusProbe.ask(reducer).peers.count(where: { $0.capacity > 0 }) < workers {
             try await Task.sleep(for: .milliseconds(10))
         }
-        let loop = try RemoteLoop(Definition.self, reducer: reducer, log: { _ in })
+        let loop = try RemoteLoop(Definition.self, reducer: reducer, log: .silent)
         Role.say("began", MonotonicTime.seconds)
         try await loop.sendAndConfirm(
             Definition.Event(.begin(limit: try role.number("count"), window: try role.number("window"))))

@@ -11,9 +11,9 @@ enum PulseRoles {
         let node = try EffectNode(
             Pulse(onStart: { starts.note() }),
             configuration: EffectNodeConfiguration(
-                reducer: reducer, runsEffectsOnItsThread: role.isOnItsThread, log: { _ in }))
+                reducer: reducer, runsEffectsOnItsThread: role.isOnItsThread, log: .silent))
         async let end = node.run()
-        let remote = try RemoteLoop(Pulse.self, reducer: reducer, log: { _ in })
+        let remote = try RemoteLoop(Pulse.self, reducer: reducer, log: .silent)
         try await remote.sendAndConfirm(.begin(count))
         await remote.close()
         _ = try await end

@@ -94,13 +94,12 @@ struct Role {
     /// Keeps its journal in `journal=FILE`, else in memory, with `snapshot-every=N` and `durability=os` where they are given,
     /// and says how long a recovery took.
     private func reduce(_ definition: some LoopDefinition) async throws {
-        let recovered: @Sendable (String) -> Void = { line in
-            // "…: recovered seq 12 from the first record and 34 records in 56 ms"
-            if line.contains("snapshot was made") { StandardError.line(line) }
-            guard line.contains("recovered seq"), let milliseconds = line.split(separator: " ").dropLast().last else {
-                return
+        let recovered = LogHandler { event in
+            if event.kind == .snapshotFailed { StandardError.line(event.line) }
+            guard event.kind == .recovered else { return }
+            for case .duration(let duration) in event.fields {
+                Self.say("recovered", "\(duration.wholeNanoseconds / 1_000_000)")
             }
-            Self.say("recovered", milliseconds)
         }
         var configuration = ReducerNodeConfiguration(
             bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",

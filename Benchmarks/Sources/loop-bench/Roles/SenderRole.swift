@@ -4,7 +4,7 @@ import LoopNode
 /// A client that sends numbered events, and checks at the end that the loop has applied each of them once, in order.
 enum SenderRole<Event: NumberedEvent> {
     static func run(_ role: Role) async throws {
-        let loop = try RemoteLoop(Counting<Event>.self, reducer: try role.reducer(), log: { _ in })
+        let loop = try RemoteLoop(Counting<Event>.self, reducer: try role.reducer(), log: .silent)
         let (count, warmUp) = (try role.number("count"), try role.number("warm-up"))
         var number: UInt64 = 0
         func next() -> Event {

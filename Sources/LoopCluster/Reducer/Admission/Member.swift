@@ -30,6 +30,8 @@ struct Member: Sendable {
     /// From here on its effects may be taken away.
     var leaseEnds: MonotonicTime
     var heardAt: MonotonicTime
+    /// When people were told that it is silent; nil: it is not, as far as they know.
+    var lostAt: MonotonicTime?
     /// The effects it holds.
     var holding = Holding()
     /// What is sent to it under numbers.

@@ -40,13 +40,18 @@ struct Dispatch: Sendable {
     // MARK: Waiting
 
     /// The effect at a place waits for a worker, unless it is parked from the start.
-    mutating func schedule(_ effect: EffectID, at place: Int, _ journaled: JournaledCore, _ context: TurnContext) {
-        guard journaled.effects[at: place].isOpen else { return }
+    /// - Returns: whether it waits.
+    @discardableResult
+    mutating func schedule(
+        _ effect: EffectID, at place: Int, _ journaled: JournaledCore, _ context: TurnContext
+    ) -> Bool {
+        guard journaled.effects[at: place].isOpen else { return false }
         let retryAt = journaled.effects[at: place].retryAt
         scheduler.add(
             at: place, of: effect.feedback, group: journaled.effects[at: place].group,
             priority: journaled.priority(of: effect, at: place),
             notBefore: retryAt.flatMap { Self.notBefore($0, journaled, context) })
+        return true
     }
 
     /// The request of the effect at a place has changed, and its priority may have with it.

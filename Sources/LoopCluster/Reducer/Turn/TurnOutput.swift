@@ -9,8 +9,8 @@ struct TurnOutput: Sendable {
     private(set) var acknowledgementsDue: [SessionID] = []
     private(set) var backgroundJobs: [BackgroundJob] = []
     var journalRequests: [JournalRequest] = []
-    /// Lines for people.
-    var alarms: [String] = []
+    /// For people.
+    var news: [ReducerNews] = []
     /// Whether the loop has ended in this turn.
     var endsLoop = false
 
@@ -97,7 +97,7 @@ struct TurnOutput: Sendable {
         messages.removeAll(keepingCapacity: true)
         backgroundJobs = []
         journalRequests = []
-        alarms = []
+        if !news.isEmpty { news = [] }
         endsLoop = false
     }
 }

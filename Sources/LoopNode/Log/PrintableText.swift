@@ -20,7 +20,7 @@ package enum PrintableText {
         return escaped
     }
 
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0: true
         case 0x202A...0x202E, 0x2066...0x2069: true

@@ -1,0 +1,157 @@
+public import LoopCore
+public import LoopWire
+
+/// What people may want to know of a turn of the reducer. The shell writes it into its log, when what it tells is durable. Nothing
+/// else depends on it.
+public enum ReducerNews: Equatable, Sendable {
+    /// A peer has claimed what it runs, and takes part from here on.
+    case joined(NewsOfPeer)
+    /// A peer's session has ended.
+    case left(NewsOfPeer, Parting)
+    /// Nothing was heard of a peer for the silence limit. It held so many effects, which are given to others where others can
+    /// run them.
+    case lost(NewsOfPeer, effects: Int)
+    /// A peer that was lost is heard again, so long after that was noticed.
+    case returned(NewsOfPeer, after: Duration)
+    /// An attempt has failed or timed out, and the effect is tried again.
+    case effectFailed(NewsOfFailure, retryIn: Duration)
+    /// An effect has failed for good.
+    case parked(NewsOfFailure)
+    /// An entry was set aside, because the process has ended in it.
+    case quarantined(QuarantineRecord, feedback: String?)
+    /// An entry was refused because its bytes are no event of this loop, for this reason.
+    case undecodable(EntryNumber, String)
+    /// A peer has tried something that it may not do. The line names its key and what it was.
+    case notAllowed(String)
+    /// The event of a transition, applied twice to the same state, gave this.
+    case impure(Seq, String)
+    /// The event of a schedule's run cannot be encoded, or is too large.
+    case runLeftOut(schedule: String)
+    /// This definition continues the journal of another one.
+    case definitionUpgrade(NewsOfUpgrade)
+
+    /// Why a session ended.
+    public enum Parting: String, Equatable, Sendable {
+        /// Its peer has said so.
+        case goodbye
+        /// Its peer was silent for too long.
+        case idle
+        /// There are too many, and its peer was silent.
+        case evicted
+        /// The key that owned it is not admitted any more, or may do less.
+        case revoked
+    }
+}
+
+/// A peer that there is news of.
+public struct NewsOfPeer: Equatable, Sendable {
+    /// The peer.
+    public var peer: PeerID
+    /// Its session.
+    public var session: SessionID
+    /// Its name for people; empty where it has none, or was not here in this epoch.
+    public var name: String
+    /// Whether it serves groups of effects.
+    public var isWorker: Bool
+
+    /// Creates it from its parts.
+    public init(peer: PeerID, session: SessionID, name: String, isWorker: Bool) {
+        self.peer = peer
+        self.session = session
+        self.name = name
+        self.isWorker = isWorker
+    }
+}
+
+/// An attempt that has failed.
+public struct NewsOfFailure: Equatable, Sendable {
+    /// The effect.
+    public var effect: EffectID
+    /// The name of its feedback.
+    public var feedback: String
+    /// The attempt; none: the effect was never granted.
+    public var attempt: Attempt
+    /// How often the effect has failed, this time included.
+    public var failures: UInt32
+    /// What the effect's body or the reducer said.
+    public var reason: String
+    /// How much news of the same kind and feedback was left out since the last.
+    public var suppressed: Int
+
+    /// Creates it from its parts.
+    public init(
+        effect: EffectID, feedback: String, attempt: Attempt, failures: UInt32, reason: String, suppressed: Int = 0
+    ) {
+        self.effect = effect
+        self.feedback = feedback
+        self.attempt = attempt
+        self.failures = failures
+        self.reason = reason
+        self.suppressed = suppressed
+    }
+}
+
+/// A definition that has taken over from another.
+public struct NewsOfUpgrade: Equatable, Sendable {
+    /// The fingerprint of the definition before.
+    public var fingerprintBefore: UInt64
+    /// The schema of the definition before.
+    public var schemaBefore: UInt64
+    /// The fingerprint of the present definition.
+    public var fingerprint: UInt64
+    /// The schema of the present definition.
+    public var schema: UInt64
+    /// How many effects are not wanted any more.
+    public var cancelled: Int
+    /// How many effects are new.
+    public var started: Int
+    /// How many effects continue with another request.
+    public var updated: Int
+
+    init(from before: DefinitionRecord, to now: DefinitionRecord, _ changes: [LiveChange]) {
+        fingerprintBefore = before.fingerprint
+        schemaBefore = before.schema
+        fingerprint = now.fingerprint
+        schema = now.schema
+        cancelled = changes.count { $0.kind == .cancelled }
+        started = changes.count { $0.kind == .started }
+        updated = changes.count { $0.kind == .updated }
+    }
+}
+
+/// Lets through news of one kind and feedback once a second, and counts the rest: a worker may fail thousands of effects in a second.
+struct NewsLimit: Sendable {
+    enum Kind: Sendable {
+        case failed
+        case parked
+    }
+
+    private struct Key: Hashable, Sendable {
+        let kind: Kind
+        let feedback: UInt32
+    }
+
+    private struct Told: Sendable {
+        var at: MonotonicTime
+        var suppressed = 0
+    }
+
+    private static let interval = Duration.seconds(1)
+
+    private var told: [Key: Told] = [:]
+
+    /// - Returns: how much was left out since the last that was let through; nil: this is left out too.
+    mutating func pass(_ kind: Kind, of feedback: UInt32, at now: MonotonicTime) -> Int? {
+        let key = Key(kind: kind, feedback: feedback)
+        guard let last = told[key] else {
+            told[key] = Told(at: now)
+            return 0
+        }
+        if now - last.at < Self.interval {
+            told[key]?.suppressed += 1
+            return nil
+        }
+        told[key] = Told(at: now)
+        return last.suppressed
+    }
+}

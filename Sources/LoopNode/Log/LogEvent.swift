@@ -1,0 +1,66 @@
+public import LoopCore
+
+/// One event of a node's log.
+///
+///     {"time":"2026-01-31T13:05:09.120Z","level":"info","kind":"joined","node":"reducer shop","text":"…","peer":"w1","session":3}
+public struct LogEvent: Equatable, Sendable {
+    /// When it was written, by the system's civil clock.
+    public var time: WallTime
+    /// How much it matters.
+    public var level: LogLevel
+    /// What it is about.
+    public var kind: LogKind
+    /// The node, such as `reducer shop` or `worker w1`.
+    public var node: String
+    /// A line for people. It may hold whatever a peer has said: print it escaped, as ``line`` and ``json`` do.
+    public var text: String
+    /// The values that the text is about, in a fixed order for each kind; those that are not known are left out.
+    public var fields: [LogField]
+
+    /// Creates an event from its parts.
+    public init(
+        time: WallTime, level: LogLevel, kind: LogKind, node: String, text: String, fields: [LogField] = []
+    ) {
+        self.time = time
+        self.level = level
+        self.kind = kind
+        self.node = node
+        self.text = text
+        self.fields = fields
+    }
+
+    /// `node: text`, on one line, with control characters escaped.
+    public var line: String { PrintableText.line("\(node): \(text)") }
+
+    /// A JSON object on one line: `time` (RFC 3339), `level`, `kind`, `node`, `text`, and the fields. Control characters are
+    /// escaped.
+    public var json: String {
+        var members = [
+            ("time", time.text), ("level", level.rawValue), ("kind", kind.rawValue), ("node", node), ("text", text),
+        ].map { "\"\($0)\":\(Self.quoted($1))" }
+        members += fields.map { field in
+            switch field.value {
+            case .text(let text): "\"\(field.name)\":\(Self.quoted(text))"
+            case .number(let number): "\"\(field.name)\":\(number)"
+            }
+        }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    /// A JSON string that neither ends a line nor controls a terminal.
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case _ where PrintableText.isControl(scalar):
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

@@ -1,0 +1,99 @@
+/// What an event of the log is about. The raw values are stable names for programs that read the log. Later versions may have more.
+public enum LogKind: String, CaseIterable, Codable, Sendable {
+    // A reducer's life.
+
+    /// The reducer can be reached.
+    case listening
+    /// The state was recovered from the journal.
+    case recovered
+    /// How the process before ended, where that was not as it should be.
+    case crashed
+    /// What was found or done when the journal was opened.
+    case journal
+    /// The journal could not be written. The reducer is not ready until it can.
+    case journalFailed
+    /// The journal can be written again.
+    case journalRestored
+    /// Acknowledged records are missing, and a new history begins.
+    case historyBegun
+    /// Another definition continues the journal.
+    case definitionUpgrade
+    /// A snapshot was written.
+    case snapshot
+    /// A snapshot could not be written, or one cannot be used.
+    case snapshotFailed
+    /// The address can be reached from other machines, and there are no keys.
+    case insecure
+    /// Keys were admitted or removed.
+    case keysChanged
+    /// There is no thread for work that should not delay the reducer.
+    case noThread
+
+    // Peers, as a reducer sees them.
+
+    /// A peer has joined.
+    case joined
+    /// A peer's session has ended.
+    case left
+    /// A peer was silent for the silence limit; its effects run elsewhere.
+    case lost
+    /// Contact is there again: with a peer that was lost, or with the reducer.
+    case reconnected
+    /// A peer has tried what it may not do.
+    case notAllowed
+    /// A connection has subscribed to what is not for it, and was ended.
+    case subscriptionRefused
+    /// A frame could not be read, and was dropped.
+    case malformedFrame
+
+    // Effects and events.
+
+    /// An attempt has failed, and the effect is tried again.
+    case effectFailed
+    /// An effect has failed for good, or cannot be sent.
+    case parked
+    /// An event was set aside, because the reducer has ended in it.
+    case quarantined
+    /// An event was refused, because its bytes are no event of this loop.
+    case undecodable
+    /// An event, applied twice to one state, gave two results.
+    case impure
+    /// The event of a schedule's run could not be made.
+    case runLeftOut
+
+    // Workers, observers and senders.
+
+    /// The node waits for a reducer.
+    case waiting
+    /// The reducer keeps the peer waiting.
+    case keptWaiting
+    /// The reducer names an address that cannot be used.
+    case badAddress
+    /// What an observer received does not fit its state.
+    case diverged
+    /// A handle's connection has ended with an error.
+    case connectionEnded
+    /// A handle has ended before the outcome of its events was known.
+    case unsettled
+    /// What was found when an outbox file was opened.
+    case outbox
+
+    // Programs.
+
+    /// The program could not run, and ends.
+    case failed
+
+    /// How much events of this kind matter, unless one is worth less or more.
+    public var level: LogLevel {
+        switch self {
+        case .recovered, .snapshot, .joined, .left: .info
+        case .listening, .journal, .journalRestored, .definitionUpgrade, .keysChanged, .reconnected, .outbox: .notice
+        case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
+            .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:
+            .warning
+        case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
+            .connectionEnded, .unsettled, .failed:
+            .error
+        }
+    }
+}

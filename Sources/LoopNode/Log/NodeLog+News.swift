@@ -1,0 +1,124 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What a reducer's machine tells people, as events of the log.
+extension NodeLog {
+    func tell(_ news: ReducerNews) {
+        switch news {
+        case .joined(let peer):
+            once(
+                .joined, of: peer.key, "\(peer.who) has joined, in session \(peer.session)", peer.fields,
+                level: peer.level)
+        case .left(let peer, let parting):
+            once(
+                .left, of: peer.key, "\(peer.who) has left: \(parting.text)", peer.fields + [.reason(parting.rawValue)],
+                level: parting == .goodbye ? peer.level : nil)
+        case .lost(let peer, let effects):
+            let what = effects == 0 ? "" : "; it held \(Self.count(effects, "effect")), for others to run"
+            once(
+                .lost, of: peer.key, "\(peer.who) is silent\(what)", peer.fields + [.effects(effects)],
+                level: peer.isWorker ? nil : .info)
+        case .returned(let peer, let duration):
+            once(
+                .reconnected, of: peer.key, "\(peer.who) is heard again, after \(ReducerWait.text(duration))",
+                peer.fields + [.duration(duration)], level: peer.isWorker ? nil : .info)
+        case .effectFailed(let failure, let delay):
+            note(
+                .effectFailed,
+                "\(failure.what) failed, attempt \(failure.attempt): \(failure.reason); it is tried again in"
+                    + " \(ReducerWait.text(delay))" + Self.more(failure.suppressed),
+                failure.fields([.retryIn(delay)]))
+        case .parked(let failure):
+            let tries = failure.failures > 0 ? " after \(Self.count(Int(failure.failures), "failure"))" : ""
+            note(
+                .parked,
+                "\(failure.what) is parked\(tries): \(failure.reason); see: loopctl parked"
+                    + Self.more(failure.suppressed),
+                failure.fields())
+        case .quarantined(let record, let feedback): quarantined(record, feedback)
+        case .undecodable(let entry, let why):
+            note(
+                .undecodable,
+                "event \(entry.number) of session \(entry.session) is refused, since it is no event of this loop: \(why)",
+                [.session(entry.session.value), .number(entry.number), .reason(why)])
+        case .notAllowed(let line): note(.notAllowed, line, [.reason(line)])
+        case .impure(let seq, let what):
+            note(
+                .impure,
+                "the definition is not a function of its arguments: event \(seq), applied twice to the same state,"
+                    + " gave \(what)", [.seq(seq), .reason(what)])
+        case .runLeftOut(let schedule):
+            note(
+                .runLeftOut,
+                "the event of the schedule \(schedule) cannot be encoded, or is too large; it is left out",
+                [.schedule(schedule)])
+        case .definitionUpgrade(let upgrade): upgraded(upgrade)
+        }
+    }
+
+    private func quarantined(_ record: QuarantineRecord, _ feedback: String?) {
+        let isOwn = record.session == .none && record.number == 0
+        let event =
+            isOwn
+            ? "the event of a \(record.effect == nil ? "schedule" : "timer")"
+            : "event \(record.number) of session \(record.session)"
+        let sender = record.effect.map { "effect \($0), \(feedback ?? "?")" } ?? "no effect"
+        var fields: [LogField] = [.quarantined(record.id)]
+        if !isOwn { fields += [.session(record.session.value), .number(record.number)] }
+        if let effect = record.effect { fields.append(.effect(effect)) }
+        if let feedback { fields.append(.feedback(feedback)) }
+        note(
+            .quarantined,
+            "\(event) (\(sender)) ended this process \(record.crashes) times in \(record.phase) and is set aside as"
+                + " quarantined event \(record.id); look at it with: loopctl quarantine show \(record.id)",
+            fields + [.reason("\(record.phase)")])
+    }
+
+    private func upgraded(_ upgrade: NewsOfUpgrade) {
+        let (old, new) = (hexadecimal(upgrade.fingerprintBefore), hexadecimal(upgrade.fingerprint))
+        note(
+            .definitionUpgrade,
+            "this definition (schema \(upgrade.schema), fingerprint \(new)) takes over from another one (schema"
+                + " \(upgrade.schemaBefore), fingerprint \(old)): \(Self.count(upgrade.cancelled, "effect")) cancelled,"
+                + " \(upgrade.started) started, \(upgrade.updated) updated",
+            [.fingerprintBefore(old), .fingerprint(new)])
+    }
+
+    static func count(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
+}
+
+extension NewsOfPeer {
+    /// A sender may live for one event: that is for those who look for an error.
+    fileprivate var level: LogLevel { isWorker ? .info : .debug }
+
+    fileprivate var key: String { "\(peer)" }
+
+    fileprivate var who: String {
+        "\(isWorker ? "the worker" : "the peer") \(name.isEmpty ? "\(peer)" : "\"\(name)\" (\(peer))")"
+    }
+
+    fileprivate var fields: [LogField] { [.peer(name.isEmpty ? "\(peer)" : name), .session(session.value)] }
+}
+
+extension NewsOfFailure {
+    fileprivate var what: String { "effect \(effect) of \"\(feedback)\"" }
+
+    fileprivate func fields(_ others: [LogField] = []) -> [LogField] {
+        var fields: [LogField] = [.effect(effect), .feedback(feedback)]
+        if attempt != .none { fields.append(.attempt("\(attempt)")) }
+        fields += [.failures(failures)] + others + [.reason(reason)]
+        return suppressed > 0 ? fields + [.suppressed(suppressed)] : fields
+    }
+}
+
+extension ReducerNews.Parting {
+    fileprivate var text: String {
+        switch self {
+        case .goodbye: "it has said goodbye"
+        case .idle: "it was silent for too long"
+        case .evicted: "it was silent, and others need the session"
+        case .revoked: "its key may not take part any more"
+        }
+    }
+}

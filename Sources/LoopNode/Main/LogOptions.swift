@@ -1,0 +1,33 @@
+import LoopOptions
+
+/// The options that say how a program writes its log.
+public enum LogOptions {
+    /// The form of the log on standard error.
+    public enum Form: String, CaseIterable, Sendable {
+        /// Lines for people.
+        case text
+        /// JSON objects, one a line.
+        case json
+    }
+
+    static let form = Option(
+        "log", .choice(Form.allCases.map(\.rawValue)), default: Form.text.rawValue,
+        help: "how the log is written to standard error: lines for people, or a JSON object on each line")
+    static let level = Option(
+        "log-level", .choice(LogLevel.allCases.map(\.rawValue)), default: LogLevel.info.rawValue,
+        help: "leave out of the log what matters less than this")
+
+    /// Each is in the help of every program of a node.
+    static let all: [any DeclaredOption] = [form, level]
+}
+
+extension ParsedArguments {
+    /// The log that the command line or the environment asks for.
+    var log: LogHandler {
+        let level = LogLevel(rawValue: self[LogOptions.level]) ?? .info
+        return switch LogOptions.Form(rawValue: self[LogOptions.form]) ?? .text {
+        case .text: .text(level: level)
+        case .json: .json(level: level)
+        }
+    }
+}
