@@ -96,4 +96,28 @@ import Testing
         #expect(report.peers.count + (report.peersLeftOut ?? 0) == 40)
         #expect(bench.machine.status().peersLeftOut == nil)
     }
+
+    @Test func `of groups lets a report name fewer peers, and one report answers all who ask in a turn`() throws {
+        var bench = try ReducerBench()
+        let groups = (100..<164).map { "group \($0) " + String(repeating: "é", count: 50) }
+        for number in 1...60 {
+            let peer = PeerID(high: 9, low: UInt64(number))
+            var join = ReducerBench.joinRequest(peer)
+            join.groups = groups
+            _ = bench.say(.join(join), from: peer)
+        }
+        let askers = [alice, client]
+        let out = bench.turn { intake in
+            for peer in askers { intake.receive(.statusRequest, from: ReducerBench.route(peer), by: .unknown) }
+        }
+        let documents = askers.flatMap { out.messages(to: $0) }.compactMap { message -> [UInt8]? in
+            guard case .status(let document) = message else { return nil }
+            return document
+        }
+        #expect(documents.count == 2 && documents[0] == documents[1])
+        let report = try CBORCoder().decode(StatusReport.self, from: try #require(documents.first))
+        #expect(report.peers.first?.groups.count == groups.count)
+        #expect(report.peers.count == 36)
+        #expect(report.peersLeftOut == 24)
+    }
 }

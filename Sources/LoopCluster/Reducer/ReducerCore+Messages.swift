@@ -31,7 +31,7 @@ extension ReducerCore {
             updates.answer(request, journaled, &turn, context)
         case .transitionsRequest(let fingerprint, let after): answerTransitions(fingerprint, after: after, route)
         case .goodbye(let session, let peer, let history): hearGoodbye(of: session, peer, history, route)
-        case .statusRequest: turn.reply(.status(statusDocument()), to: route)
+        case .statusRequest: turn.statusDue.append(route)
         case .administration(let request, let document): administer(document, request, route, principal)
         case .progress(let session, let epoch, let reports):
             guard isCurrent(session, epoch) else { return }

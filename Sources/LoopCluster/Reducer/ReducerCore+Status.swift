@@ -3,8 +3,18 @@ import LoopWire
 
 /// What a reducer says about itself.
 extension ReducerCore {
+    /// About how many bytes of the peers' names and groups a report has: it is made at most once in each turn, and must stay
+    /// a small part of it.
+    private static var peersBytesMax: Int { 256 << 10 }
+
+    mutating func answerStatus() {
+        guard !turn.statusDue.isEmpty else { return }
+        let document = statusDocument()
+        for route in turn.statusDue { turn.reply(.status(document), to: route) }
+    }
+
     /// The report, encoded, as one message holds it: its lists are cut until it fits, and say how many they leave out.
-    func statusDocument() -> [UInt8] {
+    private func statusDocument() -> [UInt8] {
         var report = status()
         while true {
             let document = (try? journaled.loop.coder.encode(report)) ?? []
@@ -25,8 +35,7 @@ extension ReducerCore {
         report.isReady = report.notReadyBecause == nil
         report.progress = journaled.fold.progress
         report.exitCode = phase.outcome?.exitCode
-        // Of very many peers it names the oldest.
-        report.peers = admission.members.keys.sorted().prefix(1000).compactMap(peerStatus)
+        report.peers = peers()
         report.peersLeftOut =
             admission.members.count > report.peers.count ? admission.members.count - report.peers.count : nil
         report.feedbacks = feedbackCounts()
@@ -44,11 +53,22 @@ extension ReducerCore {
         return report
     }
 
-    private func peerStatus(_ session: SessionID) -> StatusReport.Peer? {
-        guard let member = admission.members[session] else { return nil }
+    /// Of very many peers the oldest.
+    private func peers() -> [StatusReport.Peer] {
+        var peers: [StatusReport.Peer] = []
+        var room = Self.peersBytesMax
+        for session in admission.members.keys.sorted().prefix(1000) {
+            guard let member = admission.members[session] else { continue }
+            room -= member.groups.reduce(64 + member.name.utf8.count) { $0 + 2 + $1.utf8.count }
+            if room < 0 { break }
+            peers.append(status(of: member, session))
+        }
+        return peers
+    }
+
+    private func status(of member: Member, _ session: SessionID) -> StatusReport.Peer {
         var peer = StatusReport.Peer(
-            name: String(member.name.prefix(256)), peer: member.peer, session: session,
-            groups: member.groups.map { String($0.prefix(256)) }, capacity: member.capacity)
+            name: member.name, peer: member.peer, session: session, groups: member.groups, capacity: member.capacity)
         peer.leases = member.holding.count
         peer.leaseMilliseconds = (member.leaseEnds - context.now.monotonic).wholeNanoseconds / 1_000_000
         peer.lag = member.inbox.lag

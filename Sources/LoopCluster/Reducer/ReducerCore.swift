@@ -158,6 +158,7 @@ public struct ReducerCore: Sendable {
             updates.hurry()
         }
         updates.publish(journaled, &turn, context)
+        answerStatus()
         // After everything else: the sender of the event that ended the loop learns that it was applied.
         if turn.endsLoop { announceEnd() }
         if phase.isLost { withholdMessages() }

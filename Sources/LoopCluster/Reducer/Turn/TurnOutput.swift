@@ -9,6 +9,8 @@ struct TurnOutput: Sendable {
     private(set) var acknowledgementsDue: [SessionID] = []
     private(set) var backgroundJobs: [BackgroundJob] = []
     var journalRequests: [JournalRequest] = []
+    /// Where the status was asked for: one report, which is of the end of the turn, answers all.
+    var statusDue: [Route] = []
     /// For people.
     var news: [ReducerNews] = []
     /// Whether the loop has ended in this turn.
@@ -97,6 +99,7 @@ struct TurnOutput: Sendable {
         messages.removeAll(keepingCapacity: true)
         backgroundJobs = []
         journalRequests = []
+        if !statusDue.isEmpty { statusDue = [] }
         if !news.isEmpty { news = [] }
         endsLoop = false
     }
