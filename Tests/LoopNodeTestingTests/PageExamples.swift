@@ -34,6 +34,12 @@ private func work(_ url: String) async throws {
     _ = try await node.run()
 }
 
+private func program(_ url: String) async {
+    await EffectNode.main {
+        Shop(database: try await Database.connect(url))
+    }
+}
+
 /// Accounts into which one can pay.
 private struct Savings: LoopDefinition {
     enum Event: Codable, Sendable {

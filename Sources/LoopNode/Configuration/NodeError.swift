@@ -8,7 +8,7 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case notSecured(BindAddress)
     /// A key or a folder of keys cannot be used.
     case keys(String)
-    /// The definition cannot run as it is placed.
+    /// The definition cannot run as it is placed, or could not be made.
     case definition(String)
     /// The other side does not let this node in.
     case refused(String)

@@ -63,7 +63,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
 
     // Workers, observers and senders.
 
-    /// The node waits for a reducer.
+    /// The node waits for a reducer, or for what its definition needs.
     case waiting
     /// The reducer keeps the peer waiting.
     case keptWaiting

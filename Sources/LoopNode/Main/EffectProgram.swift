@@ -55,6 +55,14 @@ extension EffectNode {
     ///
     ///     @main struct Main { static func main() async { await EffectNode.main(Traffic()) } }
     public static func main(_ definition: Definition) async -> Never {
-        await EffectProgram.program([RunnableLoop(definition)], name: ProgramName.current, leavesNameOut: true).main()
+        await main { definition }
+    }
+
+    /// The same where the definition is made with `await` before the node starts. An error is printed, and the program exits with 2.
+    ///
+    ///     await EffectNode.main { Shop(database: try await Database.connect(url)) }
+    public static func main(_ make: @escaping @Sendable () async throws -> Definition) async -> Never {
+        let loop = RunnableLoop(Definition.self, make)
+        await EffectProgram.program([loop], name: ProgramName.current, leavesNameOut: true).main()
     }
 }

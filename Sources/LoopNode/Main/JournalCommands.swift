@@ -60,13 +60,13 @@ enum JournalCommands {
             run: schema),
     ]
 
-    @Sendable private static func schema(_ loop: RunnableLoop, _ arguments: ParsedArguments) throws -> Int32 {
-        print(SchemaPrinter(isJSON: arguments[json]).text(for: try loop.tools.schema()))
+    @Sendable private static func schema(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
+        print(SchemaPrinter(isJSON: arguments[json]).text(for: try await loop.tools.schema()))
         return 0
     }
 
-    @Sendable private static func verify(_ loop: RunnableLoop, _ arguments: ParsedArguments) throws -> Int32 {
-        let report = try loop.tools.verify(arguments[journal])
+    @Sendable private static func verify(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
+        let report = try await loop.tools.verify(arguments[journal])
         print(VerifyPrinter(isJSON: arguments[json]).text(for: report))
         return report.difference == nil ? 0 : 1
     }
@@ -85,14 +85,14 @@ enum JournalCommands {
         return 0
     }
 
-    @Sendable private static func state(_ loop: RunnableLoop, _ arguments: ParsedArguments) throws -> Int32 {
-        let (_, bytes) = try loop.tools.state(arguments[journal], arguments[at].map { Seq(UInt64($0)) })
+    @Sendable private static func state(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
+        let (_, bytes) = try await loop.tools.state(arguments[journal], arguments[at].map { Seq(UInt64($0)) })
         print(try CBOR.json(bytes))
         return 0
     }
 
-    @Sendable private static func rehearse(_ loop: RunnableLoop, _ arguments: ParsedArguments) throws -> Int32 {
-        let report = try loop.tools.rehearse(arguments[journal])
+    @Sendable private static func rehearse(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
+        let report = try await loop.tools.rehearse(arguments[journal])
         print(arguments[json] ? try CBOR.json(CBOR.encode(report)) : report.text)
         return report.isHarmless ? 0 : 1
     }

@@ -64,7 +64,7 @@ public struct NodeProgram: Sendable {
                     throw UsageError(message: "no loop is named", hint: "see --help")
                 }
                 if let other = others.first(where: { $0.command.name == parsed.path.last }) {
-                    return try other.run(loop, parsed)
+                    return try await other.run(loop, parsed)
                 }
                 // A tool ends by a signal, and with its reader; a node must not.
                 let signals = try SignalWatch.ofProcess()
@@ -98,9 +98,9 @@ public struct NodeProgram: Sendable {
 /// What a node's program does with a loop besides running it.
 struct NodeSubcommand: Sendable {
     let command: Command
-    let run: @Sendable (RunnableLoop, ParsedArguments) throws -> Int32
+    let run: @Sendable (RunnableLoop, ParsedArguments) async throws -> Int32
 
-    init(_ command: Command, run: @escaping @Sendable (RunnableLoop, ParsedArguments) throws -> Int32) {
+    init(_ command: Command, run: @escaping @Sendable (RunnableLoop, ParsedArguments) async throws -> Int32) {
         self.command = command
         self.run = run
     }

@@ -98,12 +98,20 @@ public enum ReducerProgram {
             configuration.log = arguments.log
             let file = arguments[json]
             configuration.onOutcome = { try report($0, to: file) }
-            let outcome = try await loop.runReducer(arguments, configuration, signals)
+            switch try await loop.runReducer(arguments, configuration, signals) {
+            case .ended(let outcome): return outcome.exitCode
             // Stopped before there was a verdict: that is what was asked for. To a log, the next start says where the loop is.
-            if outcome == nil, Terminals.settings(of: 2) != nil {
-                StandardError.line(farewell(of: loop.name, journal: arguments[journal]))
+            case .stopped:
+                if Terminals.settings(of: 2) != nil {
+                    StandardError.line(farewell(of: loop.name, journal: arguments[journal]))
+                }
+                return 0
+            case .notStarted:
+                if Terminals.settings(of: 2) != nil {
+                    StandardError.line("reducer \(loop.name): stopped before its start")
+                }
+                return 0
             }
-            return outcome?.exitCode ?? 0
         }
     }
 
@@ -136,7 +144,15 @@ extension ReducerNode {
     ///
     ///     @main struct Main { static func main() async { await ReducerNode.main(Traffic()) } }
     public static func main(_ definition: Definition) async -> Never {
-        await ReducerProgram.program([RunnableLoop(definition)], name: ProgramName.current, leavesNameOut: true).main()
+        await main { definition }
+    }
+
+    /// The same where the definition is made with `await` before the node starts. An error is printed, and the program exits with 2.
+    ///
+    ///     await ReducerNode.main { Shop(database: try await Database.connect(url)) }
+    public static func main(_ make: @escaping @Sendable () async throws -> Definition) async -> Never {
+        let loop = RunnableLoop(Definition.self, make)
+        await ReducerProgram.program([loop], name: ProgramName.current, leavesNameOut: true).main()
     }
 }
 

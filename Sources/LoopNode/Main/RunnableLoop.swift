@@ -9,21 +9,27 @@ public struct RunnableLoop: Sendable {
     public let abstract: String
     let groups: [OptionGroup]
     let positionals: [any DeclaredPositional]
-    let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalWatch) async throws -> Outcome?
+    let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalWatch) async throws -> ReducerEnd
     let tools: JournalTools
     let runWorker: @Sendable (EffectNodeConfiguration, SignalWatch) async throws -> NodeEnd
 
+    /// The closures that make the definition may `await` what it needs, such as a pool of connections, before the node starts. An error
+    /// that they throw is printed, and the program exits with 2; with 64 after a `UsageError`. SIGTERM or SIGINT ends the program
+    /// while it waits for them.
+    ///
     /// - Parameters:
     ///   - type: the definition, which names the loop.
     ///   - abstract: one sentence on what it does.
     ///   - groups: the loop's own options, besides those of the node.
     ///   - positionals: the loop's own arguments.
-    ///   - worker: the definition as an effect node has it, which is given no arguments.
-    ///   - reducer: the definition as the command line asks for it.
+    ///   - worker: makes the definition as an effect node has it, which is given no arguments. Commands that replay a journal use it
+    ///     too.
+    ///   - reducer: makes the definition as the command line asks for it.
     public init<Definition: LoopDefinition>(
         _ type: Definition.Type, abstract: String, groups: [OptionGroup] = [],
-        positionals: [any DeclaredPositional] = [], worker: @escaping @Sendable () -> Definition,
-        reducer: @escaping @Sendable (ParsedArguments) throws -> Definition
+        positionals: [any DeclaredPositional] = [],
+        worker: @escaping @Sendable () async throws -> Definition,
+        reducer: @escaping @Sendable (ParsedArguments) async throws -> Definition
     ) {
         name = Definition.name
         self.abstract = abstract
@@ -31,21 +37,50 @@ public struct RunnableLoop: Sendable {
         self.positionals = positionals
         tools = JournalTools(worker)
         runReducer = { arguments, configuration, signals in
-            let node = try ReducerNode(try reducer(arguments), configuration: configuration)
-            let watch = try SignalThread(signals) { node.stop() }
+            let stop = StopRequest()
+            let watch = try SignalThread(signals) { stop.make() }
             defer { watch.end() }
-            return try await node.run()
+            let log = NodeLog(name: "reducer \(Definition.name)", configuration.log)
+            let maker = DefinitionMaker { try await reducer(arguments) }
+            guard let definition = try await maker.definition(until: stop, log) else { return .notStarted }
+            let node = try ReducerNode(definition, configuration: configuration)
+            stop.onStop { node.stop() }
+            return try await node.run().map { .ended($0) } ?? .stopped
         }
         runWorker = { configuration, signals in
-            let node = try EffectNode(worker(), configuration: configuration)
-            let watch = try SignalThread(signals) { node.stop() }
+            let stop = StopRequest()
+            let watch = try SignalThread(signals) { stop.make() }
             defer { watch.end() }
+            let name = configuration.name.isEmpty ? "of \(Definition.name)" : configuration.name
+            let log = NodeLog(name: "worker \(name)", configuration.log)
+            guard let definition = try await DefinitionMaker(worker).definition(until: stop, log) else {
+                return .stopped
+            }
+            let node = try EffectNode(definition, configuration: configuration)
+            stop.onStop { node.stop() }
             return try await node.run()
         }
     }
 
     /// A loop that takes nothing on the command line.
     public init<Definition: LoopDefinition>(_ definition: Definition, abstract: String = "") {
-        self.init(Definition.self, abstract: abstract, worker: { definition }, reducer: { _ in definition })
+        self.init(Definition.self, abstract: abstract) { definition }
     }
+
+    /// A loop that takes nothing on the command line, and whose definition is made when it is needed.
+    public init<Definition: LoopDefinition>(
+        _ type: Definition.Type, abstract: String = "", _ make: @escaping @Sendable () async throws -> Definition
+    ) {
+        self.init(type, abstract: abstract, worker: make, reducer: { _ in try await make() })
+    }
+}
+
+/// How a reducer's program ended, where nothing went wrong.
+enum ReducerEnd: Sendable {
+    /// The loop has an outcome.
+    case ended(Outcome)
+    /// The reducer was stopped.
+    case stopped
+    /// It was stopped before its definition was made.
+    case notStarted
 }
