@@ -679,6 +679,17 @@ class GoodbyeHeard:
 
 
 @record
+class RefusalDetail:
+    number: int = of(U64)
+    text: str = of(TEXT)
+
+
+@message(TO_PEER, 21)
+class RefusalDetails:
+    details: list = of(List(RefusalDetail.codec))
+
+
+@record
 class Header:
     """What every message to a peer begins with."""
 

@@ -60,7 +60,7 @@ private struct ChoresProcess {
             switch action {
             case .send(let message): said.append(message)
             case .run(let grant): started.append(grant)
-            case .settled(_, let outcome): told.append(outcome)
+            case .settled(_, let outcome, _): told.append(outcome)
             default: break
             }
         }

@@ -189,6 +189,14 @@ func acknowledged(_ base: UInt64, _ watermark: UInt64, _ notable: NotableOutcome
     .acknowledgement(Acknowledgement(base: base, watermark: watermark, notable: notable))
 }
 
+/// Why an event of the single byte 0xff is refused.
+let whatIsWrong = "malformed bytes at offset 0: a break where nothing can end"
+
+/// What is told of refused events besides the reason.
+func details(of numbers: UInt64..., because text: String = whatIsWrong) -> ToPeer {
+    .refusalDetails(numbers.map { RefusalDetail(number: $0, text: text) })
+}
+
 func refused(_ number: UInt64, _ reason: SendRefusal.Reason) -> NotableOutcome {
     NotableOutcome(number: number, outcome: .refused(reason))
 }

@@ -120,12 +120,13 @@ import Testing
         let outcomes = again.say(.outcomesRequest(sender, after: 0), from: client).messages(to: client)
         #expect(
             outcomes == [
+                details(of: 2),
                 .outcomes(
                     Acknowledgement(
                         base: 0, watermark: 3,
                         notable: [
                             refused(2, .undecodable), NotableOutcome(number: 3, outcome: .applied(Seq(2))),
-                        ]))
+                        ])),
             ])
         // Sent again, they are duplicates.
         _ = again.push(again.batch(sender, from: 1, entries))

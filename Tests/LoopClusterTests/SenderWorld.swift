@@ -103,7 +103,7 @@ struct SenderWorld {
     private mutating func takeTurn(_ death: Death?) throws -> Bool {
         machine.advance(to: bench.moment.monotonic)
         let actions = machine.takeActions()
-        for case .settled(let number, let outcome) in actions { try hear(number, outcome) }
+        for case .settled(let number, let outcome, _) in actions { try hear(number, outcome) }
         while toldUpTo < machine.settledNumber {
             toldUpTo += 1
             if let id = kept[toldUpTo], !told.contains(id) { try hear(toldUpTo, .applied(.initial)) }

@@ -86,7 +86,12 @@ private struct Upgrade {
         #expect(journaled == [try coder.encode(Plans.Second.Event.add("dig", task))])
         // What is no event of its schema is refused, also where it would be one of the present.
         let newer = upgrade.send(session, 2, try coder.encode(Plans.Second.Event.add("saw", task)))
-        #expect(newer.messages(to: alice) == [acknowledged(1, 2, refused(2, .undecodable))])
+        let why =
+            #"as an event of schema 1: at add._1: expected an integer, found {"owner": "nobody", "minutes": 120}"#
+        #expect(
+            newer.messages(to: alice) == [
+                details(of: 2, because: why), acknowledged(1, 2, refused(2, .undecodable)),
+            ])
     }
 
     @Test func `keeps the bytes of everybody else as they were received`() throws {

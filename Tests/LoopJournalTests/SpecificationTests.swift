@@ -50,6 +50,10 @@ import Testing
         .sessionOwned(SessionID(6), Examples.owner),
         .event(EventRecord(timer: effect, seq: Seq(300), time: time, bytes: [0xa1, 0x61, 0x78, 0x01])),
         .scheduled(ScheduleRecord(schedule: 3, time: time, next: time, plan: 0x0123_4567_89ab_cdef)),
+        .refused(
+            RefusalRecord(
+                session: SessionID(4), number: 14, reason: .undecodable, effect: effect, attempt: .none,
+                detail: "no map")),
     ]
 
     @Test func `has the bytes of a record of each kind`() throws {
@@ -57,7 +61,7 @@ import Testing
             $0.output.1.filter { $0 != " " }
         }
         #expect(rows == Self.samples.map { Self.digits(Examples.bytes($0)) })
-        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...18))
+        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...19))
     }
 
     @Test func `has the schema, and a first row`() throws {

@@ -77,13 +77,23 @@ extension EventRecord {
 
 extension RefusalRecord {
     func write(to output: inout [UInt8]) {
-        output.fields(.refused) {
+        output.fields(detail.isEmpty ? .refused : .refusedInDetail) {
             $0.append(RecordFlags.of(effect, attempt) | (isLast ? RecordFlags.isLast : 0))
             $0.append(reason.rawValue)
             $0.varint(session.value)
             $0.varint(number)
             $0.owner(effect, attempt)
         }
+        if !detail.isEmpty { output.string(detail) }
+    }
+
+    init(inDetailFrom reader: inout ByteReader) throws(WireError) {
+        try self.init(from: &reader)
+        let text = try reader.shortString()
+        guard !text.isEmpty, text.utf8.count <= RefusalDetail.bytesMax else {
+            throw .malformed(what: "a detail of \(text.utf8.count) bytes", offset: reader.position)
+        }
+        detail = text
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -97,6 +107,7 @@ extension RefusalRecord {
         session = try reader.session()
         number = try reader.varint()
         (effect, attempt) = try reader.owner(flags)
+        detail = ""
     }
 }
 

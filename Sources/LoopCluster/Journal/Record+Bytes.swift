@@ -29,6 +29,8 @@ extension Record {
         case timerFired = 17
         /// An event of a schedule, or where one stands.
         case scheduled = 18
+        /// A refusal too, with a detail.
+        case refusedInDetail = 19
     }
 
     /// Appends the record; the caller keeps the array, and so its room.
@@ -102,6 +104,7 @@ extension Record {
         case .timerFired: self = .event(try EventRecord(ofTimerFrom: &reader))
         case .scheduled: self = try ScheduleBytes.read(from: &reader)
         case .refused: self = .refused(try RefusalRecord(from: &reader))
+        case .refusedInDetail: self = .refused(try RefusalRecord(inDetailFrom: &reader))
         case .completed:
             self = .completed(
                 try reader.session(), number: try reader.varint(), try reader.shortEffect(),

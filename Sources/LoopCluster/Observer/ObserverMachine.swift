@@ -119,7 +119,7 @@ public struct ObserverMachine: Sendable {
         case .ended(let seq, let exitCode, let text):
             end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text), now: now)
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
-            .statePart, .status, .refused, .answer, .goodbyeHeard:
+            .statePart, .status, .refused, .answer, .goodbyeHeard, .refusalDetails:
             break
         }
     }
@@ -141,7 +141,8 @@ public struct ObserverMachine: Sendable {
                 actions.append(.refused(refused))
             }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .status,
-            .ended, .update, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard:
+            .ended, .update, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard,
+            .refusalDetails:
             break
         }
     }

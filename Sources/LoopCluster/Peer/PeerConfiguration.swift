@@ -66,8 +66,9 @@ public enum PeerAction: Equatable, Sendable {
     case update(EffectID, Attempt, request: RequestBytes)
     /// Cancel the body of an effect.
     case stop(EffectID, Attempt)
-    /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq.
-    case settled(number: UInt64, EntryOutcome)
+    /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq. The detail says why it
+    /// was refused, in words; it is empty where that is not known.
+    case settled(number: UInt64, EntryOutcome, detail: String = "")
     /// An entry that has asked was applied at this seq: its answer. Nil: it is kept no longer, and the seq may be `.initial`.
     case answered(number: UInt64, Seq, EntryAnswer?)
     /// The outbox has room again.

@@ -41,6 +41,7 @@ extension PeerMachine {
         case .tick(let tick): if isCurrent(frame) { hear(tick) }
         case .acknowledgement(let acknowledgement): if isCurrent(frame) { acknowledge(acknowledgement) }
         case .outcomes(let outcomes): if isCurrent(frame) { takeAnswer(outcomes) }
+        case .refusalDetails(let details): if isCurrent(frame) { self.details.hear(details, above: outbox.settled) }
         case .commands(let number, let commands): if isCurrent(frame) { apply(number, commands) }
         case .assignments(let part):
             if isCurrent(frame), let whole = phase.add(part) { apply(whole) }

@@ -25,19 +25,20 @@ extension PeerMachine {
         for (number, entry, outcome) in delivery.settle(upTo: watermark, told: told, at: now) {
             attempts.settle(entry, outcome, &actions)
             guard entry.wantsAnswer, case .applied(let seq) = outcome else {
-                tell(base + number, outcome, wantsSeq: entry.wantsSeq)
+                tell(base + number, outcome, wantsSeq: entry.wantsSeq, details.text(of: number))
                 continue
             }
             answers = answers.drop { $0.number < number }
             let answer = answers.first?.number == number ? answers.first?.answer : nil
             actions.append(.answered(number: base + number, seq, answer))
         }
+        details.forget(upTo: outbox.settled)
         finishSettling()
     }
 
-    private mutating func tell(_ number: UInt64, _ outcome: EntryOutcome, wantsSeq: Bool) {
+    private mutating func tell(_ number: UInt64, _ outcome: EntryOutcome, wantsSeq: Bool, _ detail: String) {
         switch outcome {
-        case .refused: actions.append(.settled(number: number, outcome))
+        case .refused: actions.append(.settled(number: number, outcome, detail: detail))
         case .applied where wantsSeq: actions.append(.settled(number: number, outcome))
         case .applied: break
         }
@@ -55,6 +56,7 @@ extension PeerMachine {
         for number in delivery.loseSession() { actions.append(.settled(number: number, .refused(.historyChanged))) }
         attempts.loseSession(&actions)
         membership.loseSession()
+        details = HeardDetails()
         finishSettling()
     }
 

@@ -23,6 +23,7 @@ public struct PeerMachine: Sendable {
     var inbox = PeerInbox()
     var attempts = HeldAttempts()
     var progress = ProgressReports()
+    var details = HeardDetails()
 
     /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
     public internal(set) var loop: LoopID

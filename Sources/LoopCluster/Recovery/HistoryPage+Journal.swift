@@ -75,7 +75,7 @@ extension HistoryRecord {
             }
         case .refused(let record):
             name(record.session, record.number, record.effect, record.attempt)
-            note = "\(record.reason)"
+            note = record.detail.isEmpty ? "\(record.reason)" : "\(record.reason): \(record.detail)"
         case .completed(let session, let number, let effect, let attempt):
             name(session, number, effect, attempt)
         case .skipped(let session, let number):

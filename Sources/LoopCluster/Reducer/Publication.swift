@@ -43,6 +43,8 @@ struct Publication: Sendable {
             var (peer, base) = members[at: index].acknowledge(upTo: record.watermark)
             repeat {
                 var part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
+                let details = record.details(of: part)
+                if !details.isEmpty { turn.send(.refusalDetails(details), to: peer, session: session) }
                 base = part.watermark
                 if context.breaks(.acknowledgementsHaveABase) { part.base = 0 }
                 turn.send(.acknowledgement(part), to: peer, session: session)
@@ -61,6 +63,8 @@ struct Publication: Sendable {
         var base = number
         repeat {
             let part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
+            let details = record.details(of: part)
+            if !details.isEmpty { turn.reply(.refusalDetails(details), to: member.route, session: session) }
             turn.reply(.outcomes(part), to: member.route, session: session)
             base = part.watermark
         } while base < record.watermark

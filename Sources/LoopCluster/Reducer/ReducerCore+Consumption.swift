@@ -129,9 +129,12 @@ extension ReducerCore {
         return true
     }
 
-    /// - Parameter place: of the entry's effect, where that is live and the entry is refused for its own sake.
+    /// - Parameters:
+    ///   - place: of the entry's effect, where that is live and the entry is refused for its own sake.
+    ///   - detail: what is wrong with the entry, in words.
     private mutating func refuse(
-        _ entry: EntryHead, _ origin: EntryNumber, _ reason: SendRefusal.Reason, at place: Int? = nil
+        _ entry: EntryHead, _ origin: EntryNumber, _ reason: SendRefusal.Reason, at place: Int? = nil,
+        _ detail: String = ""
     ) {
         switch reason {
         case .stale: count(.refusedStale)
@@ -152,7 +155,7 @@ extension ReducerCore {
             .refused(
                 RefusalRecord(
                     session: origin.session, number: origin.number, reason: reason, effect: entry.effectIfAny,
-                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place != nil)))
+                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place != nil, detail: detail)))
         if entry.isLast { remove(at: place, completedBy: origin.session) }
     }
 
@@ -169,8 +172,8 @@ extension ReducerCore {
         defer { journaled.note?.leave() }
         if let older = admission.olderSchema(of: origin.session, journaled.loop) {
             guard let migrated = try? journaled.fold.migrate(payload, from: older) else {
-                sayWhatIsWrong(with: payload, from: older, origin)
-                return refuse(entry, origin, .undecodable, at: place)
+                return refuse(
+                    entry, origin, .undecodable, at: place, whatIsWrong(with: payload, from: older, origin))
             }
             payload = migrated[...]
         }
@@ -181,8 +184,8 @@ extension ReducerCore {
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             wantsAnswer: entry.wantsAnswer, bytes: payload)
         guard apply(record, at: place) else {
-            sayWhatIsWrong(with: record.bytes, from: nil, origin)
-            return refuse(entry, origin, .undecodable, at: place)
+            return refuse(
+                entry, origin, .undecodable, at: place, whatIsWrong(with: record.bytes, from: nil, origin))
         }
         guard let place else { return }
         if !journaled.effects.has(entry.effect, at: place) {

@@ -27,7 +27,7 @@ extension ReducerCore {
             case .introduction, .status, .answer, .busy, .refused: return false
             case .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .ended,
                 .update,
-                .transitions, .serverHeartbeat, .delta, .unchanged, .stateHash, .goodbyeHeard:
+                .transitions, .serverHeartbeat, .delta, .unchanged, .stateHash, .goodbyeHeard, .refusalDetails:
                 return true
             }
         }

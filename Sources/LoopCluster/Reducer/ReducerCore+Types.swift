@@ -2,32 +2,43 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// How often an event that cannot be decoded is looked into: a sender that sends nothing else must not keep the reducer busy.
+/// How often an event that cannot be decoded is looked into: senders that send nothing else must not keep the reducer busy.
 struct ExplanationLimit {
-    private var last: MonotonicTime?
+    /// When the present second began, and how many events were explained in it.
+    private var second: (began: MonotonicTime, count: Int)?
 
     private static var interval: Duration { .seconds(1) }
+    private static var countMax: Int { 16 }
     private static var bytesMax: Int { 16 << 10 }
 
-    mutating func mayExplain(_ byteCount: Int, at now: MonotonicTime) -> Bool {
-        guard byteCount <= Self.bytesMax, last.map({ now - $0 >= Self.interval }) ?? true else { return false }
-        last = now
-        return true
+    /// Whether an event may be explained now: its place among those of this second, from 0. Nil: there were too many, or it is too
+    /// large.
+    mutating func place(of byteCount: Int, at now: MonotonicTime) -> Int? {
+        guard byteCount <= Self.bytesMax else { return nil }
+        guard let present = second, now - present.began < Self.interval else {
+            second = (now, 1)
+            return 0
+        }
+        guard present.count < Self.countMax else { return nil }
+        second = (present.began, present.count + 1)
+        return present.count
     }
 }
 
 /// What events, requests and states look like.
 extension ReducerCore {
-    /// How much of an explanation is logged, in characters.
-    private static var explanationMax: Int { 500 }
-
-    /// Tells people why bytes are no event, once a second at most.
+    /// Finds out why bytes are no event, for their sender and, once a second at most, for the log.
     /// - Parameter schema: that of the bytes, where it is an older one.
-    mutating func sayWhatIsWrong(with payload: ArraySlice<UInt8>, from schema: UInt64?, _ origin: EntryNumber) {
-        guard explanations.mayExplain(payload.count, at: context.now.monotonic),
+    /// - Returns: what is wrong; empty where that is not known, or where too many ask.
+    mutating func whatIsWrong(
+        with payload: ArraySlice<UInt8>, from schema: UInt64?, _ origin: EntryNumber
+    ) -> String {
+        guard let place = explanations.place(of: payload.count, at: context.now.monotonic),
             let error = journaled.fold.explanation(of: Array(payload), from: schema).error
-        else { return }
-        turn.news.append(.undecodable(origin, String(error.prefix(Self.explanationMax))))
+        else { return "" }
+        let detail = RefusalDetail.cut(error)
+        if place == 0 { turn.news.append(.undecodable(origin, detail)) }
+        return detail
     }
 
     /// Answers what a sender asks of an event before it sends it.

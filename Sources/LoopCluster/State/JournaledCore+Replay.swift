@@ -18,6 +18,9 @@ extension JournaledCore {
         case .refused(let record):
             consume(
                 record.session, record.number, ofEffect: record.effect != nil, notable: .refused(record.reason))
+            if !record.detail.isEmpty {
+                sessions[record.session]?.keep(RefusalDetail(number: record.number, text: record.detail))
+            }
             if let effect = record.effect { void(effect, upTo: record.attempt) }
             if record.isLast, let effect = record.effect { complete(EffectCursor(effect)) }
         case .completed(let session, let number, let effect, _):

@@ -10,6 +10,9 @@ package struct SessionRecord: Equatable, Sendable {
     /// Every entry up to this number is consumed: applied or refused.
     package internal(set) var watermark: UInt64 = 0
     package internal(set) var notable: [NotableOutcome] = []
+    /// Why the newest refused entries were refused, in words, where that is known. Not in snapshots: who asks after a restart may
+    /// learn the reason alone.
+    package private(set) var details: [RefusalDetail] = []
     /// Of the notable entries that have asked.
     package internal(set) var answers = KeptAnswers()
     /// The time from which on no record is of the session, as the journal knows it: when the epoch after that of its newest
@@ -18,6 +21,9 @@ package struct SessionRecord: Equatable, Sendable {
     /// Whether every entry so far belonged to an effect. The outcomes of such entries matter only while their peer holds the
     /// effects.
     package internal(set) var isOnlyOfEffects = true
+
+    /// For how many refusals the detail is kept.
+    private static var detailsMax: Int { 16 }
 
     init(peer: PeerID) { self.peer = peer }
 
@@ -28,9 +34,22 @@ package struct SessionRecord: Equatable, Sendable {
         if let outcome { notable.append(NotableOutcome(number: number, outcome: outcome)) }
     }
 
+    /// Keeps the detail of a refusal, which its sender is told with the reason.
+    mutating func keep(_ detail: RefusalDetail) {
+        if details.count == Self.detailsMax { details.removeFirst() }
+        details.append(detail)
+    }
+
+    /// What is known of the refusals that an acknowledgement tells.
+    package func details(of acknowledgement: Acknowledgement) -> [RefusalDetail] {
+        details.isEmpty
+            ? [] : details.filter { $0.number > acknowledgement.base && $0.number <= acknowledgement.watermark }
+    }
+
     mutating func forget(upTo settled: UInt64) {
         guard let first = notable.first, first.number <= settled else { return }
         notable.removeAll { $0.number <= settled }
+        if !details.isEmpty { details.removeAll { $0.number <= settled } }
         if !answers.isEmpty { answers.forget(upTo: settled) }
     }
 

@@ -91,7 +91,7 @@ enum SendCommand {
             return first
         }
         let report = try result.get()
-        for line in report.left.map(text) {
+        for line in report.left.map({ PrintableText.line(text($0)) }) {
             if event == nil { StandardOutput.line(line) } else { StandardError.line("loopctl: \(line)") }
         }
         switch report.outcome {
@@ -100,7 +100,7 @@ enum SendCommand {
             return 0
         case .failure(let error):
             if let failure = connection.failure { throw failure }
-            StandardError.line("loopctl: \(error)")
+            StandardError.line(PrintableText.line("loopctl: \(error)"))
             return error.seq == nil ? 1 : 3
         case nil:
             if report.left.isEmpty { StandardOutput.line("nothing to recover") }

@@ -148,7 +148,7 @@ struct PeerDriver {
                 bodies[effect] = nil
                 body.cancel()
             }
-        case .settled(let number, let outcome): settle(number, outcome)
+        case .settled(let number, let outcome, let detail): settle(number, outcome, detail: detail)
         case .answered(let number, let seq, let answer): settle(number, .applied(seq), answer)
         case .hasSpace: break
         case .loopEnded, .finished:
@@ -181,12 +181,14 @@ struct PeerDriver {
         machine.effectEnded(grant.effect, grant.attempt, failure: Failure(message: message))
     }
 
-    private mutating func settle(_ number: UInt64, _ outcome: EntryOutcome, _ answer: EntryAnswer? = nil) {
-        recovered?.settle(number, RecoveredEvent.Outcome(outcome))
+    private mutating func settle(
+        _ number: UInt64, _ outcome: EntryOutcome, _ answer: EntryAnswer? = nil, detail: String = ""
+    ) {
+        recovered?.settle(number, RecoveredEvent.Outcome(outcome, detail))
         guard let ticket = confirmations.removeValue(forKey: number) else { return }
         switch outcome {
         case .applied(let seq): results.append((ticket, .success(Settlement(seq: seq, answer: answer))))
-        case .refused(let reason): results.append((ticket, .failure(SendRefusal(reason))))
+        case .refused(let reason): results.append((ticket, .failure(SendRefusal(reason, detail: detail))))
         }
     }
 
@@ -215,11 +217,11 @@ struct PeerDriver {
 }
 
 extension RecoveredEvent.Outcome {
-    fileprivate init(_ outcome: EntryOutcome) {
+    fileprivate init(_ outcome: EntryOutcome, _ detail: String) {
         self =
             switch outcome {
             case .applied(let seq): .applied(seq == .initial ? nil : seq)
-            case .refused(let reason): .refused(SendRefusal(reason))
+            case .refused(let reason): .refused(SendRefusal(reason, detail: detail))
             }
     }
 }

@@ -89,7 +89,8 @@ package struct Checkers<Work: Workload>: Sendable {
             try book.send(session.history, session.session, first, ids)
         case .saidGoodbye(let session): nothingLost.leave(session)
         case .inherited(let ids, let peer): for id in ids { book.inherit(id, by: peer) }
-        case .told(let id, let outcome, let isUnheard): try nothingLost.compare(id, outcome, isUnheard, book)
+        case .told(let id, let outcome, let detail, let isUnheard):
+            try nothingLost.compare(id, outcome, detail, isUnheard, book)
         case .answered(let id, let answer): try answersAreTrue.compare(id, answer)
         case .died(let peer):
             nothingLost.die(peer)

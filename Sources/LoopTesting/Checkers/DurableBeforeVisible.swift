@@ -67,6 +67,8 @@ struct DurableBeforeVisible: Checker {
         case .acknowledgement(let ack), .outcomes(let ack):
             try check(ack.watermark, of: frame.session)
             for item in ack.notable { if case .applied(let seq) = item.outcome { try check(seq) } }
+        case .refusalDetails(let details):
+            for detail in details { try check(detail.number, of: frame.session) }
         case .commands(let number, let commands):
             told[frame.session, default: ToldAttempts()].note(number, commands)
             for case .start(let grant) in commands {

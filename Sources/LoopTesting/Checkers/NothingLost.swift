@@ -8,6 +8,8 @@ struct NothingLost: Checker {
     private(set) var checkCount = 0
     /// What the journal says of each entry, by its id.
     private var fates: [EntryOutcome?] = []
+    /// Why it says that entries were refused, in words.
+    private var details: [Int: String] = [:]
     private var told: [Bool] = []
     /// The entries whose records the journal has lost.
     private var forgotten: [Bool] = []
@@ -66,11 +68,12 @@ struct NothingLost: Checker {
         }
         while fates.count <= entry.id { fates.append(nil) }
         fates[entry.id] = journaled.record.outcome
+        if case .refused(let refusal) = journaled.record { details[entry.id] = refusal.detail }
     }
 
     /// A sender learns the outcome of its entry.
     mutating func compare(
-        _ id: Int, _ outcome: EntryOutcome, _ isUnheard: Bool, _ book: EntryBook
+        _ id: Int, _ outcome: EntryOutcome, _ detail: String, _ isUnheard: Bool, _ book: EntryBook
     ) throws(Violation) {
         checkCount += 1
         _ = told.insert(id)
@@ -87,6 +90,12 @@ struct NothingLost: Checker {
             case (.refused(let reason), .refused(let why)): reason == why
             case (.applied, .refused), (.refused, .applied), (_, nil): false
             }
+        if !detail.isEmpty, detail != details[id] {
+            throw Violation(
+                .nothingLost,
+                "a sender was told why \(describe(id, book)) was refused: \(detail); the journal says"
+                    + " \(details[id] ?? "nothing")")
+        }
         if !agrees {
             throw Violation(
                 .nothingLost,

@@ -106,8 +106,10 @@ package enum Observation: Sendable {
     /// Entries were handed to a socket, possibly again: their ids, in the order of their numbers.
     case sent(PeerSession, first: UInt64, ids: ArraySlice<Int>)
     /// A sender learned the outcome of its entry.
-    /// - Parameter isUnheard: no reducer has reported it, and none is heard that could.
-    case told(id: Int, EntryOutcome, isUnheard: Bool)
+    /// - Parameters:
+    ///   - detail: why it was refused, in words; empty: the sender was not told.
+    ///   - isUnheard: no reducer has reported it, and none is heard that could.
+    case told(id: Int, EntryOutcome, detail: String, isUnheard: Bool)
     /// A sender learned the answer to its entry; nil: it is kept no longer.
     case answered(id: Int, EntryAnswer?)
     /// A process has said goodbye, and its session ends. Nothing may be sent in it from here on.

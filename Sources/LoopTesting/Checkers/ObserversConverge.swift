@@ -78,7 +78,7 @@ struct ObserversConverge<Work: Workload>: Checker {
                 }
             }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
-            .statePart, .status, .ended, .refused, .serverHeartbeat, .answer, .goodbyeHeard:
+            .statePart, .status, .ended, .refused, .serverHeartbeat, .answer, .goodbyeHeard, .refusalDetails:
             break
         }
     }

@@ -183,7 +183,7 @@ extension ClusterEngine {
         let settled = peer.machine.settledNumber
         if settled > peer.accounts.settled {
             for id in peer.accounts.settle(upTo: settled) {
-                try observe(.told(id: id, .applied(.initial), isUnheard: false))
+                try observe(.told(id: id, .applied(.initial), detail: "", isUnheard: false))
             }
         } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
             // The session was lost, and everything under way was reported so: numbers begin again.
@@ -241,7 +241,7 @@ extension ClusterEngine {
         case .stop(let effect, let attempt):
             guard let run = peer.bodies.run(of: effect), peer.bodies[run]?.attempt == attempt else { return }
             peer.bodies[run] = nil
-        case .settled(let number, let outcome): try tell(peer, number, outcome)
+        case .settled(let number, let outcome, let detail): try tell(peer, number, outcome, detail)
         case .answered(let number, let seq, let answer):
             let id = try tell(peer, number, .applied(seq))
             try observe(.answered(id: id, answer))
@@ -258,12 +258,14 @@ extension ClusterEngine {
     /// A sender learns the outcome of its entry.
     /// - Returns: the entry's id.
     @discardableResult
-    private func tell(_ peer: Peer, _ number: UInt64, _ outcome: EntryOutcome) throws(Violation) -> Int {
+    private func tell(
+        _ peer: Peer, _ number: UInt64, _ outcome: EntryOutcome, _ detail: String = ""
+    ) throws(Violation) -> Int {
         guard let id = peer.accounts.tell(number) else {
             throw Violation(.nothingLost, "peer \(peer.index) hears of \(number), which is not under way")
         }
         let isUnheard = now > peer.lease.heardAt + UInt64(plan.silenceLimit.wholeNanoseconds)
-        try observe(.told(id: id, outcome, isUnheard: isUnheard))
+        try observe(.told(id: id, outcome, detail: detail, isUnheard: isUnheard))
         return id
     }
 

@@ -100,6 +100,8 @@ struct Conversation<Work: Workload> {
             "assignments as of #\(set.number), watermark \(set.watermark): "
                 + (set.grants.isEmpty
                     ? "nothing" : set.grants.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
+        case .refusalDetails(let details):
+            "refused because " + details.map { "\($0.number): \($0.text)" }.joined(separator: ", ")
         case .ended(let seq, let code, let text): "ended at \(seq) with \(code): \(text)"
         case .serverHeartbeat(let seq): news("seq is \(seq)", of: "seq")
         default: "\(message)"

@@ -26,6 +26,7 @@ public import LoopCore
 /// | 18 | unchanged | from u64, through u64, at least from |
 /// | 19 | state hash | seq u64, hash u64 |
 /// | 20 | goodbye heard | nothing |
+/// | 21 | refusal details | count u32, `RefusalDetail`… |
 public enum ToPeer: Equatable, Sendable {
     /// Answers hello.
     case introduction(Introduction)
@@ -68,6 +69,9 @@ public enum ToPeer: Equatable, Sendable {
     case stateHash(Seq, UInt64)
     /// The session that said goodbye has ended, by a record in the journal.
     case goodbyeHeard
+    /// Why entries were refused, in words: before the acknowledgement or the outcomes that say so. A peer that does not know this
+    /// message, or does not get it, knows the reasons.
+    case refusalDetails([RefusalDetail])
 }
 
 /// One frame from the reducer: a message with its history, epoch and session.
@@ -220,6 +224,9 @@ extension ToPeer {
             writer.u64(seq.value)
             writer.u64(hash)
         case .goodbyeHeard: writer.u8(20)
+        case .refusalDetails(let details):
+            writer.u8(21)
+            writer.details(details)
         }
     }
 
@@ -256,6 +263,7 @@ extension ToPeer {
         case 18: self = .unchanged(try reader.seqs())
         case 19: self = .stateHash(Seq(try reader.u64()), try reader.u64())
         case 20: self = .goodbyeHeard
+        case 21: self = .refusalDetails(try reader.details())
         default: throw .malformed(what: "verb \(verb)", offset: reader.position)
         }
     }

@@ -131,7 +131,10 @@ import Testing
         let session = bench.join(client, capacity: 0)
         let out = bench.push(
             bench.batch(session, from: 1, [Entry(kind: .event, payload: [0xff], wantsAnswer: true)]))
-        #expect(out.messages(to: client) == [LoopClusterTests.acknowledged(0, 1, refused(1, .undecodable))])
+        #expect(
+            out.messages(to: client) == [
+                details(of: 1), LoopClusterTests.acknowledged(0, 1, refused(1, .undecodable)),
+            ])
     }
 
     @Test func `in parts that fit into messages, each entry with its answer`() throws {

@@ -50,11 +50,13 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(client, capacity: 0)
         let out = bench.push(bench.batch(session, from: 1, [Entry(kind: .event, payload: [0xff])]))
-        #expect(out.messages(to: client) == [acknowledged(0, 1, refused(1, .undecodable))])
+        #expect(out.messages(to: client) == [details(of: 1), acknowledged(0, 1, refused(1, .undecodable))])
         #expect(
             bench.records.last
                 == .refused(
-                    RefusalRecord(session: session, number: 1, reason: .undecodable, effect: nil, attempt: .none)))
+                    RefusalRecord(
+                        session: session, number: 1, reason: .undecodable, effect: nil, attempt: .none,
+                        detail: whatIsWrong)))
     }
 
     @Test func `an event of an effect that the event before it cancelled is refused`() throws {

@@ -116,7 +116,7 @@ import Testing
         let last = Entry(
             kind: .event, effect: grant.effect, attempt: grant.attempt, payload: [0xff], isLast: true)
         let out = bench.push(bench.batch(worker, from: 1, [last]))
-        #expect(out.messages(to: alice) == [acknowledged(0, 1, refused(1, .undecodable))])
+        #expect(out.messages(to: alice) == [details(of: 1), acknowledged(0, 1, refused(1, .undecodable))])
         #expect(bench.machine.core.effects[grant.effect]?.status == .completed)
         #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
     }

@@ -35,6 +35,10 @@ enum Examples {
             RefusalRecord(session: SessionID(4), number: 12, reason: .stale, effect: effect, attempt: attempt)),
         .refused(
             RefusalRecord(session: SessionID(4), number: 13, reason: .quarantined, effect: nil, attempt: .none)),
+        .refused(
+            RefusalRecord(
+                session: SessionID(4), number: 14, reason: .undecodable, effect: nil, attempt: .none,
+                detail: "at größe: expected text, found 3")),
         .completed(SessionID(4), number: 200, effect, attempt),
         .skipped(SessionID(5), number: 128),
         .attemptEnded(

@@ -39,7 +39,10 @@ import Testing
         let connection = try RemoteConnection(
             loop: Jobs.name, reducer: cluster.address, name: "bytes", observing: .nothing, context: cluster.context,
             log: .silent)
-        await #expect(throws: AskError.refused(SendRefusal(.undecodable))) { try await connection.ask([0xff]) }
+        let why = "malformed bytes at offset 0: a break where nothing can end"
+        await #expect(throws: AskError.refused(SendRefusal(.undecodable, detail: why))) {
+            try await connection.ask([0xff])
+        }
         let large = Jobs.Event.note(String(repeating: "n", count: 600 << 10))
         let error = await #expect(throws: AskError.self) { try await remote.ask(large, for: [String].self) }
         guard case .refused(let refusal) = error else {

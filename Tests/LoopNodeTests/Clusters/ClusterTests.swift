@@ -150,6 +150,7 @@ import ZMQ
             _ = try await connection.send(try CBOR.encode(["no": "event"]), confirmed: true)
         }
         #expect(error?.reason == .undecodable)
+        #expect(error?.detail.contains(#"no such case of Event: "no""#) == true, "\(String(describing: error))")
         let seq = try await connection.send(try CBOR.encode(Jobs.Event.note("yes")), confirmed: true)
         #expect(seq == Seq(1))
         #expect(try await cluster.status().counters["refusedUndecodable"] == 1)

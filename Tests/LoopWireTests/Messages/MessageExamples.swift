@@ -48,6 +48,10 @@ enum MessageExamples {
         ("unchanged", .unchanged(Seq(7)...Seq(9))),
         ("state hash", .stateHash(Seq(7), 0xbeef)),
         ("goodbye heard", .goodbyeHeard),
+        (
+            "refusal details",
+            .refusalDetails([RefusalDetail(number: 5, text: "at größe: expected text, found 3")])
+        ),
         ("answer", .answer(AnswerPart(request: 9, part: 1, parts: 2, bytes: [0xa0]))),
         ("acknowledgement with answers", .acknowledgement(answered)),
         ("outcomes with answers", .outcomes(answered)),
