@@ -304,6 +304,29 @@ import Testing
         #expect(second.expired == ["a@12000", "mine@12000", "z@12000"])
     }
 
+    /// The simulator has found this: nothing of the turn was durable, so no start knew the timer, and it was no suspect.
+    @Test func `is a suspect also where it fired in the turn that started it`() throws {
+        let memory = NoteMemory()
+        _ = memory.note.begin(history: History(0x1234), executable: 1, thread: Self.thread)
+        // The picture of the first time: the bench applies the records again.
+        var first = try DeadlineBench(
+            Deadlines(onMine: { if memory.image == nil { memory.freeze() } }), note: memory.note)
+        try first.send(.set("a", at: 90_000))
+        let durable = first.records
+        try first.send(.set("mine", at: 9_000))
+        let note = NoteMemory(try #require(memory.image))
+        var (second, _) = try process(note, replaying: durable, at: 12_000)
+        #expect(note.note.suspects.map(\.crashes) == [1])
+        // Now it is durable before it fires.
+        try second.send(.set("mine", at: 9_000))
+        #expect(second.expired == [])
+        var (third, last, _) = try self.dying(second, note, at: 13_000)
+        try third.turn()
+        #expect(third.expired == [])
+        #expect(third.machine.core.quarantine[1]?.crashes == 2)
+        #expect(last.note.suspects == [])
+    }
+
     @Test func `fires in its turn also where events arrive in every turn`() throws {
         let (first, memory) = try mined()
         var (second, _, _) = try dying(first, memory, at: 12_000)

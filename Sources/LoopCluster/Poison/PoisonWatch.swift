@@ -148,9 +148,11 @@ struct PoisonWatch: Sendable {
     // MARK: Survivors
 
     /// Suspects that were consumed before the journal's end, or that no peer can send again, are none, once the records that say
-    /// so are durable.
+    /// so are durable. A timer that fired in the turn that started it stays one: what started it may come again, and then it
+    /// has the same ID.
     mutating func review(_ journaled: JournaledCore) {
         for suspect in suspects where !suspect.isRetry && !suspect.isOfSchedule {
+            if suspect.session == .none, let timer = suspect.effect, timer.seq > journaled.seq { continue }
             let isSettled = journaled.sessions[suspect.session].map { suspect.number <= $0.watermark } ?? true
             let isLive = suspect.effect.map { journaled.effects[$0] != nil } ?? false
             if isSettled && !isLive { survivors.append(suspect) }
