@@ -7,7 +7,7 @@ import LoopWire
 /// Everything that happens comes through one queue, and is answered one at a time.
 struct UpRun {
     private enum Mail: Sendable {
-        case line(ChildProcess.Channel, String)
+        case line(ProcessGroup.Member, ChildProcess.Channel, String)
         case exited(ProcessGroup.Member, ProcessExit)
         case status(StatusReport)
         case signal
@@ -18,6 +18,7 @@ struct UpRun {
     private var console: Console
     private var processes: ProcessGroup
     private var meter = ProgressMeter()
+    private var complaints: Complaints
     private var children: [ProcessGroup.Member: ChildProcess] = [:]
     private var isStopped = false
     private var armed: MonotonicTime?
@@ -27,6 +28,7 @@ struct UpRun {
     init(_ plan: UpPlan, console: Console) {
         self.plan = plan
         self.console = console
+        complaints = Complaints(of: [plan.reducerProgram, plan.workerProgram])
         processes = ProcessGroup(loop: plan.loop, workers: plan.workers, reducer: plan.reducer)
         (mail, post) = AsyncStream.makeStream(of: Mail.self)
     }
@@ -81,8 +83,8 @@ struct UpRun {
     private mutating func take(_ mail: Mail) -> [ProcessGroup.Action] {
         let now = SystemClock.monotonic
         switch mail {
-        case .line(.output, let text): console.output(text)
-        case .line(.errors, let text): console.said(text)
+        case .line(_, .output, let text): console.output(text)
+        case .line(let member, .errors, let text): if complaints.shows(text, from: member) { console.said(text) }
         case .status(let report):
             if let reading = meter.take(report, at: now) { console.progress(reading) }
         case .exited(let member, let exit):
@@ -125,7 +127,7 @@ struct UpRun {
         let child = try ChildProcess(
             .init(
                 isReducer ? plan.reducerProgram : plan.workerProgram, arguments(of: member),
-                output: .lines { post.yield(.line(isReducer ? $0 : .errors, $1)) }, ownGroup: true))
+                output: .lines { post.yield(.line(member, isReducer ? $0 : .errors, $1)) }, ownGroup: true))
         children[member] = child
         group.addTask { post.yield(.exited(member, await child.wait())) }
     }
