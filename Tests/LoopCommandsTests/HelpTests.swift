@@ -74,7 +74,7 @@ import Testing
                   --log text|json             how the processes write their logs: text for people, or JSON lines
                                               [env: LOOP_LOG]
                   --log-level debug|info|notice|warning|error
-                                              leave out of the logs what matters less than this; without it info
+                                              leave out of the logs what matters less than this; without it notice
                                               [env: LOOP_LOG_LEVEL]
                   --exit-zero                 end with 0 when the loop's verdict is bad, too: for people, who read
                                               the outcome

@@ -36,7 +36,7 @@ enum UpCommand {
         help: "how the processes write their logs: text for people, or JSON lines")
     static let logLevel = Option(
         optional: "log-level", .choice(LogLevel.allCases.map(\.rawValue)),
-        help: "leave out of the logs what matters less than this; without it info")
+        help: "leave out of the logs what matters less than this; without it notice")
     static let json = Option(
         optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
     static let exitZero = Option(

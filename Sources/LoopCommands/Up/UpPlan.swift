@@ -14,16 +14,30 @@ struct UpPlan: Equatable, Sendable {
     let journal: String?
     /// Whether a bad verdict is no failure of the command.
     let exitsZero: Bool
+    /// The variables of the processes; nil: those of this one.
+    let environment: [String: String]?
     private let workerOptions: [String]
+
+    /// What is shown of the processes' logs if the request does not say: that its own workers come and go is no news to who has
+    /// started them.
+    private static let logLevel = LogLevel.notice
 
     /// - Parameters:
     ///   - claimed: where to listen if the request does not say.
     ///   - keys: those of the request's folder; nil: it names none.
     ///   - folder: where programs are that the request does not name.
+    ///   - environment: the variables of this process.
     /// - Throws: where workers could not find the address.
-    init(_ request: UpRequest, claimed: BindAddress?, keys: UpKeys? = nil, folder: String) throws(UsageError) {
+    init(
+        _ request: UpRequest, claimed: BindAddress?, keys: UpKeys? = nil, folder: String,
+        environment: [String: String] = ProcessEnvironment.current
+    ) throws(UsageError) {
         let bind = request.bind ?? claimed ?? .standard
         loop = request.loop
+        // As a variable, which programs of earlier versions do not mind.
+        self.environment =
+            request.logLevel == nil
+            ? environment.merging(["LOOP_LOG_LEVEL": Self.logLevel.rawValue]) { own, _ in own } : nil
         workers = request.workers
         exitsZero = request.exitsZero
         reducer = try Self.dialled(bind).with(keys?.peer)

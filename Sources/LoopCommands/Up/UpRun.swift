@@ -127,6 +127,7 @@ struct UpRun {
         let child = try ChildProcess(
             .init(
                 isReducer ? plan.reducerProgram : plan.workerProgram, arguments(of: member),
+                environment: plan.environment,
                 output: .lines { post.yield(.line(member, isReducer ? $0 : .errors, $1)) }, ownGroup: true))
         children[member] = child
         group.addTask { post.yield(.exited(member, await child.wait())) }

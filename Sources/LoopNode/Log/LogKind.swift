@@ -86,8 +86,10 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     /// How much events of this kind matter, unless one is worth less or more.
     public var level: LogLevel {
         switch self {
-        case .recovered, .snapshot, .joined, .left: .info
-        case .listening, .journal, .journalRestored, .definitionUpgrade, .keysChanged, .reconnected, .outbox: .notice
+        case .snapshot, .joined, .left: .info
+        case .listening, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged, .reconnected,
+            .outbox:
+            .notice
         case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
             .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:
             .warning

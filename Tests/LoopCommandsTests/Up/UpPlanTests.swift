@@ -40,6 +40,17 @@ import Testing
         #expect(Array(plan.workerArguments(1).suffix(4)) == options)
     }
 
+    @Test func `shows the processes' logs from notice on, unless someone says something else`() throws {
+        var request = UpRequest(loop: "own")
+        func environment(_ own: [String: String]) throws -> [String: String]? {
+            try UpPlan(request, claimed: nil, folder: "/", environment: own).environment
+        }
+        #expect(try environment(["PATH": "/bin"]) == ["PATH": "/bin", "LOOP_LOG_LEVEL": "notice"])
+        #expect(try environment(["LOOP_LOG_LEVEL": "debug"]) == ["LOOP_LOG_LEVEL": "debug"])
+        request.logLevel = "info"
+        #expect(try environment(["PATH": "/bin"]) == nil)
+    }
+
     @Test func `takes programs and address from the request where it names them`() throws {
         var request = UpRequest(loop: "own")
         request.bind = "ipc:///tmp/own"
