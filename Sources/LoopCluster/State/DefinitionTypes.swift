@@ -43,7 +43,7 @@ package struct DefinitionTypes<Definition: LoopDefinition> {
         return LoopSchema(
             loop: Definition.name, schema: UInt64(Definition.schema), event: probe.shape(of: Definition.Event.self),
             eventExamples: Definition.examples.compactMap { try? coder.encode($0) }, state: state,
-            initialState: initial, requests: requests)
+            initialState: try ShownState.encode(definition.initial), requests: requests)
     }
 
     private func shape(of type: any Decodable.Type) -> TypeShape { probe.shape(of: type) }

@@ -90,6 +90,8 @@ package enum DeltaCoding: Sendable {
     case expecting(AssembledDictionaries)
     /// Put those in place whose entries have come.
     case assembling(AssembledDictionaries)
+    /// Write them as maps, for people.
+    case showing
 
     package static let key = {
         guard let key = CodingUserInfoKey(rawValue: "loop.delta") else { preconditionFailure("every text is a key") }

@@ -54,6 +54,9 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
             }
             try container.encodeNil()
             try encodeEntries(into: &container)
+        case .showing:
+            var container = encoder.singleValueContainer()
+            try container.encode(Dictionary(uniqueKeysWithValues: map { ($0.key, $0.value) }))
         case .reading, .expecting, .assembling, nil:
             return false
         }
@@ -118,7 +121,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                 throw another(number, decoder)
             }
             return dictionary
-        case .noting, .anchoring, .outlining, .writing, .reading, nil: return nil
+        case .noting, .anchoring, .outlining, .writing, .reading, .showing, nil: return nil
         }
     }
 

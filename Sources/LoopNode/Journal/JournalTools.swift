@@ -58,7 +58,7 @@ struct JournalTools: Sendable {
                 if let seq, reached != seq {
                     throw NodeError.journal("\(path) ends at seq \(reached), before seq \(seq)")
                 }
-                return (reached, try CBOR.encode(recovery.core.state))
+                return (reached, try ShownState.encode(recovery.core.state))
             }
         }
         history = { path, from, through, after in

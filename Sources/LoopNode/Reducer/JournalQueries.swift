@@ -83,7 +83,7 @@ struct JournalQueries: Sendable {
                 definition, from: journal, coder: CBORCoder(), through: seq, ignoresArguments: true)
             let reached = recovery.core.seq
             if let seq, reached != seq { return .refused("the journal ends at seq \(reached), before seq \(seq)") }
-            return .state(seq: reached.value, bytes: try CBOR.encode(recovery.core.state))
+            return .state(seq: reached.value, bytes: try ShownState.encode(recovery.core.state))
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

@@ -228,7 +228,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// Encodes the newest state, on whichever thread it is called.
     private func newestState() -> @Sendable () throws -> AdministrationAnswer {
         let (seq, state) = (machine.seq, machine.state)
-        return { .state(seq: seq.value, bytes: try CBOR.encode(state)) }
+        return { .state(seq: seq.value, bytes: try ShownState.encode(state)) }
     }
 
     /// Peers know of records that the journal does not have. Where it promised to keep them, that is the end; where it did
