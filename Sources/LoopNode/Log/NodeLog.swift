@@ -2,21 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopLock
 
-/// The log of one node: hands events to its handler, and of some kinds no more than one a second for each peer (G11).
+/// The log of one node: hands events to its handler, and of some kinds no more than a ``LogLimiter`` lets pass (G11).
 struct NodeLog: Sendable {
-    private struct Key: Hashable {
-        let kind: LogKind
-        let peer: String
-    }
-
-    private struct Seen {
-        var lastAt: [Key: MonotonicTime] = [:]
-        var suppressed: [Key: Int] = [:]
-    }
-
     let name: String
     private let handler: LogHandler
-    private let seen = Locked(Seen())
+    private let limiter = Locked(LogLimiter())
 
     init(name: String, _ handler: LogHandler) {
         self.name = name
@@ -39,29 +29,33 @@ struct NodeLog: Sendable {
         once(.malformedFrame, of: peer, "dropped a frame from \(peer): \(error)", [.reason("\(error)")])
     }
 
-    /// The event, unless one of its kind and peer was written within the last second; then it is counted.
+    /// The event, unless one of its kind and peer was written within the last second, or too many of its kind; then it is counted.
     func once(
         _ kind: LogKind, of peer: String = "", _ text: @autoclosure () -> String,
         _ fields: @autoclosure () -> [LogField] = [], level: LogLevel? = nil
     ) {
-        guard level ?? kind.level >= handler.level else { return }
-        let (key, now) = (Key(kind: kind, peer: peer), SystemClock.monotonic)
-        let suppressed: Int? = seen.withLock { seen in
-            if let last = seen.lastAt[key], now - last < .seconds(1) {
-                seen.suppressed[key, default: 0] += 1
-                return nil
-            }
-            if seen.lastAt.count > 1024 {
-                seen.lastAt.removeAll()
-                seen.suppressed.removeAll()
-            }
-            seen.lastAt[key] = now
-            return seen.suppressed.removeValue(forKey: key) ?? 0
+        let importance = level ?? kind.level
+        guard importance >= handler.level else { return }
+        let (key, now) = (LogLimiter.Key(kind: kind, peer: peer), SystemClock.monotonic)
+        let (leftOut, suppressed) = limiter.withLock { limiter in
+            (limiter.takeLeftOut(at: now), limiter.judge(key, importance, at: now))
         }
+        tell(leftOut)
         guard let suppressed else { return }
         note(
             kind, text() + Self.more(suppressed), fields() + (suppressed > 0 ? [.suppressed(suppressed)] : []),
             level: level)
+    }
+
+    /// Tells how many events were left out in a second that is over, because too many peers caused them. A node calls it in its
+    /// turns.
+    /// - Parameter now: nil: the node ends.
+    func tellLeftOut(at now: MonotonicTime?) {
+        tell(limiter.withLock { $0.takeLeftOut(at: now) })
+    }
+
+    private func tell(_ leftOut: [LogLimiter.LeftOut]) {
+        for some in leftOut { note(some.kind, some.text, [.suppressed(some.count)], level: some.level) }
     }
 
     /// For people: how many events were left out.

@@ -159,6 +159,7 @@ struct ReducerService<Definition: LoopDefinition> {
         pace.note(closing: closing)
         try flushIfDue(at: now.monotonic, &end)
         for news in released.news { log.tell(news) }
+        log.tellLeftOut(at: now.monotonic)
         if snapshots.isDue(at: position) { snapshots.write(machine.core, log) }
         for job in released.backgroundJobs { send(out: job) }
         for request in released.journalRequests { try answer(request) }

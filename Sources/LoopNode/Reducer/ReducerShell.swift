@@ -162,6 +162,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             try service?.markEnded()
         }
         service?.finish()
+        log.tellLeftOut(at: nil)
         return outcome
     }
 
