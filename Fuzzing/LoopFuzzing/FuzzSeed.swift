@@ -240,6 +240,7 @@ extension FuzzTarget {
             if step == .send { script.chunk([1, 2, 3]) }
         }
         hear(.published, .tick(Tick(number: 1, watermark: 1, received: 1, stamp: 5, resend: true)))
+        hear(.published, .refusalDetails([RefusalDetail(number: 2, text: "at beds: expected a map, found 7")]))
         hear(.published, .acknowledgement(Samples.acknowledgement))
         hear(.published, .commands(number: 1, Samples.commands))
         script.byte(PeerRun.Step.wait.rawValue)

@@ -1,5 +1,7 @@
+import CBOR
 import LoopCluster
 import LoopCore
+import LoopKeys
 import LoopWire
 
 /// One of everything that nodes say and journals hold, to begin with.
@@ -11,6 +13,10 @@ enum Samples {
     static let session = SessionID(11)
     static let history = History(0xabcd)
     static let time = WallTime(milliseconds: 1_764_000_000_000)
+    static let owner = {
+        guard let key = PublicKey(bytes: Array(1...32)) else { preconditionFailure("no key") }
+        return key
+    }()
     static let failure = Failure(message: "no route", isFinal: true, retryAfter: .seconds(2))
     static let grant = Grant(
         effect: effect, attempt: attempt, version: Seq(8), failures: 2, isResumed: true, request: [1, 2, 3])
@@ -43,6 +49,7 @@ enum Samples {
         loop: ReducerRun.loop, history: history, session: session, settled: 5, applied: 4, first: 6,
         entries: [
             Entry(kind: .event, payload: [0x01, 0x02], wantsSeq: true),
+            Entry(kind: .event, payload: [0x05], wantsSeq: true, wantsAnswer: true),
             Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x03]),
             Entry(kind: .event, effect: effect, attempt: attempt, payload: [0x04], isLast: true),
             Entry(kind: .completed, effect: effect, attempt: attempt),
@@ -69,6 +76,7 @@ enum Samples {
         ("acknowledgement with answers", .acknowledgement(answered)),
         ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(retryAfter: .seconds(1), reason: "full")),
         ("goodbye heard", .goodbyeHeard),
+        ("refusal details", .refusalDetails([RefusalDetail(number: 2, text: "at beds: expected a map, found 7")])),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .chunk, bytes: [1, 2]))),
         ("status", .status([0xa0])), ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))), ("update", .update(Seq(7), state: [0xa0])),
@@ -113,7 +121,11 @@ enum Samples {
         ("retry quarantined", .retryQuarantined(id: 1, who: "ada@host")),
         ("drop quarantined", .dropQuarantined(id: 1, who: "ada@host")),
         ("history", .history(from: 1, through: 9, after: nil)), ("state", .state(at: 3)), ("verify", .verify),
-        ("trim", .trim(before: 2)),
+        ("trim", .trim(before: 2)), ("schedules", .schedules), ("schema", .schema),
+        ("explain", .explain(event: [1, 2])),
+        ("pause a schedule", .pauseSchedule(name: "nightly", who: "ada@host")),
+        ("resume a schedule", .resumeSchedule(name: "nightly", who: "ada@host")),
+        ("run a schedule", .runSchedule(name: "nightly", who: "ada@host")),
     ]
 
     static let answers: [(name: String, answer: AdministrationAnswer)] = [
@@ -133,6 +145,11 @@ enum Samples {
         ),
         ("page", .history(HistoryPage(records: [HistoryRecord(position: 1, seq: 1, kind: "event")], next: 2))),
         ("state bytes", .state(seq: 3, bytes: [0xa0])),
+        (
+            "listed schedules",
+            .schedules([ListedSchedule(name: "nightly", schedule: "every 5 s", isPaused: false, last: 5, next: [7, 9])])
+        ),
+        ("explained", .explained(DecodingExplanation(error: "at beds: expected a map", unknownKeys: ["beds.x"]))),
         (
             "verified",
             .verified(
@@ -159,6 +176,34 @@ enum Samples {
             "refused",
             .refused(RefusalRecord(session: session, number: 2, reason: .attempt, effect: effect, attempt: attempt))
         ),
+        (
+            "refused in detail",
+            .refused(
+                RefusalRecord(
+                    session: session, number: 2, reason: .undecodable, effect: nil, attempt: .none,
+                    detail: "at beds: expected a map, found 7"))
+        ),
+        ("timer fired", .event(EventRecord(timer: effect, seq: Seq(2), time: time, bytes: [1, 2]))),
+        ("scheduled", .scheduled(ScheduleRecord(schedule: 1, time: time, next: time, plan: 0xfeed))),
+        (
+            "schedule ran",
+            .event(
+                EventRecord(
+                    ScheduledRun(schedule: 1, due: time, next: time, plan: 0xfeed, isByHand: false), seq: Seq(3),
+                    time: time, bytes: [1]))
+        ),
+        (
+            "schedule ran by hand",
+            .event(
+                EventRecord(
+                    ScheduledRun(schedule: 1, due: time, next: time, plan: 0xfeed, isByHand: true), seq: Seq(4),
+                    time: time, bytes: [1]))
+        ),
+        ("pause schedule", .operatorAction(OperatorAction(.pauseSchedule(1), by: "ada@host", at: time))),
+        ("resume schedule", .operatorAction(OperatorAction(.resumeSchedule(1), by: "ada@host", at: time))),
+        ("run schedule", .operatorAction(OperatorAction(.runSchedule(1), by: "ada@host", at: time))),
+        ("session owned", .sessionOwned(session, owner)), ("state marked", .stateMarked(Seq(1))),
+        ("mark hash", .markHash(Seq(1), 0xdead_beef)),
         ("completed", .completed(session, number: 3, effect, attempt)), ("skipped", .skipped(session, number: 4)),
         (
             "attempt ended",
