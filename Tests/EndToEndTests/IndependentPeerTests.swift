@@ -30,7 +30,7 @@ enum IndependentPeer {
     @Test(arguments: [false, true])
     func `G4 sends its batches twice, late and not at all, and each event is applied once`(keys: Bool) async throws {
         let ledger = try await LedgerProcess(keys: keys)
-        let events = deposits(1...300, milliseconds: 0)
+        let events = deposits(1...300)
         ledger.folder.write("events", events)
         let sender = try IndependentPeer.start(
             ["sender", "--events", "\(ledger.folder.path)/events", "--at-once", "16", "--roughness", "0.1"]
@@ -50,7 +50,7 @@ enum IndependentPeer {
         async throws
     {
         let ledger = try await LedgerProcess(keys: false)
-        ledger.folder.write("events", deposits(1...300, milliseconds: 0))
+        ledger.folder.write("events", deposits(1...300))
         let sender = try IndependentPeer.start(
             ["sender", "--ask", "--events", "\(ledger.folder.path)/events", "--at-once", "16", "--roughness", "0.1"]
                 + ledger.independentOptions(.sender))
@@ -66,7 +66,7 @@ enum IndependentPeer {
     func `G9 comes to the state and the hash that the reducer has`(keys: Bool) async throws {
         let ledger = try await LedgerProcess(keys: keys)
         let observer = try IndependentPeer.start(["observer", "--until", "200"] + ledger.independentOptions(.observer))
-        ledger.folder.write("events", deposits(1...200, milliseconds: 0))
+        ledger.folder.write("events", deposits(1...200))
         let sender = try IndependentPeer.start(
             ["sender", "--events", "\(ledger.folder.path)/events"] + ledger.independentOptions(.sender))
         _ = try await sender.finished()
@@ -85,9 +85,9 @@ enum IndependentPeer {
         let worker = try IndependentPeer.start(
             [
                 "worker", "--loop", "ledger", "--schema", "1", "--feedback", "book@workers(default)", "--feedback",
-                "hold@workers(holders)",
+                "hold@workers(holders)", "--until", "\(ledger.folder.path)/may-book",
             ] + ledger.independentOptions(.worker))
-        ledger.folder.write("events", deposits(1...6, milliseconds: 1500))
+        ledger.folder.write("events", deposits(1...6))
         let sender = try IndependentPeer.start(
             ["sender", "--events", "\(ledger.folder.path)/events"] + ledger.independentOptions(.sender))
         _ = try await sender.finished()
@@ -96,6 +96,7 @@ enum IndependentPeer {
         ledger.process.kill()
         _ = await ledger.process.wait()
         try await ledger.start()
+        ledger.folder.write("may-book", "")
         let status = try await ledger.status { $0.seq == 18 && $0.peers.allSatisfy { $0.leases == 0 } }
         #expect(status.epoch == 2)
         worker.process.terminate()
@@ -112,9 +113,9 @@ enum IndependentPeer {
         #expect(try await ledger.status { $0.peers.isEmpty }.peers.isEmpty)
     }
 
-    private func deposits(_ numbers: ClosedRange<Int>, milliseconds: Int) -> String {
+    private func deposits(_ numbers: ClosedRange<Int>) -> String {
         numbers.map {
-            #"{"deposit":{"number":\#($0),"work":{"milliseconds":\#(milliseconds),"failures":0}}}"# + "\n"
+            #"{"deposit":{"number":\#($0),"work":{"milliseconds":0,"failures":0}}}"# + "\n"
         }.joined()
     }
 }

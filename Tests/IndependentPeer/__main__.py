@@ -16,7 +16,7 @@ from address import Address  # noqa: E402
 from observer import Observer  # noqa: E402
 from peer import PeerRefused  # noqa: E402
 from sender import Sender  # noqa: E402
-from worker import BODIES, Worker  # noqa: E402
+from worker import Worker, booker  # noqa: E402
 
 
 def say(document: dict) -> None:
@@ -56,6 +56,7 @@ def arguments() -> argparse.Namespace:
     worker.add_argument("--feedback", action="append", default=[], metavar="NAME@PLACEMENT")
     worker.add_argument("--group", action="append", default=[])
     worker.add_argument("--capacity", type=int, default=8)
+    worker.add_argument("--until", metavar="FILE", help="no deposit is booked until there is this file")
 
     attack = peer("attacker", "attack a reducer")
     attack.add_argument("attack", choices=sorted(attacker.ATTACKS))
@@ -93,7 +94,7 @@ def send(given, address: Address) -> int:
 
 def run_effects(given, address: Address) -> int:
     worker = Worker(
-        address, BODIES, given.group or ["default"], given.capacity, loop=given.loop, schema=given.schema,
+        address, {"book": booker(given.until)}, given.group or ["default"], given.capacity, loop=given.loop, schema=given.schema,
         feedbacks=given.feedback, name=given.name,
     )  # fmt: skip
     stops = []

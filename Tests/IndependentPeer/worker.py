@@ -1,5 +1,6 @@
 """An honest worker: attempts run here by their leases, and go on while the reducer is away."""
 
+import os
 import random
 import time
 from dataclasses import dataclass
@@ -186,15 +187,18 @@ def wire_bytes(value) -> bytes:
     return bytes(out)
 
 
-def book(request, failures):
-    """The body of the ledger's `book`."""
-    work = request["work"]
-    slip = random.getrandbits(63)
-    yield {"begun": {"deposit": request["deposit"], "slip": slip}}
-    yield work["milliseconds"] / 1000
-    if failures < work["failures"]:
-        raise Failed("the trouble that the deposit asked for")
-    yield Last({"booked": {"deposit": request["deposit"], "slip": slip}})
+def booker(until: str | None = None):
+    """The body of the ledger's `book`. Where a path is given, it waits until there is a file."""
 
+    def book(request, failures):
+        work = request["work"]
+        slip = random.getrandbits(63)
+        yield {"begun": {"deposit": request["deposit"], "slip": slip}}
+        yield work["milliseconds"] / 1000
+        while until and not os.path.exists(until):
+            yield 0.05
+        if failures < work["failures"]:
+            raise Failed("the trouble that the deposit asked for")
+        yield Last({"booked": {"deposit": request["deposit"], "slip": slip}})
 
-BODIES = {"book": book}
+    return book
