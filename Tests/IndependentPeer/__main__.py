@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
     many.add_argument("--messages", type=int, default=10_000_000, help="how many hostile messages at least")
     many.add_argument("--attack", action="append", choices=sorted(attacker.ATTACKS), help="one of the attacks; default: all")
     many.add_argument("--processes", type=int, default=3, help="how many attackers at once")
-    many.add_argument("--calm", type=float, default=10, help="how many seconds without an attack come first")
+    many.add_argument("--calm", type=float, default=60, help="how many seconds without an attack come first")
     return parser.parse_args()
 
 

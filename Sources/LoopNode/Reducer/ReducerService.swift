@@ -132,6 +132,7 @@ struct ReducerService<Definition: LoopDefinition> {
             }
             var begun: [UpdateStream] = []
             try sockets.drainSubscriptions(
+                for: pace.drainDuration,
                 mayFollow: { intake.mayFollow($0, $1, of: $2) },
                 inbox: { intake.noticeSubscription(of: $0) }, stream: { begun.append($0) })
             sockets.settleInboxes { intake.owner(of: $0) }

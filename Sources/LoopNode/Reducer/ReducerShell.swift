@@ -323,7 +323,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: .status(document))
             _ = try sockets.reply(frame, to: id)
         }
-        try sockets.drainSubscriptions()
+        try sockets.drainSubscriptions(for: .milliseconds(5))
     }
 }
 

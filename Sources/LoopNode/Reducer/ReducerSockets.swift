@@ -224,15 +224,19 @@ struct ReducerSockets: ~Copyable {
     /// The publisher hears who subscribes: a byte 1 for a subscription or 0 for the last one's end, and the topic. Only whole
     /// topics are served: a connection that subscribes to less would hear what is for others, and is ended.
     /// - Parameters:
+    ///   - duration: how long the turn may take for them. The next turn takes what is left.
     ///   - mayFollow: whether a principal may listen to a topic, whose connection listens to the inbox of a peer.
     ///   - inbox: told the peers whose inboxes are listened to from now on.
     ///   - stream: told the streams of updates that somebody follows from now on.
     mutating func drainSubscriptions(
+        for duration: Duration,
         mayFollow: (Topic, Principal, PeerID?) -> Bool = { _, _, _ in true }, inbox: (PeerID) -> Void = { _ in },
         stream: (UpdateStream) -> Void = { _ in }
     ) throws {
         guard polls.isReadable(items.publisher) else { return }
-        while try publisher.receive(into: &message) {
+        let ends = SystemClock.monotonic + duration
+        repeat {
+            guard try publisher.receive(into: &message) else { return }
             let (principal, id) = principal(.publisher)
             let bytes = message.copy()
             let begins = bytes.first == 1
@@ -243,7 +247,7 @@ struct ReducerSockets: ~Copyable {
                 continue
             }
             follow(topic, begins: begins, by: principal, id, inbox: inbox, stream: stream)
-        }
+        } while SystemClock.monotonic < ends
     }
 
     /// Nothing is refused where a subscription ends, which may be because its connection was.
