@@ -77,6 +77,8 @@ enum Samples {
         ("outcomes", .outcomes(acknowledgement)), ("busy", .busy(retryAfter: .seconds(1), reason: "full")),
         ("goodbye heard", .goodbyeHeard),
         ("refusal details", .refusalDetails([RefusalDetail(number: 2, text: "at beds: expected a map, found 7")])),
+        ("redirect", .redirect("tcp://b:7710")),
+        ("no leader", .noLeader(retryAfter: .milliseconds(500))),
         ("state part", .statePart(StatePart(transfer: 1, seq: Seq(7), part: 8, end: .chunk, bytes: [1, 2]))),
         ("status", .status([0xa0])), ("ended", .ended(at: Seq(41), exitCode: 1, text: "3 broken links")),
         ("refused", .refused(Refused(.schema, reducer: "2", peer: "1"))), ("update", .update(Seq(7), state: [0xa0])),

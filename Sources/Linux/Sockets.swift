@@ -99,6 +99,34 @@ public enum Sockets {
         return trial
     }
 
+    /// The IPv4 addresses that a host's name stands for, in the order in which the system names them; none if there are none. Takes
+    /// as long as the system likes.
+    public static func addresses(of host: String) -> [String] {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_INET
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        // The system's list, which is ours to free; `found` and all that it leads to live until then.
+        var found: UnsafeMutablePointer<addrinfo>?
+        guard unsafe getaddrinfo(host, nil, &hints, &found) == 0 else { return [] }
+        defer { unsafe freeaddrinfo(found) }
+        var texts: [String] = []
+        var next = unsafe found
+        while let address = unsafe next?.pointee {
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let code = unsafe getnameinfo(
+                address.ai_addr, address.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+            if code == 0 { texts.append(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)) }
+            unsafe next = address.ai_next
+        }
+        return texts
+    }
+
+    /// Whether a host is given as an IPv4 address, and not by a name.
+    public static func isAddress(_ host: String) -> Bool {
+        var address = in_addr()
+        return unsafe inet_pton(AF_INET, host, &address) == 1
+    }
+
     private static func tryConnecting(to address: addrinfo, _ milliseconds: Int32) -> Trial {
         let number = unsafe socket(address.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return .unknown }

@@ -15,8 +15,18 @@ extension ParsedArguments {
     /// What the reducer that these arguments name says about itself.
     /// - Throws: `NodeError.noAnswer` with the reason, as far as a look at the address shows it.
     func askStatus(within limit: Duration) throws -> StatusReport {
+        try explainingSilence { try StatusProbe.ask(try reducer, within: limit) }
+    }
+
+    /// What all reducers that these arguments name say about themselves, the leader first.
+    /// - Throws: as `askStatus`.
+    func askMembers(within limit: Duration) throws -> [StatusProbe.Member] {
+        try explainingSilence { try StatusProbe.members(of: try reducer, within: limit) }
+    }
+
+    private func explainingSilence<Answer>(_ ask: () throws -> Answer) throws -> Answer {
         do {
-            return try StatusProbe.ask(try reducer, within: limit)
+            return try ask()
         } catch NodeError.noAnswer(let reducer, let limit, let why) {
             throw NodeError.noAnswer(reducer, after: limit, because: why ?? AddressLook.text(at: reducer))
         }

@@ -31,29 +31,33 @@ extension SQLiteJournal {
     ///   - loop: the name of the loop. A journal of another one is refused.
     ///   - durability: the guarantee of a receipt.
     ///   - newHistory: a random history, used only if a new journal is made.
+    ///   - address: where peers find this process; told to those that wait for the journal.
     ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that
     ///     would be thrown; returns whether to continue waiting. Nil does not wait.
     /// - Throws: `JournalError` of kind `.locked` if another process has the journal and `whileLocked` is nil or
     ///   returns false; `.foreign` if the file is another loop's, of another version or no journal, or if other users
     ///   may change it; `.corrupt` if acknowledged records are missing or damaged; else if the system refuses the files.
     public static func open(
-        _ path: String, loop: String, durability: Durability = .fsync, newHistory: History,
+        _ path: String, loop: String, durability: Durability = .fsync, newHistory: History, address: String? = nil,
         whileLocked: ((JournalError) -> Bool)? = nil
     ) throws(JournalError) -> SQLiteJournal {
         try open(
-            path, loop: loop, durability: durability, newHistory: newHistory, whileLocked: whileLocked,
-            layer: FileLayer())
+            path, loop: loop, durability: durability, newHistory: newHistory, address: address,
+            whileLocked: whileLocked, layer: FileLayer())
     }
 
+    /// Where peers find the process that has the journal of this path, while one has it; nil: it does not say.
+    public static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
+
     package static func open(
-        _ path: String, loop: String, durability: Durability, newHistory: History,
+        _ path: String, loop: String, durability: Durability, newHistory: History, address: String? = nil,
         whileLocked: ((JournalError) -> Bool)?, layer: FileLayer
     ) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = layer.disk
         try checkFiles(paths)
         try refuseOtherFiles(paths)
-        let lock = try OwnerLock(paths.lock, whileLocked: whileLocked)
+        let lock = try OwnerLock(paths.lock, address: address, whileLocked: whileLocked)
         var report: [String] = []
         try finishCut(paths, disk, report: &report)
         // Who had the lock may have changed them.

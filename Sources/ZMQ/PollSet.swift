@@ -30,6 +30,8 @@ public struct PollSet: ~Copyable {
     }
 
     private var members: [Member] = []
+    /// The places of members that are gone, for new ones.
+    private var free: [Int] = []
     /// As the system takes them, in the same places.
     private var descriptors: [pollfd] = []
 
@@ -58,6 +60,11 @@ public struct PollSet: ~Copyable {
     }
 
     private mutating func append(_ member: Member, _ descriptor: Int32) -> Item {
+        if let index = free.popLast() {
+            members[index] = member
+            descriptors[index] = pollfd(fd: descriptor, events: member.events, revents: 0)
+            return Item(index: index)
+        }
         members.append(member)
         descriptors.append(pollfd(fd: descriptor, events: member.events, revents: 0))
         return Item(index: members.count - 1)
@@ -70,10 +77,11 @@ public struct PollSet: ~Copyable {
         descriptors[item.index].events = members[item.index].events
     }
 
-    /// Stops watching the item for good. The other items stay valid.
+    /// Stops watching the item for good: it may name another member from here on. The other items stay valid.
     public mutating func remove(_ item: Item) {
         members[item.index] = Member(socket: nil, interest: [])
         descriptors[item.index] = pollfd(fd: -1, events: 0, revents: 0)
+        free.append(item.index)
     }
 
     /// Waits until an item is ready or the time is over; a signal does not shorten it.

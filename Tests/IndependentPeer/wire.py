@@ -678,6 +678,16 @@ class GoodbyeHeard:
     pass
 
 
+@message(TO_PEER, 22)
+class Redirect:
+    address: str = of(TEXT)
+
+
+@message(TO_PEER, 23)
+class NoLeader:
+    milliseconds: int = of(U64)
+
+
 @record
 class RefusalDetail:
     number: int = of(U64)

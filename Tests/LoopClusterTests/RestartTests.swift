@@ -57,6 +57,24 @@ import Testing
         #expect(third.wait(for: 4000, last, alice).grants.map(\.failures) == [0])
     }
 
+    @Test(arguments: [Duration.zero, LeaderSearch.walkMax])
+    func `waits for workers as long as they may take to notice the silence, and to find it`(search: Duration) throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("a", 1)).grants.first)
+        #expect(worker == SessionID(1))
+        var configuration = ReducerConfiguration()
+        configuration.searchLimit = search
+        var again = try ReducerBench(configuration: configuration, replaying: bench.records, at: bench.time + 1000)
+        // Another worker is here, and the one that runs the effect has not come back.
+        let other = again.join(bob)
+        let limit = (configuration.silenceLimit + search).wholeNanoseconds / 1_000_000
+        #expect(limit == (search == .zero ? 3000 : 11_000))
+        #expect(again.wait(for: limit - 500, other, bob).grants == [])
+        #expect(again.wait(for: 1000, other, bob).grants.map(\.effect) == [grant.effect])
+    }
+
     @Test func `tells the peers it knew, as soon as they listen again, and no others`() throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)

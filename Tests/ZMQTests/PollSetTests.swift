@@ -35,6 +35,22 @@ import ZMQ
         #expect(set.readiness(of: bytes) == .readable)
     }
 
+    @Test func `the place of a member that is gone is used again`() throws {
+        let pull = try Socket(.pull, in: context)
+        var set = PollSet()
+        let first = set.add(pull)
+        for _ in 0..<3 {
+            let gone = set.add(pull)
+            #expect(gone != first)
+            set.remove(gone)
+        }
+        let second = set.add(pull)
+        let third = set.add(pull)
+        #expect(Set([first, second, third]).count == 3)
+        set.remove(second)
+        #expect(set.add(pull) == second)
+    }
+
     @Test func `a message is shown until it is received, whatever the socket did meanwhile`() throws {
         var one = try Socket(.pair, in: context)
         var other = try Socket(.pair, in: context)

@@ -20,6 +20,12 @@ public protocol Journal {
     ///   written. After any error in writing every later append is refused.
     mutating func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt
 
+    /// Proves that this process still leads the loop, by a commit that begins after the call: before it says that records are missing
+    /// which a peer knows of, it must know that it is not the one that is behind. Nothing to do where the journal cannot be another
+    /// process's while it is open, as with a file that is locked.
+    /// - Throws: if another process may lead.
+    mutating func prove() throws(JournalError)
+
     /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
     /// - Throws: where the records cannot be written.
     mutating func flush() throws(JournalError)
@@ -72,6 +78,9 @@ public protocol Journal {
 }
 
 extension Journal {
+    /// Nothing: the journal is this process's own as long as it is open.
+    public mutating func prove() {}
+
     /// Closes it.
     public mutating func abandon() { close() }
 }

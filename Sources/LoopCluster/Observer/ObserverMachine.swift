@@ -119,7 +119,7 @@ public struct ObserverMachine: Sendable {
         case .ended(let seq, let exitCode, let text):
             end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text), now: now)
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
-            .statePart, .status, .refused, .answer, .goodbyeHeard, .refusalDetails:
+            .statePart, .status, .refused, .answer, .goodbyeHeard, .refusalDetails, .redirect, .noLeader:
             break
         }
     }
@@ -142,7 +142,7 @@ public struct ObserverMachine: Sendable {
             }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .status,
             .ended, .update, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard,
-            .refusalDetails:
+            .refusalDetails, .redirect, .noLeader:
             break
         }
     }

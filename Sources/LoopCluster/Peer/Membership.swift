@@ -40,7 +40,8 @@ struct Membership: Equatable, Sendable {
         return frame.session > session ? .later : .earlier
     }
 
-    private func isOfEarlierEpoch(_ frame: PeerFrame, _ rules: BrokenRules) -> Bool {
+    /// Whether a frame is of this history, and of an earlier epoch.
+    func isOfEarlierEpoch(_ frame: PeerFrame, _ rules: BrokenRules) -> Bool {
         frame.history == history && frame.epoch.number < epoch.number && !rules.contains(.olderEpochsAreDropped)
     }
 

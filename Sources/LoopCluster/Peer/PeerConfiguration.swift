@@ -27,6 +27,9 @@ public struct PeerConfiguration: Sendable {
     public var outboxBytesMax: Int
     /// How often a step of the join request or a request is repeated until it is answered.
     public var repeatInterval: Duration
+    /// The addresses where the reducer that leads may be, as the shell dials them, in the order in which they are tried; at most
+    /// ``LeaderSearch/placesMax``. Empty: the shell knows the only one.
+    public var places: [String] = []
     /// The largest payload of one message of claims, in bytes: well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
 
@@ -56,6 +59,10 @@ public struct PeerConfiguration: Sendable {
 public enum PeerAction: Equatable, Sendable {
     /// Over DEALER.
     case send(ToReducer)
+    /// Dial the reducer at this address, which is greeted next: what is said from here on goes there, and nowhere else.
+    case dial(String)
+    /// A walk through all addresses has found no leader: look up again what names stand for.
+    case lookUp
     /// Connect (again, with new sockets) to where the reducer's publisher and collector are, and subscribe the inbox.
     case connect(Introduction)
     /// Build a new PUSH: the old one does not deliver.

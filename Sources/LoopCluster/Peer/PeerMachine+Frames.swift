@@ -50,6 +50,8 @@ extension PeerMachine {
         case .statePart, .status, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash:
             // Not for this machine, but it may be the first that is heard of a newer epoch.
             _ = isCurrent(frame)
+        case .redirect(let address): redirect(to: address, frame)
+        case .noLeader(let retryAfter): waitForLeader(retryAfter)
         case .introduction, .goodbyeHeard: break
         }
     }
@@ -117,6 +119,7 @@ extension PeerMachine {
         }
         self.terms = terms
         busyReason = nil
+        search.found()
         if delivery.isForeign(watermark, brokenRules) { return abandonSession() }
         delivery.admit(watermark, at: now)
         progress.begin()

@@ -18,6 +18,7 @@ public struct PeerMachine: Sendable {
     package var brokenRules = BrokenRules()
 
     var phase: PeerPhase
+    var search: LeaderSearch
     var membership = Membership()
     var delivery: Delivery
     var inbox = PeerInbox()
@@ -56,6 +57,8 @@ public struct PeerMachine: Sendable {
         self.configuration = configuration
         loop = LoopID(name: configuration.loop)
         phase = .introducing(next: .zero)
+        search = LeaderSearch(configuration.places, seed: configuration.peer.high ^ configuration.peer.low)
+        search.greet(from: now)
         delivery = Delivery(configuration)
         self.now = now
         heardAt = now
@@ -155,7 +158,7 @@ public struct PeerMachine: Sendable {
         noticeSilence()
         if isStopping { handBack() }
         switch phase {
-        case .introducing: if isDue { step(.hello(name: configuration.loop, schema: configuration.schema)) }
+        case .introducing: greetIfDue()
         case .joining: if isDue { step(.join(joinRequest)) }
         case .claiming: if isDue { claim() }
         case .joined:
@@ -170,6 +173,7 @@ public struct PeerMachine: Sendable {
     /// The reducer's other sockets cannot be where it says: it is asked again.
     public mutating func couldNotConnect() {
         guard case .joining = phase else { return }
+        if !search.isFixed { return moveOn() }
         phase = .introducing(next: now + .seconds(1))
     }
 
@@ -185,6 +189,7 @@ public struct PeerMachine: Sendable {
         // An observer that does not come to the last state knows of something newer.
         if ending != nil, !awaitsLastState { return endUnheard() }
         if case .introducing = phase { return }
+        if !search.isFixed { return moveOn() }
         heardAt = now
         phase = .introducing(next: now)
     }
@@ -196,6 +201,13 @@ public struct PeerMachine: Sendable {
     mutating func step(_ message: ToReducer) {
         phase.next = now + configuration.repeatInterval
         actions.append(.send(message))
+    }
+
+    private mutating func greetIfDue() {
+        if search.isOver(at: now) { moveOn() }
+        guard isDue else { return }
+        step(.hello(name: configuration.loop, schema: configuration.schema))
+        if let leavesAt = search.leavesAt { phase.next = min(phase.next, leavesAt) }
     }
 
     /// All of a claim. A large one is repeated less often.
@@ -241,6 +253,7 @@ public struct PeerMachine: Sendable {
             // goes on: its numbers must not be given twice, should the goodbye get lost.
             actions.append(.send(goodbye))
             phase = .introducing(next: now)
+            search.greet(from: now)
         case nil: break
         }
     }

@@ -81,6 +81,13 @@ public struct ReducerConfiguration: Sendable {
         self.collector = collector
     }
 
+    /// How long peers may take to find this reducer once they have noticed the silence of the one before: zero where it is always at
+    /// the same address, ``LeaderSearch/walkMax`` where it may be at several.
+    public var searchLimit = Duration.zero
+    /// The address at which it wants to be known to peers and tools; nil: it does not say.
+    public var advertised: String?
+    /// How long after a restart effects of an earlier epoch wait to be claimed by the peers that run them.
+    public var graceLimit: Duration { silenceLimit + searchLimit }
     /// At least every second, and six times within the silence limit.
     public var tickInterval: Duration { min(.seconds(1), silenceLimit / 6) }
 }

@@ -36,17 +36,11 @@ extension ReducerCore {
     }
 
     private func violation(of topic: Topic, by principal: Principal) -> Violation? {
-        switch topic {
-        case .updates: return access.violation(of: .followUpdates, by: principal, context)
-        case .events, .transitions: return access.violation(of: .followTransitions, by: principal, context)
-        case .tick: return access.violation(of: .readStatus, by: principal, context)
-        case .inbox(_, let peer):
-            if let violation = access.violation(of: .join, by: principal, context) { return violation }
-            guard let session = journaled.sessionByPeer[peer], owner(of: peer) != nil,
-                !breaks(.inboxesAreOfTheirOwners)
-            else { return nil }
-            return access.violation(of: session, by: principal, journaled, context)
-        }
+        if let violation = access.violation(of: topic.verb, by: principal, context) { return violation }
+        guard case .inbox(_, let peer) = topic, let session = journaled.sessionByPeer[peer], owner(of: peer) != nil,
+            !breaks(.inboxesAreOfTheirOwners)
+        else { return nil }
+        return access.violation(of: session, by: principal, journaled, context)
     }
 
     /// The key whose owner has opened a peer's session; nil where there is none.
@@ -112,6 +106,18 @@ extension ReducerCore {
         guard let violation = access.violation(of: batch, by: principal, context) else { return false }
         if let route = admission.members[batch.session]?.route { refuse(violation, route) } else { note(violation) }
         return true
+    }
+}
+
+extension Topic {
+    /// What it takes to listen to this; to an inbox only its own peer may.
+    package var verb: Verb {
+        switch self {
+        case .updates: .followUpdates
+        case .events, .transitions: .followTransitions
+        case .tick: .readStatus
+        case .inbox: .join
+        }
     }
 }
 

@@ -27,7 +27,8 @@ extension ReducerCore {
             case .introduction, .status, .answer, .busy, .refused: return false
             case .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .statePart, .ended,
                 .update,
-                .transitions, .serverHeartbeat, .delta, .unchanged, .stateHash, .goodbyeHeard, .refusalDetails:
+                .transitions, .serverHeartbeat, .delta, .unchanged, .stateHash, .goodbyeHeard, .refusalDetails,
+                .redirect, .noLeader:
                 return true
             }
         }

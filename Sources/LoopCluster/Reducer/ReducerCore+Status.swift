@@ -26,6 +26,8 @@ extension ReducerCore {
     func status() -> StatusReport {
         let now = context.now.monotonic
         var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
+        report.role = StatusReport.leaderRole
+        report.leader = context.configuration.advertised
         report.history = journaled.history.description
         report.epoch = journaled.epoch.number
         report.seq = journaled.seq.value

@@ -101,7 +101,7 @@ public struct ReducerCore: Sendable {
                 Grace(
                     unclaimed: unclaimed,
                     awaited: Set(journaled.sessions.lazy.filter { $0.value.peer != .local }.map(\.key)),
-                    ends: context.now.monotonic + context.configuration.silenceLimit))
+                    ends: context.now.monotonic + context.configuration.graceLimit))
         }
         grantAgain(local)
     }

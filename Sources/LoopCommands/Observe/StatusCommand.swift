@@ -22,11 +22,13 @@ enum StatusCommand {
                 """,
             groups: [ConnectionOptions.group, OptionGroup("Output", [json, all])]),
         run: { arguments, _ in
-            let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
+            let limit = arguments[ConnectionOptions.timeout]
             if arguments[json] {
-                StandardOutput.line(try CBOR.json(CBOR.encode(report)))
+                StandardOutput.line(try CBOR.json(CBOR.encode(try arguments.askStatus(within: limit))))
             } else {
-                StandardOutput.line(StatusTable(report, showsAll: arguments[all]).text)
+                let members = try arguments.askMembers(within: limit)
+                StandardOutput.line(
+                    StatusTable(members[0].report, members: members, showsAll: arguments[all]).text)
             }
             return 0
         })

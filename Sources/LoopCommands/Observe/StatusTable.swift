@@ -6,20 +6,26 @@ import LoopWire
 /// A status report for people.
 struct StatusTable {
     private let report: StatusReport
+    private let members: [StatusProbe.Member]
     /// The peers that are shown.
     private let peers: [StatusReport.Peer]
     private let counters: [String: UInt64]
 
-    /// - Parameter showsAll: also peers that are silent and hold nothing, and counters that are 0.
-    init(_ report: StatusReport, showsAll: Bool = false) {
+    /// - Parameters:
+    ///   - members: all reducers of the loop that have answered; shown if there are several.
+    ///   - showsAll: also peers that are silent and hold nothing, and counters that are 0.
+    init(_ report: StatusReport, members: [StatusProbe.Member] = [], showsAll: Bool = false) {
         self.report = report
+        self.members = members
         peers = showsAll ? report.peers : report.peers.filter { !$0.hasLeft }
         counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
     }
 
     /// Sections with a blank line between them, without a line end after the last.
     var text: String {
-        [head, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }.joined(separator: "\n\n")
+        if report.isStandby { return [standby, reducers].compactMap { $0 }.joined(separator: "\n\n") }
+        return [head, reducers, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }.joined(
+            separator: "\n\n")
     }
 
     private var head: String {
@@ -41,6 +47,25 @@ struct StatusTable {
         }
         if let code = report.exitCode { lines.append("ended with exit code \(code)") }
         return lines.joined(separator: "\n")
+    }
+
+    /// A standby knows nothing of the loop's state.
+    private var standby: String {
+        let leader = report.leader.map { "the leader is at \(JSONText.onOneLine($0))" } ?? "it knows no leader"
+        return "\(report.loop), a standby: \(leader)"
+    }
+
+    private var reducers: String? {
+        guard members.count > 1 else { return nil }
+        let rows = members.map { member -> [String] in
+            let report = member.report
+            return [
+                "\(member.address)", report.isStandby ? "standby" : "leader",
+                report.isStandby ? "-" : "\(report.epoch)",
+                report.isStandby ? report.leader.map { "follows \(JSONText.onOneLine($0))" } ?? "knows no leader" : "",
+            ]
+        }
+        return Self.table(["REDUCER", "ROLE", "EPOCH", ""], rows, left: [0, 1, 3])
     }
 
     private var warnings: String? {

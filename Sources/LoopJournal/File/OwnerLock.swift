@@ -11,9 +11,11 @@ struct OwnerLock: ~Copyable {
     /// once, but one that waits in `flock` could not be told to give up.
     private static let triesEvery: UInt32 = 50_000
 
-    /// - Parameter whileLocked: called before each new try, with the error that a caller that does not wait would get;
-    ///   returns whether to go on waiting. Nil does not wait.
-    init(_ path: String, whileLocked: ((JournalError) -> Bool)?) throws(JournalError) {
+    /// - Parameters:
+    ///   - address: where peers find the process; told to those that wait.
+    ///   - whileLocked: called before each new try, with the error that a caller that does not wait would get;
+    ///     returns whether to go on waiting. Nil does not wait.
+    init(_ path: String, address: String? = nil, whileLocked: ((JournalError) -> Bool)?) throws(JournalError) {
         // Looked at before it is cut to length 0: its name may lead to any file.
         let lock = try naming("open its lock \(path)") { () throws(OpeningError) in
             try Descriptor.checked(path, O_RDWR | O_CREAT)
@@ -31,8 +33,8 @@ struct OwnerLock: ~Copyable {
             }
             throw error
         }
-        // For people only; a full disk must not keep a journal from being opened.
-        let text = Array("\(getpid())\n".utf8)
+        // A full disk must not keep a journal from being opened.
+        let text = Array("\(getpid())\n\(address.map { "\($0)\n" } ?? "")".utf8)
         if (try? lock.truncate(to: 0)) != nil { _ = try? lock.write(text, text.indices, at: 0) }
         self.lock = lock
     }
@@ -61,6 +63,21 @@ struct OwnerLock: ~Copyable {
             if errno != EINTR { return errno }
         }
         return nil
+    }
+
+    /// Where peers find the process that has the lock, if it says so. Of a lock that no process has it is of no meaning.
+    static func address(in path: String) -> String? {
+        let lock: Descriptor
+        do throws(OpeningError) {
+            lock = try Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead })
+        } catch {
+            return nil
+        }
+        let lines = ((try? lock.bytes(atMost: 512)) ?? []).split(
+            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        // The line must be whole.
+        guard lines.count >= 3, !lines[1].isEmpty else { return nil }
+        return String(validating: lines[1], as: UTF8.self)
     }
 
     private static func owner(_ lock: borrowing Descriptor) -> String {

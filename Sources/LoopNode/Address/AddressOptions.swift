@@ -3,7 +3,8 @@ public import LoopOptions
 /// The options by which a program is told its reducer.
 package enum AddressOptions {
     private static let reducer = Option(
-        "reducer", .reducerAddress, default: ReducerAddress.fallback, help: "the address of the reducer")
+        "reducer", .reducerAddress, default: ReducerAddress.fallback,
+        help: "the address of the reducer; with standbys, the addresses of all, with commas in between")
 
     private static let key = Option(
         optional: "key", .string.named("FILE"),
@@ -49,8 +50,8 @@ extension ValueType where Value: CustomStringConvertible {
                 do throws(NodeError) {
                     return try parse(text)
                 } catch {
-                    guard case .endpoint(_, let why) = error else { throw Misfit("\(error)") }
-                    throw Misfit(why)
+                    guard case .endpoint(let part, let why) = error else { throw Misfit("\(error)") }
+                    throw Misfit(part == text ? why : "of '\(part)', \(why)")
                 }
             }, write: \.description)
     }

@@ -15,8 +15,9 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Where a client's address says that the reducer is.
-    /// - Throws: `NodeError.endpoint` if the next two ports do not exist.
+    /// - Throws: `NodeError.endpoint` if the next two ports do not exist, or if the address is that of several reducers.
     public init(_ address: ReducerAddress) throws(NodeError) {
+        guard address.endpoints.count == 1 else { throw .endpoint("\(address)", "a reducer listens at one address") }
         self = try BindAddress(address.endpoint)
     }
 
@@ -48,6 +49,9 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         case .ipc, .inproc: endpoint.description + suffix
         }
     }
+
+    /// Where a reducer at an address publishes that has not said so yet: the same as here. It may be elsewhere.
+    static func publisher(at address: ReducerAddress) -> String? { try? BindAddress(address.endpoint).publisher }
 
     /// The address by which a process of this machine reaches the reducer; nil if its port is not known before it listens.
     package var dialled: ReducerAddress? {

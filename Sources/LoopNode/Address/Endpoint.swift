@@ -74,6 +74,9 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether it stands for all addresses of the machine, so that no one can dial it.
+    var isWildcard: Bool { if case .tcp("*", _) = self { true } else { self != dialledHere } }
+
     /// The place of the reducer's next key, so many places further: each takes three ports.
     func next(_ places: Int) throws(NodeError) -> Endpoint {
         guard places > 0 else { return self }

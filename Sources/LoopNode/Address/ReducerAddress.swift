@@ -1,10 +1,13 @@
+import LoopCluster
+
 /// Names a reducer to its clients: workers, observers, senders and tools. It is parsed once, so it cannot be malformed.
 ///
 ///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://reducer:7710")
 ///     let address = try ReducerAddress(parsing: text)
 ///
-/// It is one endpoint, `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`, and the keys for it if the reducer has keys. A client
-/// learns the reducer's other two endpoints from the reducer.
+/// It is an endpoint, `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`, and the keys for it if the reducer has keys. A client
+/// learns the reducer's other two endpoints from the reducer. Where standbys wait to take over, it is the endpoints of all of
+/// them, with commas in between: clients find the one that leads. All of them have the same key.
 public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The environment variable that names the reducer of a process: `LOOP_REDUCER`.
     public static let variable = "LOOP_REDUCER"
@@ -15,18 +18,63 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// On this machine, where a reducer binds by default.
     package static let fallback: ReducerAddress = "tcp://127.0.0.1:7710"
 
-    /// Where the reducer takes control messages.
-    let endpoint: Endpoint
+    /// Where the reducers take control messages: at least one, and each once.
+    let endpoints: [Endpoint]
     /// The keys that the client and the reducer prove to each other that they have; nil: neither has any.
     public private(set) var keys: PeerKeys?
 
-    /// - Parameter text: such as `tcp://reducer:7710`, `tcp://[::1]:7710` or `ipc:///run/loop`.
-    /// - Throws: `NodeError.endpoint`, which says what is wrong and what fits.
+    /// - Parameter text: such as `tcp://reducer:7710`, `tcp://[::1]:7710` or `ipc:///run/loop`, or up to five of them, with
+    ///   commas in between.
+    /// - Throws: `NodeError.endpoint`, which says which of them is wrong, why, and what fits.
     public init(parsing text: String) throws(NodeError) {
-        endpoint = try Endpoint(parsing: text)
-        guard case .tcp(let host, let port) = endpoint else { return }
+        var endpoints: [Endpoint] = []
+        for part in Self.parts(of: text) {
+            let endpoint = try Self.endpoint(parsing: part)
+            guard !endpoints.contains(endpoint) else { throw .endpoint(part, "it is named twice") }
+            endpoints.append(endpoint)
+        }
+        guard endpoints.count <= LeaderSearch.placesMax else {
+            throw .endpoint(text, "these are \(endpoints.count) addresses, of at most \(LeaderSearch.placesMax)")
+        }
+        self.endpoints = endpoints
+    }
+
+    /// A path may have commas, too.
+    private static func parts(of text: String) -> [String] {
+        var parts: [String] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            if let last = parts.last, last.hasPrefix("ipc://"), !part.contains("://") {
+                parts[parts.count - 1] += ",\(part)"
+            } else {
+                parts.append(String(part))
+            }
+        }
+        return parts
+    }
+
+    private static func endpoint(parsing text: String) throws(NodeError) -> Endpoint {
+        let endpoint = try Endpoint(parsing: text)
+        guard case .tcp(let host, let port) = endpoint else { return endpoint }
         guard port > 0 else { throw .endpoint(text, "nothing can be reached at port 0") }
         guard host != "*" else { throw .endpoint(text, "'*' is only for a reducer's own --bind; name a host") }
+        return endpoint
+    }
+
+    private init(_ endpoint: Endpoint, keys: PeerKeys?) {
+        endpoints = [endpoint]
+        self.keys = keys
+    }
+
+    /// The first endpoint; of the address of one reducer, the only one.
+    var endpoint: Endpoint { endpoints[0] }
+
+    /// Its endpoints one by one, each with the keys.
+    package var each: [ReducerAddress] { endpoints.map { ReducerAddress($0, keys: keys) } }
+
+    /// Another reducer of the same loop, with the same keys.
+    /// - Throws: `NodeError.endpoint`, which says what is wrong.
+    func other(at text: String) throws(NodeError) -> ReducerAddress {
+        ReducerAddress(try Self.endpoint(parsing: text), keys: keys)
     }
 
     /// The same reducer, with keys. Keys need `tcp://` or `ipc://`.
@@ -64,7 +112,7 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// As it was given.
-    public var description: String { endpoint.description }
+    public var description: String { endpoints.map(\.description).joined(separator: ",") }
 
     /// Another endpoint of the reducer.
     /// - Parameter advertised: what the reducer told its peers: a port of the same host, or a whole endpoint.

@@ -5,11 +5,16 @@ import LoopWire
 
 /// Where a reducer keeps its journal.
 public struct JournalPlace: Sendable {
-    /// What a place is asked to open.
-    package struct Opening: Sendable {
+    /// What a place is asked to open, on the thread that asks.
+    package struct Opening {
         package var loop: String
         package var durability: Durability
         package var waits: Bool
+        /// Where peers find this process; told to those that wait for the journal.
+        package var address: String?
+        /// Called at least ten times a second while it waits, with what is known of the process that has the journal. It may take a
+        /// tenth of a second. Returns whether to go on waiting.
+        package var whileWaiting: ((JournalOwner) -> Bool)?
         /// Asked while it waits: whether it is to give up, with the error of a journal that another process has.
         package var isStopping: @Sendable () -> Bool
         package var note: @Sendable (String) -> Void
@@ -62,19 +67,20 @@ public struct JournalPlace: Sendable {
     }
 
     /// Waits until the journal is free or the node is to stop, and says so once.
-    private static func waiting(_ opening: Opening) -> (JournalError) -> Bool {
+    private static func waiting(_ opening: Opening, for path: String) -> (JournalError) -> Bool {
         var isSaid = false
         return { error in
             if !isSaid { opening.note("\(error.reason); waiting for it") }
             isSaid = true
-            return !opening.isStopping()
+            guard let whileWaiting = opening.whileWaiting else { return !opening.isStopping() }
+            return whileWaiting(JournalOwner(address: SQLiteJournal.ownerAddress(of: path))) && !opening.isStopping()
         }
     }
 
     private static func openFileOnce(_ path: String, _ opening: Opening) throws(JournalError) -> SQLiteJournal {
         let journal = try SQLiteJournal.open(
             path, loop: opening.loop, durability: opening.durability, newHistory: History(SystemRandom.uint64() | 1),
-            whileLocked: opening.waits ? Self.waiting(opening) : nil)
+            address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
         for line in journal.openReport { opening.note(line) }
         return journal
     }

@@ -8,6 +8,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case recovered
     /// How the process before ended, where that was not as it should be.
     case crashed
+    /// The reducer waits for the journal, and sends peers to the leader.
+    case standby
     /// What was found or done when the journal was opened.
     case journal
     /// The journal could not be written. The reducer is not ready until it can.
@@ -87,8 +89,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     public var level: LogLevel {
         switch self {
         case .snapshot, .joined, .left: .info
-        case .listening, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged, .reconnected,
-            .outbox:
+        case .listening, .standby, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged,
+            .reconnected, .outbox:
             .notice
         case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
             .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:

@@ -41,6 +41,12 @@ public enum ReducerProgram {
         "durability", .choice(Durability.allCases.map(\.rawValue)), default: Durability.fsync.rawValue,
         help: "what an acknowledged event survives: a loss of power, the end of the process, or nothing")
     static let wait = Option(flag: "wait", help: "wait while another reducer has the journal")
+    static let standby = Option(
+        flag: "standby",
+        help: "wait like --wait, but listen meanwhile, and send peers to the reducer that has the journal")
+    static let advertise = Option(
+        optional: "advertise", .reducerAddress,
+        help: "where peers find this reducer, told to standbys and tools; by default the address of --bind")
     static let reinterpret = Option(
         flag: "reinterpret", help: "replay events that another version of the program wrote, whatever comes of it")
     static let checkPurity = Option(
@@ -65,9 +71,10 @@ public enum ReducerProgram {
             "Reducer",
             [
                 bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax,
-                connectionsPerSecond, json,
+                connectionsPerSecond, advertise, json,
             ])
-        let keeping = OptionGroup("Journal", [journal, durability, wait, reinterpret, checkPurity, snapshotEvery])
+        let keeping = OptionGroup(
+            "Journal", [journal, durability, wait, standby, reinterpret, checkPurity, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
             discussion: """
@@ -92,6 +99,8 @@ public enum ReducerProgram {
             }
             configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
             configuration.waitsForJournal = arguments[wait]
+            configuration.isStandby = arguments[standby]
+            configuration.advertised = arguments[advertise]
             configuration.reinterprets = arguments[reinterpret]
             configuration.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])

@@ -6,9 +6,14 @@ package enum AddressLook {
     private static let connectLimitMilliseconds: Int32 = 1000
 
     /// For people, to follow a colon. Blocks as `obstacle` does.
-    package static func text(at reducer: ReducerAddress) -> String { obstacle(at: reducer).text }
+    package static func text(at reducer: ReducerAddress) -> String {
+        let each = reducer.each
+        if each.count == 1 { return obstacle(at: reducer).text }
+        return each.map { "\($0): \(obstacle(at: $0).text)" }.joined(separator: "; ")
+    }
 
     /// Blocks for up to a second, and for as long as the system looks for a host's name.
+    /// - Parameter reducer: the address of one reducer.
     static func obstacle(at reducer: ReducerAddress) -> ReducerWait.Obstacle {
         switch reducer.endpoint {
         case .ipc(let path): Sockets.isListening(atPath: path) ? .foreign : .nothingListens

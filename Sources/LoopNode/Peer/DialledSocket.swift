@@ -22,6 +22,7 @@ struct DialledSocket: ~Copyable {
 
     private static var redialDelay: Duration { .seconds(1) }
 
+    /// - Parameter reducer: the address of one reducer.
     init(_ reducer: ReducerAddress, _ purpose: ClientSocket, in context: ZMQContext) throws(ZMQError) {
         var socket = try reducer.socket(purpose, in: context)
         let monitor = try SocketMonitor(socket, eventsMax: 1000)

@@ -94,11 +94,12 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
-            let peer = PeerConfiguration(
+            var peer = PeerConfiguration(
                 peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
                 schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
                 groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
                 name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
+            peer.places = reducer.each.map(\.description)
             try Self.check(peer)
             let executor = configuration.runsEffectsOnItsThread ? ConnectionExecutor(wakeup: gate.wakeup) : nil
             defer { executor?.end() }

@@ -8,39 +8,41 @@ import ZMQ
 ///
 /// One screen of decisions; everything that decides is in the machines.
 struct PeerShell: ~Copyable {
-    private let context: ZMQContext
-    private let reducer: ReducerAddress
+    let context: ZMQContext
+    let reducer: ReducerAddress
+    /// The one of its addresses that is dialled.
+    var place: ReducerAddress
     private let gate: OutboxGate
     /// Of tasks that run on this thread.
     private let executor: ConnectionExecutor?
-    private var driver: PeerDriver
-    private var observer: ObserverMachine?
+    var driver: PeerDriver
+    var observer: ObserverMachine?
     private var standing = ObserverStanding()
     private let observed: @Sendable (ObserverAction) -> Observed
-    private let log: NodeLog
+    let log: NodeLog
 
-    private var dealer: DialledSocket
+    var dealer: DialledSocket
     /// Something that was to be said found no connection.
-    private var wasUnheard = false
-    private var sub: Socket?
+    var wasUnheard = false
+    var listeners: [Listener] = []
+    /// Whether it listens at all addresses that it has now.
+    var listensEverywhere = false
     private var push: Socket?
-    /// Where the reducer publishes, as it was advertised.
-    private var publisher: String?
     /// Where the reducer takes batches, as it was advertised.
     private var collector: String?
-    private var polls: PollSet
-    private let dealerItem: PollSet.Item
-    private let handshakeItem: PollSet.Item
+    var polls: PollSet
+    var dealerItem: PollSet.Item
+    var handshakeItem: PollSet.Item
     private let gateItem: PollSet.Item
-    private var subItem: PollSet.Item?
     private var pushItem: PollSet.Item?
     private var message = Message()
 
     // While there is no reducer.
     private var wait: ReducerWait
-    /// What a look at the reducer's address has found out.
-    private let look = Locked<ReducerWait.Obstacle?>(nil)
-    private var busy: String?
+    private let research: AddressResearch
+    var busy: String?
+    /// The leader that the standby at the dialled address has told of; empty: it knows none.
+    var standbyOf: String?
 
     /// What became of an action of the observer's machine.
     enum Observed: Sendable {
@@ -64,12 +66,15 @@ struct PeerShell: ~Copyable {
         connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil,
         observed: @escaping @Sendable (ObserverAction) -> Observed
     ) throws(ZMQError) {
-        let dealer = try DialledSocket(reducer, .control, in: context)
+        let place = reducer.each[0]
+        let dealer = try DialledSocket(place, .control, in: context)
         var polls = PollSet()
         (dealerItem, handshakeItem) = dealer.add(to: &polls)
         gateItem = polls.add(descriptor: driver.gate.descriptor)
         self.context = context
         self.reducer = reducer
+        self.place = place
+        research = AddressResearch(reducer, wakeup: driver.gate.wakeup)
         gate = driver.gate
         self.executor = executor
         self.driver = driver
@@ -79,6 +84,7 @@ struct PeerShell: ~Copyable {
         self.dealer = dealer
         self.polls = polls
         wait = ReducerWait(reducer: reducer, timeout: connectTimeout, at: SystemClock.monotonic)
+        research.lookUp()
     }
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
@@ -141,6 +147,7 @@ struct PeerShell: ~Copyable {
         driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
         if let end = try act(at: now) { return end }
         try flush()
+        if !listensEverywhere { listenEverywhere() }
         try watchWait(at: now)
         return nil
     }
@@ -166,41 +173,28 @@ struct PeerShell: ~Copyable {
     /// Tells people what this node waits for, where it does.
     private mutating func watchWait(at now: MonotonicTime) throws(NodeError) {
         let isJoined = driver.machine.isJoined
-        if isJoined, wait.isInContact { return }
-        if isJoined { busy = nil }
-        let obstacle = look.withLock { look in
-            defer { look = nil }
-            return look
+        let findings = research.take()
+        if let places = findings.places {
+            driver.machine.learn(places: places, at: now)
+            listensEverywhere = false
         }
-        var actions = obstacle.map { wait.learned($0, at: now) } ?? []
+        if isJoined, wait.isInContact { return }
+        if isJoined { (busy, standbyOf) = (nil, nil) } else if wait.isInContact { research.lookUp() }
+        var actions = findings.obstacles.map { wait.learned($0, at: now) } ?? []
         actions += wait.advance(
             to: now,
             ReducerWait.Facts(
-                isJoined: isJoined, isConnected: !wasUnheard, handshakes: dealer.obstacle, busy: busy))
+                place: place.description, isJoined: isJoined, isConnected: !wasUnheard, handshakes: dealer.obstacle,
+                busy: busy, standbyOf: standbyOf))
         for action in actions {
             switch action {
             case .waiting(let text, let duration, let why):
                 log.note(.waiting, text, [.address("\(reducer)"), .duration(duration), .reason(why)])
             case .reconnected(let text, let duration):
                 log.note(.reconnected, text, [.address("\(reducer)"), .duration(duration)])
-            case .look: lookAtAddress()
+            case .look: research.look()
             case .giveUp(let limit, let why): throw .noAnswer(reducer, after: limit, because: why)
             }
-        }
-    }
-
-    private func lookAtAddress() {
-        let (reducer, look, wakeup) = (reducer, look, gate.wakeup)
-        let body: @Sendable () -> Void = {
-            let obstacle = AddressLook.obstacle(at: reducer)
-            look.withLock { $0 = obstacle }
-            wakeup.signal()
-        }
-        do {
-            _ = try NodeThread("loop-look", stackBytes: 1 << 20, body: body)
-        } catch {
-            look.withLock { $0 = .unknown }
-            wakeup.signal()
         }
     }
 
@@ -222,8 +216,10 @@ struct PeerShell: ~Copyable {
             polls.watch(dealerItem, for: .readable)
             driver.hasConnected()
         }
-        if let subItem, polls.isReadable(subItem) {
-            while try sub?.receive(into: &message) == true { receivePublished(message.copy(), at: now) }
+        for listener in listeners where polls.isReadable(listener.item) {
+            while try listener.socket.receive(into: &message) {
+                receivePublished(message.copy(), from: listener.place, at: now)
+            }
         }
     }
 
@@ -234,7 +230,12 @@ struct PeerShell: ~Copyable {
         }
         do {
             let frame = try PeerFrame(bytes: bytes[...])
-            if case .busy = frame.message { busy = "it is busy" }
+            switch frame.message {
+            case .busy: busy = "it is busy"
+            case .redirect(let leader): standbyOf = leader
+            case .noLeader: standbyOf = ""
+            default: break
+            }
             observer?.receiveReply(frame, at: now)
             driver.receiveReply(frame, at: now)
         } catch {
@@ -242,13 +243,14 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    private mutating func receivePublished(_ bytes: [UInt8], at now: MonotonicTime) {
+    private mutating func receivePublished(_ bytes: [UInt8], from place: String, at now: MonotonicTime) {
         do {
             let (topic, frame) = try PeerFrame.published(bytes[...])
             if case .inbox = topic {
-                driver.receivePublished(frame, at: now)
+                driver.machine.receivePublished(frame, from: place, at: now)
             } else {
                 observer?.receivePublished(frame, at: now)
+                driver.machine.hear(frame, from: place, at: now)
             }
         } catch {
             log.malformed("publisher", error)
@@ -262,11 +264,17 @@ struct PeerShell: ~Copyable {
             do {
                 try connect(introduction)
             } catch let error as ZMQError where !error.isTerminated {
-                log.once(
-                    .badAddress, "the reducer names an address that cannot be used: \(error); asking it again",
-                    [.reason("\(error)")])
+                noteBadAddress(error)
                 driver.couldNotConnect()
             }
+        case .dial(let address):
+            do {
+                try dial(address)
+            } catch {
+                noteBadAddress(error)
+                driver.machine.couldNotDial()
+            }
+        case .lookUp: research.lookUp()
         case .rebuildPush: try buildPush()
         case .refused(let refused): throw NodeError.refused(refused.description)
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)
@@ -281,9 +289,7 @@ struct PeerShell: ~Copyable {
     /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
     private mutating func say(_ message: ToReducer) throws {
         guard try dealer.socket.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
-        if try dealer.redialWhereLibraryDoesNot(), let publisher {
-            try sub?.redial(reducer.endpoint(advertised: publisher))
-        }
+        if try dealer.redialWhereLibraryDoesNot(), let listener { try listener.socket.redial(listener.endpoint) }
         wasUnheard = true
         polls.watch(dealerItem, for: [.readable, .writable])
     }
@@ -316,15 +322,8 @@ struct PeerShell: ~Copyable {
             let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
             throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)
         }
-        let (loop, peer) = (driver.machine.loop, driver.machine.configuration.peer)
-        if let subItem { polls.remove(subItem) }
-        sub = nil
-        var new = try reducer.connect(.updates, advertised: introduction.publisher, in: context)
-        try new.subscribe(Topic.inbox(loop, peer).bytes)
-        for topic in observer?.topics(of: loop) ?? [] { try new.subscribe(topic.bytes) }
-        subItem = polls.add(new)
-        sub = consume new
-        publisher = introduction.publisher
+        try listen(at: place, publisher: place.endpoint(advertised: introduction.publisher))
+        listensEverywhere = false
         collector = introduction.collector
         try buildPush()
     }
@@ -333,7 +332,7 @@ struct PeerShell: ~Copyable {
         guard let collector else { return }
         if let pushItem { polls.remove(pushItem) }
         push = nil
-        let new = try reducer.connect(.batches, advertised: collector, in: context)
+        let new = try place.connect(.batches, advertised: collector, in: context)
         pushItem = polls.add(new, for: [])
         push = consume new
     }

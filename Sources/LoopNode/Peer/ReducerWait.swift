@@ -22,6 +22,8 @@ struct ReducerWait: Equatable, Sendable {
         case silent
         /// The reducer puts the node off, for this reason.
         case busy(String)
+        /// A standby answers, and says that this is the leader; empty: it knows of none.
+        case standby(of: String)
         /// Connections are made, and their handshakes fail.
         case handshakes(Handshakes.Obstacle)
         /// The look has found out nothing.
@@ -37,6 +39,8 @@ struct ReducerWait: Equatable, Sendable {
                 "something listens there, but no reducer answers (its address is the first of its three ports)"
             case .silent: "a connection stands, but no reducer of this loop answers yet"
             case .busy(let why): "the reducer asks to try again later: \(why)"
+            case .standby(""): "a standby answers, and knows no leader"
+            case .standby(let leader): "a standby answers, and says that \(leader) leads"
             case .handshakes(let obstacle): obstacle.text
             case .unknown: "no answer"
             }
@@ -45,6 +49,8 @@ struct ReducerWait: Equatable, Sendable {
 
     /// What the node knows at the end of a turn.
     struct Facts: Equatable, Sendable {
+        /// The address that is dialled, which the others are about.
+        var place = ""
         /// The reducer has let the node in, and is heard.
         var isJoined: Bool
         /// What was said last found a connection.
@@ -53,6 +59,8 @@ struct ReducerWait: Equatable, Sendable {
         var handshakes: Handshakes.Obstacle?
         /// Why the reducer has put the node off since they last were in contact; nil: it has not.
         var busy: String?
+        /// The leader that a standby there has told of, empty if it knows none; nil: it is no standby, or has not said.
+        var standbyOf: String?
     }
 
     enum Action: Equatable, Sendable {
@@ -84,7 +92,8 @@ struct ReducerWait: Equatable, Sendable {
     /// When it gives up; nil: never, or no longer.
     private var givesUpAt: MonotonicTime?
     private let timeout: Duration?
-    private var obstacle = Obstacle.unknown
+    /// What is known of each address.
+    private var obstacles: [String: Obstacle] = [:]
 
     /// - Parameter timeout: how long the first contact may take; nil: as long as it likes.
     init(reducer: ReducerAddress, timeout: Duration?, at now: MonotonicTime) {
@@ -117,40 +126,54 @@ struct ReducerWait: Equatable, Sendable {
             if facts.isJoined {
                 state = .inContact
                 let isNews = hadContact || count > 0
-                (hadContact, givesUpAt, obstacle) = (true, nil, .unknown)
+                (hadContact, givesUpAt, obstacles) = (true, nil, [:])
                 let duration = now - since
                 let text = "the reducer at \(reducer) answers, after \(Self.text(duration))"
                 return isNews ? [.reconnected(text, after: duration)] : []
             }
-            if let handshakes = facts.handshakes {
-                obstacle = .handshakes(handshakes)
-            } else if let busy = facts.busy {
-                obstacle = .busy(busy)
-            } else if facts.isConnected {
-                obstacle = .silent
-            }
+            let known = Self.obstacle(in: facts)
+            if let known { obstacles[facts.place] = known }
             if let givesUpAt, let timeout, now >= givesUpAt {
                 state = .over
-                return [.giveUp(after: timeout, because: obstacle.text)]
+                return [.giveUp(after: timeout, because: reason)]
             }
             guard !isLooking, now >= since + delay(beforeLine: count) else { return [] }
-            if facts.busy != nil || facts.isConnected || facts.handshakes != nil { return [line(at: now)] }
+            // Of other addresses than the dialled one nothing is known without a look.
+            if known != nil, reducer.endpoints.count == 1 { return [line(at: now)] }
             state = .waiting(since: since, linesCount: count, isLooking: true)
             return [.look]
         }
     }
 
     /// A look has ended.
-    mutating func learned(_ obstacle: Obstacle, at now: MonotonicTime) -> [Action] {
+    mutating func learned(_ found: [String: Obstacle], at now: MonotonicTime) -> [Action] {
         guard case .waiting(let since, let count, true) = state else { return [] }
-        self.obstacle = obstacle
+        // What an address has answered is more than a look can tell.
+        obstacles.merge(found) { old, new in if case .standby = old { old } else { new } }
         state = .waiting(since: since, linesCount: count, isLooking: false)
         return [line(at: now)]
     }
 
+    private static func obstacle(in facts: Facts) -> Obstacle? {
+        if let handshakes = facts.handshakes { return .handshakes(handshakes) }
+        if let leader = facts.standbyOf { return .standby(of: leader) }
+        if let busy = facts.busy { return .busy(busy) }
+        return facts.isConnected ? .silent : nil
+    }
+
+    /// For people, to follow a colon: of several addresses, why each does not answer.
+    private var reason: String {
+        func text(_ place: String) -> String { (obstacles[place] ?? .unknown).text }
+        let places = reducer.endpoints.map(\.description)
+        if places.count == 1, obstacles.count <= 1 { return obstacles.values.first?.text ?? Obstacle.unknown.text }
+        // A standby may have sent the node elsewhere, and a name may stand for several machines.
+        let others = obstacles.keys.filter { !$0.isEmpty && !places.contains($0) }.sorted()
+        return (places + others).map { "\($0): \(text($0))" }.joined(separator: "; ")
+    }
+
     private mutating func line(at now: MonotonicTime) -> Action {
         guard case .waiting(let since, let count, _) = state else {
-            return .waiting(obstacle.text, for: .zero, because: obstacle.text)
+            return .waiting(reason, for: .zero, because: reason)
         }
         // What was late does not come twice.
         var next = count + 1
@@ -159,10 +182,10 @@ struct ReducerWait: Equatable, Sendable {
         let duration = Self.text(now - since)
         let text =
             hadContact
-            ? "the reducer at \(reducer) has not answered for \(duration): \(obstacle.text); waiting"
-            : "waiting for a reducer at \(reducer) for \(duration): \(obstacle.text); is the address right?"
+            ? "the reducer at \(reducer) has not answered for \(duration): \(reason); waiting"
+            : "waiting for a reducer at \(reducer) for \(duration): \(reason); is the address right?"
                 + " (--reducer or \(ReducerAddress.variable))"
-        return .waiting(text, for: now - since, because: obstacle.text)
+        return .waiting(text, for: now - since, because: reason)
     }
 
     private func delay(beforeLine count: Int) -> Duration {

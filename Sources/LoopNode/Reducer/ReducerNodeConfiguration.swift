@@ -17,6 +17,10 @@ public struct ReducerNodeConfiguration: Sendable {
     public var durability: Durability
     /// Waits for the journal while another reducer has it, instead of refusing to start.
     public var waitsForJournal: Bool
+    /// Listens while it waits for the journal, and sends peers to the reducer that has it. Includes `waitsForJournal`.
+    public var isStandby = false
+    /// Where peers find this reducer, told to standbys and to tools; nil: where it listens, if other machines can dial that.
+    public var advertised: ReducerAddress?
     /// Replays events under another definition than the one that wrote them, whatever comes of it.
     public var reinterprets: Bool
     /// The number of records after which a snapshot is made; less often where the state is large.
@@ -45,6 +49,16 @@ public struct ReducerNodeConfiguration: Sendable {
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
     /// Where the events of the log go.
     public var log: LogHandler
+    /// Where peers are told to find it; nil: it is not known.
+    /// - Parameter bound: where it listens, if it does already.
+    func address(bound: ReducerAddress? = nil) -> String? {
+        if let advertised { return advertised.description }
+        if let bound { return bound.endpoint.isWildcard ? nil : bound.description }
+        let endpoint = bind.endpoint
+        if case .tcp(_, 0) = endpoint { return nil }
+        return endpoint.isWildcard ? nil : endpoint.description
+    }
+
     /// The node's own.
     var killSwitch: KillSwitch?
 

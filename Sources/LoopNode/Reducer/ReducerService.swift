@@ -48,6 +48,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private var droppedLinesCount: UInt64 = 0
     /// The keys that are admitted, where the machine does not know them yet.
     private var newKeys: AllowedKeys?
+    /// Those that began to listen before the machine was there: for its first turn.
+    private var listeners: Standby.Listeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
 
@@ -56,6 +58,8 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Opens the journal, recovers the machine, and begins an epoch.
     /// - Parameters:
+    ///   - listeners: those that listen already.
+    ///   - advertised: where peers are told to find the reducer.
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
     ///   - keys: those that are admitted; nil: the reducer has no keys.
@@ -63,7 +67,8 @@ struct ReducerService<Definition: LoopDefinition> {
     ///   - post: leaves mail for the thread that owns this service.
     /// - Throws: `RecoveryError.stopped` when the replay was stopped.
     init(
-        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal, note: CrashNote?,
+        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
+        listeners: Standby.Listeners, advertised: String?, note: CrashNote?,
         decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, log: NodeLog,
         isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
@@ -79,6 +84,8 @@ struct ReducerService<Definition: LoopDefinition> {
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
             sessionsPerKeyMax: configuration.sessionsPerKeyMax,
             publisher: addresses.publisher, collector: addresses.collector)
+        limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
+        limits.advertised = advertised
         limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
@@ -104,6 +111,7 @@ struct ReducerService<Definition: LoopDefinition> {
                 continuing: machine.localStream, at: now.monotonic)
         }
         self.journal = journal
+        self.listeners = listeners
         self.log = log
         self.post = post
         durability = configuration.durability
@@ -130,7 +138,9 @@ struct ReducerService<Definition: LoopDefinition> {
                 if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
                 if let request { intake.receive(request, from: route, by: principal) }
             }
-            var begun: [UpdateStream] = []
+            var begun = listeners.streams
+            for peer in listeners.inboxes { intake.noticeSubscription(of: peer) }
+            listeners = Standby.Listeners()
             try sockets.drainSubscriptions(
                 for: pace.drainDuration,
                 mayFollow: { intake.mayFollow($0, $1, of: $2) },
@@ -152,6 +162,8 @@ struct ReducerService<Definition: LoopDefinition> {
         let position = ready.position
         try killSwitch?.check()
         let receipt = try journal.append(ready.records, through: position)
+        // What a peer knows and the journal has not, a successor's may have: first it is proven that there is none.
+        if end.historyLost != nil { try journal.prove() }
         try killSwitch?.check()
         let closing = SystemClock.monotonic - now.monotonic
         let released = machine.release(ready, receipt)

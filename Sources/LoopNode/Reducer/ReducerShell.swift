@@ -18,7 +18,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let mailbox: Mailbox<ReducerMail>
     private let isStopping: @Sendable () -> Bool
     private let log: NodeLog
-    private var sockets: ReducerSockets
+    private let holder: SocketHolder
     private let mailItem: PollSet.Item
     /// Nil: the reducer has no keys.
     private let ring: KeyRing?
@@ -43,26 +43,22 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", configuration.log)
         if isStopping() { throw RecoveryError.stopped }
-        // First the journal: who waits for it must not hold the addresses.
-        let journal = try Self.open(configuration, log, isStopping)
+        // First the journal: who only waits for it must not hold the addresses. A standby has its own.
+        let opened = configuration.isStandby ? nil : try Self.open(configuration, log, isStopping)
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
-        var sockets = try ReducerSockets(
-            bind: configuration.bind, servers: ring?.servers ?? [], limits: configuration.connectionLimits,
-            loop: LoopID(name: Definition.name),
-            fingerprint: DefinitionFingerprint(of: definition).value,
-            context: try Self.context(configuration, ring), log: log)
-        if let ring { try sockets.open(ring.servers) }
-        let mailItem = sockets.watch(descriptor: mailbox.descriptor)
-        if let ring {
-            for note in ring.notes { log.note(.keysChanged, note) }
-        } else if !sockets.bound.endpoint.isLocal {
-            log.note(
-                .insecure, "\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)",
-                [.address("\(sockets.bound)")])
-        }
+        let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
         let keyWatch = try ring.map { ring throws(NodeError) in
             try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
         }
+        var listeners = Standby.Listeners()
+        let journal: any Journal
+        if let opened {
+            journal = opened
+        } else {
+            configuration.onListening(holder.sockets.bound)
+            (journal, listeners) = try Self.standBy(holder, configuration, ring, log, isStopping)
+        }
+        let mailItem = holder.sockets.watch(descriptor: mailbox.descriptor)
         var hadCrash = false
         let file = try crashNote(beside: journal, configuration, log, hadCrash: &hadCrash)
         let note: CrashNote? =
@@ -72,16 +68,16 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
-            sockets: sockets, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
+            holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
             hadCrash: hadCrash)
-        try shell.serve(journal)
-        configuration.onListening(shell.sockets.bound)
+        try shell.serve(journal, listeners)
+        if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
         return shell
     }
 
     private init(
         definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
-        isStopping: @escaping @Sendable () -> Bool, log: NodeLog, sockets: consuming ReducerSockets,
+        isStopping: @escaping @Sendable () -> Bool, log: NodeLog, holder: SocketHolder,
         mailItem: PollSet.Item, ring: KeyRing?, keyWatch: KeyWatch?, crashNote: consuming CrashNoteFile?,
         note: CrashNote?, hadCrash: Bool
     ) {
@@ -90,7 +86,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.mailbox = mailbox
         self.isStopping = isStopping
         self.log = log
-        self.sockets = sockets
+        self.holder = holder
         self.mailItem = mailItem
         self.ring = ring
         self.keyWatch = keyWatch
@@ -115,7 +111,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         var isBusy = false
         var endsAt: MonotonicTime?
         while true {
-            try sockets.wait(
+            try holder.sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
             try configuration.killSwitch?.check()
             // A verdict that was reached is told, also when the shutdown grace period is cut short.
@@ -142,7 +138,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func turn() throws -> TurnEnd? {
         let end: TurnEnd?
         do {
-            end = try service?.turn(&sockets)
+            end = try service?.turn(&holder.sockets)
             if let lost = end?.historyLost { try service?.goOn(without: lost) }
         } catch let error as JournalError {
             try fail(error)
@@ -168,7 +164,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// - Returns: whether it is told to stop.
     private mutating func takeMail() throws -> Bool {
-        guard sockets.isReadable(mailItem) else { return false }
+        guard holder.sockets.isReadable(mailItem) else { return false }
         mailbox.takeAll(into: &mail)
         defer { mail.removeAll() }
         for letter in mail {
@@ -190,26 +186,15 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     // MARK: Keys
 
-    /// A reducer with keys has a context of its own, which asks for each connection.
-    private static func context(
-        _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?
-    ) throws(ZMQError) -> ZMQContext {
-        guard let ring else {
-            if let context = configuration.context { return context }
-            return try ZMQContext()
-        }
-        return try ZMQContext(authenticator: { ring.verdict(on: $0) })
-    }
-
     /// Keys were added to the folder or removed. No removed key is admitted any more when this is read.
     private mutating func admit(_ change: KeyRing.Change) throws {
         for note in change.notes { log.note(.keysChanged, note) }
         service?.admit(change.allowed)
         // What a key that may do less follows already ends with its connection. Those that may do more connect again.
-        sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
+        holder.sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
         guard let servers = change.servers else { return }
         do {
-            try sockets.open(servers)
+            try holder.sockets.open(servers)
         } catch {
             log.note(
                 .keysChanged, "the reducer's own keys could not be changed: \(error)", [.reason("\(error)")],
@@ -226,7 +211,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             return try configuration.journal.open(
                 JournalPlace.Opening(
                     loop: Definition.name, durability: configuration.durability, waits: configuration.waitsForJournal,
-                    isStopping: isStopping, note: { log.note(.journal, $0) }))
+                    address: configuration.address(), isStopping: isStopping, note: { log.note(.journal, $0) }))
         } catch {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")
@@ -249,23 +234,24 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         return file
     }
 
-    private mutating func serve(_ opened: any Journal) throws {
+    private mutating func serve(_ opened: any Journal, _ listeners: Standby.Listeners) throws {
         var journal = opened
         let mailbox = mailbox
         do {
             let service = try ReducerService(
-                definition, configuration: configuration, journal: journal, note: note,
-                decodesAhead: !hadCrash, addresses: (sockets.publisherAddress, sockets.collectorAddress),
+                definition, configuration: configuration, journal: journal, listeners: listeners,
+                advertised: configuration.address(bound: holder.sockets.bound), note: note,
+                decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
                 keys: ring?.allowed, log: log,
                 isStopping: isStopping, post: { mailbox.post($0) })
-            if let item = localItem { sockets.unwatch(item) }
+            if let item = localItem { holder.sockets.unwatch(item) }
             localItem = nil
-            if let local = service.local { localItem = sockets.watch(descriptor: local.descriptor) }
+            if let local = service.local { localItem = holder.sockets.watch(descriptor: local.descriptor) }
             let machine = service.machine
             log.note(
-                .listening, "listening at \(sockets.bound), history \(machine.history), epoch \(machine.epoch)",
+                .listening, "listening at \(holder.sockets.bound), history \(machine.history), epoch \(machine.epoch)",
                 [
-                    .address("\(sockets.bound)"), .history("\(machine.history)"), .epoch(machine.epoch.number),
+                    .address("\(holder.sockets.bound)"), .history("\(machine.history)"), .epoch(machine.epoch.number),
                     .seq(machine.seq),
                 ])
             self.service = service
@@ -278,7 +264,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Nothing that depended on the failed records has left, and nothing will.
     private mutating func fail(_ error: JournalError) throws {
         service?.abandon()
-        if let item = localItem { sockets.unwatch(item) }
+        if let item = localItem { holder.sockets.unwatch(item) }
         localItem = nil
         service = nil
         guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
@@ -295,18 +281,30 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func recoverIfDue() throws {
         guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
         do {
-            let journal = try configuration.journal.open(
-                JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: false,
-                    isStopping: isStopping, note: { [log] in log.note(.journal, $0) }))
-            try serve(journal)
+            let (journal, listeners) = try openAgain()
+            try serve(journal, listeners)
             // The epoch's first records show whether the journal can be written.
-            _ = try service?.turn(&sockets)
+            _ = try service?.turn(&holder.sockets)
             log.note(.journalRestored, "the journal can be written again")
             self.failure = nil
         } catch let error as JournalError {
             try fail(error)
         }
+    }
+
+    /// A standby that has lost the journal to another process stands by again.
+    private mutating func openAgain() throws -> (any Journal, Standby.Listeners) {
+        guard configuration.isStandby else {
+            let journal = try configuration.journal.open(
+                JournalPlace.Opening(
+                    loop: Definition.name, durability: configuration.durability, waits: false,
+                    address: configuration.address(bound: holder.sockets.bound), isStopping: isStopping,
+                    note: { [log] in log.note(.journal, $0) }))
+            return (journal, Standby.Listeners())
+        }
+        let standby = Self.makeStandby(holder, configuration, ring, log)
+        let journal = try Self.open(standby, configuration, log, isStopping)
+        return (journal, standby.listeners)
     }
 
     private mutating func answerWhileFailed() throws {
@@ -315,15 +313,15 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let document = try CBOR.encode(report)
         var routes: [[UInt8]] = []
         let allowed = ring?.allowed
-        try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
+        try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
             if let allowed, case .key(let key) = principal, allowed[key] == nil { return }
             if case .statusRequest = request, case .router(let id) = route { routes.append(id) }
         }
         for id in routes {
             let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: .status(document))
-            _ = try sockets.reply(frame, to: id)
+            _ = try holder.sockets.reply(frame, to: id)
         }
-        try sockets.drainSubscriptions(for: .milliseconds(5))
+        try holder.sockets.drainSubscriptions(for: .milliseconds(5))
     }
 }
 

@@ -12,18 +12,23 @@ public struct AdministrationCall: ~Copyable {
     public static let answerBytesMax = 256 << 20
 
     private let reducer: ReducerAddress
+    private let context: ZMQContext
+    /// How often standbys may send a question on.
+    private static let redirectsMax = 3
     private var dealer: DialledSocket
     private var polls: PollSet
 
     /// - Parameters:
-    ///   - reducer: the reducer, which need not run yet.
+    ///   - reducer: the reducer, which need not run yet. Of several the leader is asked.
     ///   - context: the context of the sockets; nil for the process's own.
     /// - Throws: `ZMQError` if the system refuses something.
     public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
-        self.reducer = reducer
-        let dealer = try DialledSocket(reducer, .questions, in: try context ?? ZMQContext())
+        let context = try context ?? ZMQContext()
+        let dealer = try DialledSocket(reducer.each[0], .questions, in: context)
         var polls = PollSet()
         _ = dealer.add(to: &polls)
+        self.reducer = reducer
+        self.context = context
         self.dealer = dealer
         self.polls = polls
     }
@@ -48,10 +53,14 @@ public struct AdministrationCall: ~Copyable {
     mutating func exchange(
         _ request: AdministrationRequest, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
     ) throws -> AdministrationAnswer {
+        if reducer.endpoints.count > 1 {
+            try dial(StatusProbe.leader(of: reducer, within: limit, context: context).address)
+        }
         var answer = AnswerAssembly(request: SystemRandom.uint64())
         let document = try CBOR.encode(request)
-        _ = try dealer.socket.send(
-            ToReducer.administration(request: answer.request, document[...]).bytes(loop: LoopID(value: 0)))
+        let question = ToReducer.administration(request: answer.request, document[...]).bytes(loop: LoopID(value: 0))
+        _ = try dealer.socket.send(question)
+        var redirectsCount = 0
         var message = Message()
         let asked = SystemClock.monotonic
         var deadline = asked + limit
@@ -73,24 +82,53 @@ public struct AdministrationCall: ~Copyable {
             let next = notices.first.map { min(deadline, asked + $0) } ?? deadline
             try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: min(next, dealer.deadline)))
             while try dealer.socket.receive(into: &message) {
-                guard let part = try Self.part(in: message.copy()) else { continue }
-                switch try answer.take(part) {
-                case .foreign: break
-                case .more:
-                    deadline = SystemClock.monotonic + limit
-                    notices = []
-                case .whole(let bytes): return try Self.answer(bytes)
+                switch try Self.reply(in: message.copy()) {
+                case .part(let part):
+                    switch try answer.take(part) {
+                    case .foreign: break
+                    case .more:
+                        deadline = SystemClock.monotonic + limit
+                        notices = []
+                    case .whole(let bytes): return try Self.answer(bytes)
+                    }
+                case .redirect(let leader):
+                    // A standby has done nothing: the question is still asked once.
+                    redirectsCount += 1
+                    guard redirectsCount <= Self.redirectsMax else {
+                        throw AdministrationError.refused("standbys send the question from one to the other; ask again")
+                    }
+                    try dial(reducer.other(at: leader))
+                    _ = try dealer.socket.send(question)
+                case nil: continue
                 }
             }
         }
     }
 
-    /// The part that a frame carries; nil where it carries something else.
-    private static func part(in frame: [UInt8]) throws(AdministrationError) -> AnswerPart? {
+    /// The next question goes to this address.
+    private mutating func dial(_ address: ReducerAddress) throws {
+        let new = try DialledSocket(address, .questions, in: context)
+        var polls = PollSet()
+        _ = new.add(to: &polls)
+        self.dealer = new
+        self.polls = polls
+    }
+
+    /// What comes for a question.
+    private enum Reply {
+        case part(AnswerPart)
+        /// A standby says where the leader is.
+        case redirect(String)
+    }
+
+    /// What a frame says about the question; nil where it says something else.
+    private static func reply(in frame: [UInt8]) throws(AdministrationError) -> Reply? {
         if let version = Wire.foreignVersion(of: frame[...]) { throw .version(version) }
         do {
             switch try PeerFrame(bytes: frame[...]).message {
-            case .answer(let part): return part
+            case .answer(let part): return .part(part)
+            case .redirect(let leader): return .redirect(leader)
+            case .noLeader: throw AdministrationError.refused("a standby answers, and no reducer leads yet; ask again")
             case .refused(let refused): throw AdministrationError.refused(refused.description)
             default: return nil
             }

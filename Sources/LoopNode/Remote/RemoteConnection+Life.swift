@@ -77,10 +77,11 @@ extension RemoteConnection {
 
         private func shell(_ resumed: ResumedOutbox?, _ context: ZMQContext) throws -> PeerShell {
             let now = SystemClock.monotonic
-            let configuration = PeerConfiguration(
+            var configuration = PeerConfiguration(
                 peer: resumed?.file.peer ?? PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()),
                 loop: resumed?.loop ?? loop, schema: schema, fingerprint: follower?.following.fingerprint ?? 0,
                 name: name, outboxEntriesMax: 8192)
+            configuration.places = reducer.each.map(\.description)
             let driver =
                 if let resumed {
                     PeerDriver(

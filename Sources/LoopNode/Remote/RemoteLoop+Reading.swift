@@ -45,7 +45,8 @@ extension RemoteLoop {
     private func status(within limit: Duration) async throws -> StatusReport {
         let (reducer, context) = (reducer, context)
         return try await NodeThread.run("loop-read") {
-            try StatusProbe.ask(reducer, within: limit, context: context)
+            // Of a standby no one may read.
+            try StatusProbe.leader(of: reducer, within: limit, context: context).report
         }
     }
 }

@@ -5,45 +5,152 @@ public import ZMQ
 
 /// Asks a reducer of any loop how it is. Blocks; for tools and health checks.
 public enum StatusProbe {
+    /// Asks the reducer at an address. Of several addresses all are asked, and the leader's answer counts.
     /// - Parameters:
     ///   - reducer: the reducer to ask.
     ///   - limit: how long an answer may take.
     ///   - context: the context of the sockets; nil for the process's own.
+    /// - Returns: the report of the leader, or of a standby, if no leader has answered in time or the only address is a standby's.
     /// - Throws: `NodeError.noAnswer` when none came.
     public static func ask(
         _ reducer: ReducerAddress, within limit: Duration = .seconds(2), context: ZMQContext? = nil
     ) throws -> StatusReport {
-        let context = try context ?? ZMQContext()
-        var dealer = try DialledSocket(reducer, .questions, in: context)
-        var polls = PollSet()
-        _ = dealer.add(to: &polls)
-        var message = Message()
-        let deadline = SystemClock.monotonic + limit
-        var asksAt = MonotonicTime.zero
-        while true {
-            let now = SystemClock.monotonic
+        let isAlone = reducer.endpoints.count == 1
+        let members = try ask(reducer, isAlone ? .anyone : .leader, within: limit, context)
+        return (members.first(where: \.isLeader) ?? members[0]).report
+    }
+
+    /// Asks all reducers of a loop: those at the addresses, and the leader that a standby tells of.
+    /// - Parameter limit: how long the answers may take. Once the leader has answered the others have a fifth of it.
+    /// - Returns: those that have answered, at least one, the leader first.
+    /// - Throws: `NodeError.noAnswer` when none came.
+    package static func members(
+        of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
+    ) throws -> [Member] {
+        let members = try ask(reducer, .everyone, within: limit, context)
+        return members.filter(\.isLeader) + members.filter { !$0.isLeader }
+    }
+
+    /// Finds the reducer that leads.
+    /// - Throws: `NodeError.noAnswer` when none has answered, or only standbys.
+    package static func leader(
+        of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
+    ) throws -> Member {
+        let members = try ask(reducer, .leader, within: limit, context)
+        if let leader = members.first(where: \.isLeader) { return leader }
+        throw NodeError.noAnswer(reducer, after: limit, because: "only a standby answers, at \(members[0].address)")
+    }
+
+    /// A reducer that has answered.
+    package struct Member: Sendable {
+        /// Where it was asked.
+        package let address: ReducerAddress
+        package let report: StatusReport
+
+        package init(address: ReducerAddress, report: StatusReport) {
+            self.address = address
+            self.report = report
+        }
+
+        package var isLeader: Bool { !report.isStandby }
+    }
+
+    /// Whose answer is waited for.
+    private enum Wanted { case anyone, leader, everyone }
+
+    /// One address that is asked.
+    private final class Question {
+        let address: ReducerAddress
+        var dealer: DialledSocket
+        var report: StatusReport?
+
+        init(_ address: ReducerAddress, _ context: ZMQContext, _ polls: inout PollSet) throws(ZMQError) {
+            let dealer = try DialledSocket(address, .questions, in: context)
+            _ = dealer.add(to: &polls)
+            self.address = address
+            self.dealer = dealer
+        }
+
+        /// Asks, unless a leader has answered.
+        func ask() throws {
+            guard report?.isStandby ?? true else { return }
+            _ = try dealer.socket.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
+        }
+
+        func read(_ message: inout Message, at now: MonotonicTime) throws {
             try dealer.readEvents(at: now)
             if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
                 throw NodeError.refused(obstacle.text)
             }
-            guard now < deadline else {
-                guard let obstacle = dealer.obstacle else { throw NodeError.noAnswer(reducer, after: limit) }
-                throw NodeError.refused("no reducer answered at \(reducer) within \(limit): \(obstacle.text)")
-            }
-            // A request that was read in a turn whose journal failed is gone with the turn: it is asked again.
-            if now >= asksAt {
-                _ = try dealer.socket.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
-                asksAt = now + .milliseconds(500)
-            }
-            try polls.wait(
-                milliseconds: SystemClock.milliseconds(from: now, until: min(asksAt, deadline, dealer.deadline)))
             while try dealer.socket.receive(into: &message) {
                 switch try PeerFrame(bytes: message.copy()[...]).message {
-                case .status(let document): return try CBOR.decode(StatusReport.self, from: document)
+                case .status(let document): report = try CBOR.decode(StatusReport.self, from: document)
                 case .refused(let refused): throw NodeError.refused(refused.description)
                 default: continue
                 }
             }
         }
+    }
+
+    private static func ask(
+        _ reducer: ReducerAddress, _ wanted: Wanted, within limit: Duration, _ context: ZMQContext?
+    ) throws -> [Member] {
+        let context = try context ?? ZMQContext()
+        var polls = PollSet()
+        var questions: [Question] = []
+        for address in reducer.each { questions.append(try Question(address, context, &polls)) }
+        var message = Message()
+        var deadline = SystemClock.monotonic + limit
+        var asksAt = MonotonicTime.zero
+        while true {
+            let now = SystemClock.monotonic
+            for question in questions { try question.read(&message, at: now) }
+            let members = questions.compactMap { question in
+                question.report.map { Member(address: question.address, report: $0) }
+            }
+            if isEnough(members, of: questions.count, wanted) { return members }
+            if wanted == .everyone, members.contains(where: \.isLeader) { deadline = min(deadline, now + limit / 5) }
+            guard now < deadline else {
+                if !members.isEmpty { return members }
+                throw silence(of: reducer, questions, limit)
+            }
+            if wanted != .anyone, let address = unknownLeader(members, questions, reducer) {
+                questions.append(try Question(address, context, &polls))
+                asksAt = now
+            }
+            // A request that was read in a turn whose journal failed is gone with the turn: it is asked again.
+            if now >= asksAt {
+                for question in questions { try question.ask() }
+                asksAt = now + .milliseconds(500)
+            }
+            let next = questions.reduce(min(asksAt, deadline)) { min($0, $1.dealer.deadline) }
+            try polls.wait(milliseconds: SystemClock.milliseconds(from: now, until: next))
+        }
+    }
+
+    private static func isEnough(_ members: [Member], of count: Int, _ wanted: Wanted) -> Bool {
+        switch wanted {
+        case .anyone: !members.isEmpty
+        case .leader: members.contains(where: \.isLeader)
+        case .everyone: members.count == count && members.contains(where: \.isLeader)
+        }
+    }
+
+    /// A leader that a standby tells of, and that is not asked yet.
+    private static func unknownLeader(
+        _ members: [Member], _ questions: [Question], _ reducer: ReducerAddress
+    ) -> ReducerAddress? {
+        // Standbys that tell of ever other leaders are not followed for ever.
+        guard questions.count < reducer.endpoints.count + 2 else { return nil }
+        let leaders = members.compactMap { $0.isLeader ? nil : $0.report.leader }
+        return leaders.lazy.compactMap { try? reducer.other(at: $0) }
+            .first { leader in !questions.contains { $0.address == leader } }
+    }
+
+    private static func silence(of reducer: ReducerAddress, _ questions: [Question], _ limit: Duration) -> NodeError {
+        guard let obstacle = questions.lazy.compactMap({ $0.dealer.obstacle }).first else {
+            return .noAnswer(reducer, after: limit)
+        }
+        return .refused("no reducer answered at \(reducer) within \(limit): \(obstacle.text)")
     }
 }

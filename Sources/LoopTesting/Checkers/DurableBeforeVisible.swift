@@ -93,7 +93,7 @@ struct DurableBeforeVisible: Checker {
         case .statePart(let part): try check(part.seq)
         case .transitions(let notes): for note in notes { try check(note.seq) }
         case .ended(let seq, let exitCode, let text): try check(seq, model.seq, exitCode, text, model.outcome)
-        case .introduction, .busy, .status, .refused, .answer, .goodbyeHeard: break
+        case .introduction, .busy, .status, .refused, .answer, .goodbyeHeard, .redirect, .noLeader: break
         }
     }
 

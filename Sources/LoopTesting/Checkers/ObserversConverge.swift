@@ -78,7 +78,8 @@ struct ObserversConverge<Work: Workload>: Checker {
                 }
             }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
-            .statePart, .status, .ended, .refused, .serverHeartbeat, .answer, .goodbyeHeard, .refusalDetails:
+            .statePart, .status, .ended, .refused, .serverHeartbeat, .answer, .goodbyeHeard, .refusalDetails, .redirect,
+            .noLeader:
             break
         }
     }

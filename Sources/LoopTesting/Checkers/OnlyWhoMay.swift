@@ -129,7 +129,7 @@ struct OnlyWhoMay: Checker {
             effects = commands.compactMap { if case .start(let grant) = $0 { grant.effect } else { nil } }
         case .introduction, .joinAccepted, .acknowledgement, .tick, .outcomes, .busy, .statePart, .status, .ended,
             .refused, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard,
-            .refusalDetails:
+            .refusalDetails, .redirect, .noLeader:
             return
         }
         guard !effects.isEmpty, let record = book.sessions[frame.session], let owner = record.owner else { return }

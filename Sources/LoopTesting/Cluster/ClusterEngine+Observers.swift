@@ -144,7 +144,7 @@ extension PeerFrame {
         // In an inbox a tick tells one peer of a new epoch.
         case .serverHeartbeat, .ended: session == .none
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
-            .statePart, .status, .refused, .answer, .goodbyeHeard, .refusalDetails:
+            .statePart, .status, .refused, .answer, .goodbyeHeard, .refusalDetails, .redirect, .noLeader:
             false
         }
     }

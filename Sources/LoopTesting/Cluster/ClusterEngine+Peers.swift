@@ -246,6 +246,7 @@ extension ClusterEngine {
             let id = try tell(peer, number, .applied(seq))
             try observe(.answered(id: id, answer))
         case .hasSpace: try resume(peer)
+        case .dial, .lookUp: break
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): try endRefused(peer, refused)
         case .loopEnded:

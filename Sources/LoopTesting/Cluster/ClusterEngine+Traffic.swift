@@ -119,7 +119,7 @@ extension ClusterEngine {
                 if part.notable.count > 1 { try demandFit(bytes, bytesEach: 1, "an acknowledgement with answers") }
             case .introduction, .joinAccepted, .commands, .tick, .assignments, .busy, .statePart, .status, .ended,
                 .refused, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash,
-                .goodbyeHeard, .refusalDetails:
+                .goodbyeHeard, .refusalDetails, .redirect, .noLeader:
                 break
             }
         case .publish: break

@@ -71,6 +71,11 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var loop: String
     /// The reducer's schema: the version of the loop's state and events as they are encoded.
     public var schema: UInt64
+    /// What the reducer is to the loop: `leader`, or `standby`, which waits to take over and knows nothing of the state. Nil of
+    /// a reducer of an earlier release, which leads.
+    public var role: String?
+    /// The address of the leader, as it wants to be known; nil if it does not say, or if a standby knows no leader.
+    public var leader: String?
     /// The history as 16 hexadecimal digits.
     public var history: String
     /// The number of the reducer's epoch, from 1.
@@ -123,6 +128,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public init(loop: String, schema: UInt64) {
         self.loop = loop
         self.schema = schema
+        role = nil
+        leader = nil
         history = ""
         epoch = 0
         seq = 0
@@ -147,6 +154,16 @@ public struct StatusReport: Codable, Equatable, Sendable {
         warnings = []
         counters = [:]
     }
+}
+
+extension StatusReport {
+    /// The role of a reducer that owns the state.
+    public static let leaderRole = "leader"
+    /// The role of a reducer that waits for the journal.
+    public static let standbyRole = "standby"
+
+    /// Whether it is the report of a standby.
+    public var isStandby: Bool { role == Self.standbyRole }
 }
 
 extension StatusReport.Peer {

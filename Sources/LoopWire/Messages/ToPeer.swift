@@ -27,6 +27,8 @@ public import LoopCore
 /// | 19 | state hash | seq u64, hash u64 |
 /// | 20 | goodbye heard | nothing |
 /// | 21 | refusal details | count u32, `RefusalDetail`… |
+/// | 22 | redirect | address |
+/// | 23 | no leader | milliseconds u64 |
 public enum ToPeer: Equatable, Sendable {
     /// Answers hello.
     case introduction(Introduction)
@@ -72,6 +74,11 @@ public enum ToPeer: Equatable, Sendable {
     /// Why entries were refused, in words: before the acknowledgement or the outcomes that say so. A peer that does not know this
     /// message, or does not get it, knows the reasons.
     case refusalDetails([RefusalDetail])
+    /// A standby's answer: the leader is at this address. The frame has the leader's epoch, or `.none` if the standby does
+    /// not know it.
+    case redirect(String)
+    /// A standby's answer while it knows no leader: asks the peer to try again later.
+    case noLeader(retryAfter: Duration)
 }
 
 /// One frame from the reducer: a message with its history, epoch and session.
@@ -227,6 +234,12 @@ extension ToPeer {
         case .refusalDetails(let details):
             writer.u8(21)
             writer.details(details)
+        case .redirect(let address):
+            writer.u8(22)
+            writer.string(address)
+        case .noLeader(let retryAfter):
+            writer.u8(23)
+            writer.milliseconds(retryAfter)
         }
     }
 
@@ -264,6 +277,8 @@ extension ToPeer {
         case 19: self = .stateHash(Seq(try reader.u64()), try reader.u64())
         case 20: self = .goodbyeHeard
         case 21: self = .refusalDetails(try reader.details())
+        case 22: self = .redirect(try reader.string())
+        case 23: self = .noLeader(retryAfter: try reader.milliseconds())
         default: throw .malformed(what: "verb \(verb)", offset: reader.position)
         }
     }

@@ -13,12 +13,12 @@ struct PeerBench {
         effect: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 1), version: Seq(1),
         failures: 0, isResumed: false, request: [1])
 
-    init(outboxEntriesMax: Int = 64, reserved: Int = 8, capacity: Int = 4) {
-        machine = PeerMachine(
-            configuration: PeerConfiguration(
-                peer: alice, loop: "lamps", schema: 2, fingerprint: 1, groups: ["default"], capacity: capacity,
-                name: "worker", outboxEntriesMax: outboxEntriesMax, outboxEntriesReserved: reserved),
-            at: .zero + .milliseconds(1000))
+    init(outboxEntriesMax: Int = 64, reserved: Int = 8, capacity: Int = 4, places: [String] = []) {
+        var configuration = PeerConfiguration(
+            peer: alice, loop: "lamps", schema: 2, fingerprint: 1, groups: ["default"], capacity: capacity,
+            name: "worker", outboxEntriesMax: outboxEntriesMax, outboxEntriesReserved: reserved)
+        configuration.places = places
+        machine = PeerMachine(configuration: configuration, at: .zero + .milliseconds(1000))
     }
 
     var now: MonotonicTime { .zero + .milliseconds(time) }
@@ -39,6 +39,24 @@ struct PeerBench {
     /// A frame over DEALER.
     mutating func reply(_ message: ToPeer) -> [PeerAction] {
         machine.receiveReply(frame(message), at: now)
+        return machine.takeActions()
+    }
+
+    /// A frame through the inbox, at an address and in an epoch.
+    mutating func publish(_ message: ToPeer, at place: String, epoch: UInt64) -> [PeerAction] {
+        let epoch = Epoch(number: epoch, nonce: 5)
+        machine.receivePublished(
+            PeerFrame(history: history, epoch: epoch, session: session, message: message), from: place, at: now)
+        return machine.takeActions()
+    }
+
+    /// What a standby answers that knows this epoch, or none.
+    mutating func standby(_ message: ToPeer, epoch: UInt64? = nil) -> [PeerAction] {
+        let epoch = epoch.map { Epoch(number: $0, nonce: 5) }
+        machine.receiveReply(
+            PeerFrame(
+                history: epoch == nil ? .none : history, epoch: epoch ?? .none, session: .none, message: message),
+            at: now)
         return machine.takeActions()
     }
 

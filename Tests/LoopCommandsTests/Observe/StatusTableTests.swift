@@ -1,4 +1,5 @@
 import LoopCore
+import LoopNode
 import LoopWire
 import Testing
 
@@ -111,6 +112,35 @@ import Testing
                 duplicateEntry          0
                 malformedFrame          3
                 """)
+    }
+
+    @Test func `shows the reducers of a loop, and of a standby alone that it is one`() {
+        var leader = StatusReport(loop: "jobs", schema: 1)
+        (leader.role, leader.leader, leader.isReady, leader.epoch) = ("leader", "tcp://a:7710", true, 7)
+        leader.history = "h"
+        var standby = StatusReport(loop: "jobs", schema: 1)
+        (standby.role, standby.leader) = ("standby", "tcp://a:7710")
+        var lost = standby
+        lost.leader = nil
+        let members = [
+            StatusProbe.Member(address: "tcp://a:7710", report: leader),
+            StatusProbe.Member(address: "tcp://standby:7710", report: standby),
+            StatusProbe.Member(address: "tcp://c:7710", report: lost),
+        ]
+        #expect(
+            StatusTable(leader, members: members).text == """
+                jobs, ready
+                epoch 7, seq 0, 0 events/s, up 0 s, schema 1, history h
+
+                REDUCER             ROLE     EPOCH
+                tcp://a:7710        leader       7
+                tcp://standby:7710  standby      -  follows tcp://a:7710
+                tcp://c:7710        standby      -  knows no leader
+
+                no workers
+                """)
+        #expect(StatusTable(standby).text == "jobs, a standby: the leader is at tcp://a:7710")
+        #expect(StatusTable(lost).text == "jobs, a standby: it knows no leader")
     }
 
     @Test func `says why a reducer is not ready`() {

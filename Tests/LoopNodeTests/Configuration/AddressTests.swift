@@ -38,6 +38,46 @@ import Testing
         )
     }
 
+    @Test func `may be those of several reducers, one of which leads`() throws {
+        let address = try ReducerAddress(parsing: "tcp://a:7710,ipc:///run/loop,tcp://b:1")
+        #expect(address.description == "tcp://a:7710,ipc:///run/loop,tcp://b:1")
+        #expect(address.each == ["tcp://a:7710", "ipc:///run/loop", "tcp://b:1"])
+        // A path may have commas.
+        #expect(try ReducerAddress(parsing: "ipc://a,b").each.map(\.description) == ["ipc://a,b"])
+        #expect(throws: NodeError.self) { try BindAddress(address) }
+    }
+
+    @Test(arguments: [
+        ("tcp://a:1,", "", "it begins with none of tcp://, ipc://, inproc://"),
+        ("tcp://a:1,b:2", "b:2", "it begins with none of tcp://, ipc://, inproc://"),
+        ("tcp://a:1, tcp://b:2", " tcp://b:2", "it begins with none of tcp://, ipc://, inproc://"),
+        ("tcp://a:1,tcp://b:0", "tcp://b:0", "nothing can be reached at port 0"),
+        ("tcp://a:1,ipc://x,tcp://a:1", "tcp://a:1", "it is named twice"),
+        (
+            "ipc://1,ipc://2,ipc://3,ipc://4,ipc://5,ipc://6", "ipc://1,ipc://2,ipc://3,ipc://4,ipc://5,ipc://6",
+            "these are 6 addresses, of at most 5"
+        ),
+    ])
+    func `says which of several is wrong`(text: String, part: String, why: String) {
+        let error = #expect(throws: NodeError.self) { try ReducerAddress(parsing: text) }
+        guard case .endpoint(part, why)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test func `leads to each of the machines that a name stands for`() throws {
+        let address = try ReducerAddress(parsing: "tcp://loop:7710,tcp://10.0.0.9:1,ipc://x,tcp://one:2,tcp://gone:3")
+        let places = AddressResearch.places(address.endpoints) { name in
+            ["loop": ["10.0.0.2", "10.0.0.1", "10.0.0.2"], "one": ["10.0.0.3"]][name] ?? []
+        }
+        #expect(
+            places == [
+                "tcp://10.0.0.1:7710", "tcp://10.0.0.2:7710", "tcp://10.0.0.9:1", "ipc://x", "tcp://one:2",
+                "tcp://gone:3",
+            ])
+    }
+
     @Test func `may be a literal, which ends the process where it is wrong`() async {
         let address: ReducerAddress = "ipc:///run/loop"
         #expect(address.description == "ipc:///run/loop")
@@ -66,6 +106,10 @@ import Testing
         #expect(
             error?.description == "--reducer cannot be 'tcp://reducer': it names no port; "
                 + "it takes tcp://HOST:PORT, ipc://PATH or inproc://NAME")
+        let second = #expect(throws: UsageError.self) {
+            try command.parse(["--reducer", "tcp://a:1,tcp://b"], environment: [:])
+        }
+        #expect(second?.description.contains("of 'tcp://b', it names no port") == true)
         #expect(throws: UsageError.self) { try command.parse([], environment: ["LOOP_REDUCER": "x"]) }
         guard case .arguments(let arguments) = try command.parse(["--reducer", "ipc://x"], environment: [:]) else {
             Issue.record("no arguments")
@@ -102,6 +146,18 @@ import Testing
         ] as [(BindAddress, Bool)])
     func `is local if no other machine can reach it`(bind: BindAddress, isLocal: Bool) {
         #expect(bind.endpoint.isLocal == isLocal)
+    }
+
+    @Test(
+        arguments: [
+            ("tcp://10.0.0.1:7710", "tcp://10.0.0.1:7710"), ("ipc://x", "ipc://x"), ("tcp://*:7710", nil),
+            ("tcp://0.0.0.0:7710", nil), ("tcp://[::]:7710", nil), ("tcp://10.0.0.1:0", nil),
+        ] as [(BindAddress, String?)])
+    func `is where peers are told to find the reducer, if they can dial it`(bind: BindAddress, told: String?) {
+        var configuration = ReducerNodeConfiguration(bind: bind)
+        #expect(configuration.address() == told)
+        configuration.advertised = "tcp://reducer:7710"
+        #expect(configuration.address() == "tcp://reducer:7710")
     }
 
     @Test func `is dialled by processes of its machine`() throws {

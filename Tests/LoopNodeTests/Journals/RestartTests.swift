@@ -95,6 +95,38 @@ private struct Restartable {
         #expect(nodes.disk.content.withLock { $0.hasEnded })
     }
 
+    /// A reducer that was replaced, and does not know it, is greeted by a peer that has been at its successor.
+    @Test func `records are not called missing by a reducer that cannot prove that it leads`() async throws {
+        let nodes = try Restartable()
+        let first = try nodes.reducer(Jobs(ends: false)) { $0.durability = .os }
+        let life = Task { try await first.run() }
+        let remote = try nodes.remote()
+        for number in 0..<20 { try await remote.sendAndConfirm(.note("\(number)")) }
+        first.stop()
+        _ = try await life.value
+        nodes.disk.content.withLock { content in
+            content.records.removeLast(5)
+            content.snapshots = []
+            content.hasOtherLeader = true
+        }
+        let kinds = Locked<[LogKind]>([])
+        let second = try nodes.reducer(Jobs(ends: false)) { configuration in
+            configuration.durability = .os
+            configuration.log = LogHandler { event in kinds.withLock { $0.append(event.kind) } }
+        }
+        let again = Task { try await second.run() }
+        let report = try await nodes.status { !$0.isReady }
+        #expect(report.notReadyBecause?.contains("another reducer does") == true)
+        #expect(!kinds.withLock { $0.contains(.historyBegun) })
+        // It leads after all, and the records are missing indeed.
+        nodes.disk.content.withLock { $0.hasOtherLeader = false }
+        _ = try await nodes.status { $0.isReady && $0.epoch > 2 }
+        while !kinds.withLock({ $0.contains(.historyBegun) }) { try await Task.sleep(for: .milliseconds(5)) }
+        await remote.close()
+        second.stop()
+        _ = try await again.value
+    }
+
     @Test func `a worker that holds 40,000 effects comes back with all of them`() async throws {
         let nodes = try Restartable()
         let door = Door()

@@ -13,6 +13,8 @@ final class TestDisk: Sendable {
         var hasEnded = false
         /// How many appends are to fail, and how.
         var failures: [JournalError.Kind] = []
+        /// Another process leads: nothing can be proven.
+        var hasOtherLeader = false
         var openCount = 0
         var appendCount = 0
     }
@@ -61,6 +63,12 @@ final class TestDiskJournal: Journal {
         hasFailed = true
         throw JournalError(
             failure, operation: "append records through \(position)", reason: "the test says so", remedy: "wait")
+    }
+
+    func prove() throws(JournalError) {
+        guard disk.content.withLock({ $0.hasOtherLeader }) else { return }
+        throw JournalError(
+            .locked, operation: "prove that it leads", reason: "another reducer does", remedy: "wait for it")
     }
 
     func flush() {}

@@ -10,14 +10,37 @@ import ZMQ
 
 @Suite struct `A node that waits for its reducer` {
     private typealias Action = ReducerWait.Action
-    private let gone = ReducerWait.Facts(isJoined: false, isConnected: false, busy: nil)
-    private let connected = ReducerWait.Facts(isJoined: false, isConnected: true, busy: nil)
-    private let joined = ReducerWait.Facts(isJoined: true, isConnected: true, busy: nil)
+    private let gone = ReducerWait.Facts(place: "tcp://r:7710", isJoined: false, isConnected: false, busy: nil)
+    private let connected = ReducerWait.Facts(place: "tcp://r:7710", isJoined: false, isConnected: true, busy: nil)
+    private let joined = ReducerWait.Facts(place: "tcp://r:7710", isJoined: true, isConnected: true, busy: nil)
 
     private func at(_ milliseconds: Int) -> MonotonicTime { .zero + .seconds(1000) + .milliseconds(milliseconds) }
 
     private func waiting(timeout: Duration? = nil) -> ReducerWait {
         ReducerWait(reducer: "tcp://r:7710", timeout: timeout, at: at(0))
+    }
+
+    @Test func `says of each address why nothing comes from it`() {
+        var wait = ReducerWait(reducer: "tcp://a:1,tcp://b:2,tcp://c:3", timeout: nil, at: at(0))
+        let standby = ReducerWait.Facts(place: "tcp://b:2", isJoined: false, isConnected: true, standbyOf: "")
+        #expect(wait.advance(to: at(500), standby) == [])
+        // What the dialled address says is not all: the others are looked at.
+        let silent = ReducerWait.Facts(place: "tcp://x:9", isJoined: false, isConnected: true)
+        #expect(wait.advance(to: at(2000), silent) == [.look])
+        let found: [String: ReducerWait.Obstacle] = [
+            "tcp://a:1": .nothingListens, "tcp://b:2": .foreign,
+            "tcp://c:3": .unreachable("no answer from the machine"),
+        ]
+        let why =
+            "tcp://a:1: nothing listens there; tcp://b:2: a standby answers, and knows no leader;"
+            + " tcp://c:3: it cannot be reached (no answer from the machine);"
+            + " tcp://x:9: a connection stands, but no reducer of this loop answers yet"
+        #expect(
+            wait.learned(found, at: at(2001)) == [
+                .waiting(
+                    "waiting for a reducer at tcp://a:1,tcp://b:2,tcp://c:3 for 2 s: \(why); is the address right?"
+                        + " (--reducer or LOOP_REDUCER)", for: .milliseconds(2001), because: why)
+            ])
     }
 
     @Test func `says nothing where the reducer answers soon`() {
@@ -41,18 +64,21 @@ import ZMQ
         // One look at a time.
         #expect(wait.advance(to: at(2500), gone) == [])
         #expect(wait.deadline == MonotonicTime(nanoseconds: .max))
-        #expect(wait.learned(.nothingListens, at: at(3000)) == line("3 s", 3000, "nothing listens there"))
+        #expect(
+            wait.learned(["tcp://r:7710": .nothingListens], at: at(3000)) == line("3 s", 3000, "nothing listens there"))
         #expect(wait.deadline == at(10_000))
         #expect(wait.advance(to: at(9999), gone) == [])
         #expect(wait.advance(to: at(10_000), gone) == [.look])
         let name = "the host name has no address (Name or service not known)"
         #expect(
-            wait.learned(.noSuchHost("Name or service not known"), at: at(10_001)) == line("10 s", 10_001, name))
+            wait.learned(["tcp://r:7710": .noSuchHost("Name or service not known")], at: at(10_001))
+                == line("10 s", 10_001, name))
         #expect(wait.deadline == at(60_000))
         #expect(
             wait.advance(to: at(60_000), connected)
                 == line("60 s", 60_000, "a connection stands, but no reducer of this loop answers yet"))
-        let busy = ReducerWait.Facts(isJoined: false, isConnected: true, busy: "it has too many sessions")
+        let busy = ReducerWait.Facts(
+            place: "tcp://r:7710", isJoined: false, isConnected: true, busy: "it has too many sessions")
         #expect(
             wait.advance(to: at(600_000), busy)
                 == line("10 min", 600_000, "the reducer asks to try again later: it has too many sessions"))
@@ -66,7 +92,7 @@ import ZMQ
     @Test func `does not catch up on lines that were late`() {
         var wait = waiting()
         #expect(wait.advance(to: at(2000), gone) == [.look])
-        #expect(wait.learned(.unknown, at: at(11_000)).count == 1)
+        #expect(wait.learned(["tcp://r:7710": .unknown], at: at(11_000)).count == 1)
         #expect(wait.deadline == at(60_000))
     }
 
@@ -82,9 +108,9 @@ import ZMQ
             late.advance(to: at(7010), joined) == [
                 .reconnected("the reducer at tcp://r:7710 answers, after 2 s", after: .milliseconds(2010))
             ])
-        #expect(late.learned(.nothingListens, at: at(7020)) == [])
+        #expect(late.learned(["tcp://r:7710": .nothingListens], at: at(7020)) == [])
         #expect(
-            wait.learned(.nothingListens, at: at(7001)) == [
+            wait.learned(["tcp://r:7710": .nothingListens], at: at(7001)) == [
                 .waiting(
                     "the reducer at tcp://r:7710 has not answered for 2 s: nothing listens there; waiting",
                     for: .milliseconds(2001), because: "nothing listens there")
@@ -100,7 +126,7 @@ import ZMQ
         #expect(wait.deadline == at(1500))
         #expect(wait.advance(to: at(1500), gone) == [.look])
         #expect(wait.deadline == at(3000))
-        #expect(wait.learned(.nothingListens, at: at(1501)).count == 1)
+        #expect(wait.learned(["tcp://r:7710": .nothingListens], at: at(1501)).count == 1)
         #expect(
             wait.advance(to: at(3000), gone) == [.giveUp(after: .seconds(3), because: "nothing listens there")])
         #expect(wait.advance(to: at(4000), gone) == [])
@@ -111,7 +137,7 @@ import ZMQ
         _ = wait.advance(to: at(10), joined)
         _ = wait.advance(to: at(100), gone)
         #expect(wait.advance(to: at(4000), gone) == [.look])
-        #expect(wait.learned(.nothingListens, at: at(4000)).count == 1)
+        #expect(wait.learned(["tcp://r:7710": .nothingListens], at: at(4000)).count == 1)
         #expect(wait.deadline == at(10_100))
     }
 }

@@ -52,6 +52,8 @@ enum MessageExamples {
             "refusal details",
             .refusalDetails([RefusalDetail(number: 5, text: "at größe: expected text, found 3")])
         ),
+        ("redirect", .redirect("tcp://b:7710")),
+        ("no leader", .noLeader(retryAfter: .milliseconds(500))),
         ("answer", .answer(AnswerPart(request: 9, part: 1, parts: 2, bytes: [0xa0]))),
         ("acknowledgement with answers", .acknowledgement(answered)),
         ("outcomes with answers", .outcomes(answered)),

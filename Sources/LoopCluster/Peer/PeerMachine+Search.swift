@@ -1,0 +1,86 @@
+public import LoopCore
+public import LoopWire
+
+/// How the reducer that leads is found among several. (Protocol, section 5.)
+extension PeerMachine {
+    /// The addresses where the leader may be.
+    public var places: [String] { search.places }
+    /// The address that is greeted, or at which the peer has joined.
+    public var place: String { search.current }
+
+    /// A frame that was published at an address: through the inbox, or to all. One of another address than the present one may
+    /// tell of a new leader, and is of no other use.
+    public mutating func receivePublished(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
+        if place == search.current {
+            if case .introducing = phase, tellsOfLeader(frame) { turn(to: place, by: frame, at: now) }
+            return receivePublished(frame, at: now)
+        }
+        hear(frame, from: place, at: now)
+    }
+
+    /// A frame that was published to all at an address. It may tell of a new leader.
+    public mutating func hear(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        guard tellsOfLeader(frame) else {
+            if place != search.current { droppedCount += 1 }
+            return
+        }
+        if case .introducing = phase {} else if place == search.current { return }
+        turn(to: place, by: frame, at: self.now)
+    }
+
+    /// Whether a frame is of a leader that is not greeted yet: of a newer epoch, or of the one that fell silent.
+    private func tellsOfLeader(_ frame: PeerFrame) -> Bool {
+        if phase.hasLeft || membership.left.contains(frame.history) { return false }
+        if frame.history == history, frame.epoch == epoch {
+            if case .introducing = phase { return true }
+            return false
+        }
+        return membership.origin(of: frame, brokenRules) == .later
+    }
+
+    private mutating func turn(to place: String, by frame: PeerFrame, at now: MonotonicTime) {
+        let before = search.current
+        guard !search.isFixed || place != before, search.turn(to: place, by: frame, at: now) else { return }
+        greet(since: before, at: now)
+    }
+
+    /// A standby says where the leader is.
+    mutating func redirect(to address: String, _ frame: PeerFrame) {
+        let before = search.current
+        let isOlder = frame.epoch != .none && membership.isOfEarlierEpoch(frame, brokenRules)
+        guard search.follow(address, of: frame, isOlder: isOlder, at: now) else { return moveOn() }
+        greet(since: before, at: now)
+    }
+
+    /// A standby knows no leader.
+    mutating func waitForLeader(_ retryAfter: Duration) {
+        search.wait(retryAfter)
+        moveOn()
+    }
+
+    /// The address that was to be greeted is none, or cannot be dialled.
+    public mutating func couldNotDial() { moveOn() }
+
+    /// A name stands for these addresses, as of now.
+    public mutating func learn(places: [String], at now: MonotonicTime) {
+        self.now = max(self.now, now)
+        let before = search.current
+        guard search.learn(places, isAdmitted: phase.isAdmitted || phase.hasLeft, at: self.now) else { return }
+        greet(since: before, at: self.now)
+    }
+
+    /// The present address is of no use: the next one is greeted.
+    mutating func moveOn() {
+        let before = search.current
+        let time = search.leave(at: now)
+        if time > now { actions.append(.lookUp) }
+        greet(since: before, at: time)
+    }
+
+    /// The address of the search is greeted from this time on; what is said goes there.
+    private mutating func greet(since before: String, at time: MonotonicTime) {
+        if search.current != before { actions.append(.dial(search.current)) }
+        phase = .introducing(next: time)
+    }
+}

@@ -1,0 +1,132 @@
+import CBOR
+import LoopCluster
+import LoopKeys
+import LoopWire
+
+/// The sockets of a reducer, which a standby and the shell use in turn. One thread's own.
+final class SocketHolder {
+    var sockets: ReducerSockets
+
+    init(_ sockets: consuming ReducerSockets) { self.sockets = sockets }
+}
+
+/// A reducer that waits for its journal: it listens at its own addresses and sends peers to the one that leads.
+///
+///     binds ── another process has the journal ──▶ answers: redirect, or no leader ── the journal is free ──▶ leads
+///
+/// It does not know the state and grants nothing. What it learns of its listeners is for the machine that it begins with.
+final class Standby {
+    /// Those that have begun to listen while it waited.
+    struct Listeners {
+        /// The peers whose inboxes somebody listens to.
+        var inboxes: Set<PeerID> = []
+        /// The streams of updates that somebody follows.
+        var streams: [UpdateStream] = []
+
+        /// How many inboxes are kept. A peer beyond finds out by itself that it has to join.
+        static let inboxesMax = 16_384
+    }
+
+    private let holder: SocketHolder
+    private let loop: String
+    private let schema: UInt64
+    /// Nil: the reducer has no keys.
+    private let ring: KeyRing?
+    /// The address at which this reducer wants to be known.
+    let own: String?
+    private let log: NodeLog
+    private var owner: JournalOwner?
+    private(set) var listeners = Listeners()
+
+    /// How long a look at the sockets takes if nothing comes, in milliseconds.
+    private static let waitMilliseconds = 50
+    /// When a peer is to come again that was told of no leader.
+    private static let retryAfter = Duration.milliseconds(500)
+
+    init(
+        _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, log: NodeLog
+    ) {
+        self.holder = holder
+        self.loop = loop
+        self.schema = schema
+        self.ring = ring
+        self.own = own
+        self.log = log
+    }
+
+    /// Answers what has come, and waits a moment if nothing has.
+    /// - Parameter owner: the process that has the journal now.
+    func answer(_ owner: JournalOwner) throws {
+        notice(owner)
+        try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
+        let keys = ring?.allowed
+        var answers: [(route: [UInt8], frame: PeerFrame)] = []
+        try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
+            guard case .router(let id) = route, Self.may(.readStatus, principal, keys),
+                let message = try self.answer(request, foreignVersion)
+            else { return }
+            let epoch = if case .redirect = message { owner.epoch } else { Epoch.none }
+            answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
+        }
+        for (route, frame) in answers { _ = try holder.sockets.reply(frame, to: route) }
+        var heard = listeners
+        try holder.sockets.drainSubscriptions(
+            for: .milliseconds(5),
+            mayFollow: { topic, principal, _ in Self.may(topic.verb, principal, keys) },
+            inbox: { peer in if heard.inboxes.count < Listeners.inboxesMax { heard.inboxes.insert(peer) } },
+            stream: { stream in heard.streams.append(stream) })
+        listeners = heard
+        // Batches are of sessions that a leader has admitted. Their senders keep them until one answers.
+        _ = try holder.sockets.drainBatches(for: .milliseconds(5)) { _, _ in }
+    }
+
+    private static func may(_ verb: Verb, _ principal: Principal, _ keys: AllowedKeys?) -> Bool {
+        guard let keys else { return true }
+        guard case .key(let key) = principal else { return false }
+        return keys[key]?.allows(verb) ?? false
+    }
+
+    private func notice(_ new: JournalOwner) {
+        guard new != owner else { return }
+        owner = new
+        let leader = leader
+        log.note(
+            .standby,
+            leader.map { "standing by: the leader is at \($0)" }
+                ?? "standing by: another reducer has the journal, and its address is not known",
+            leader.map { [.address($0)] } ?? [])
+    }
+
+    /// Where the leader is, as far as that is known. What is not an address, or is this reducer's own, is not told to peers.
+    private var leader: String? {
+        guard let address = owner?.address, address != own, (try? ReducerAddress(parsing: address)) != nil else {
+            return nil
+        }
+        return address
+    }
+
+    private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?) throws -> ToPeer? {
+        if let foreignVersion {
+            return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"))
+        }
+        switch request {
+        case nil: return nil
+        case .hello(let name, _)? where name != "" && name != loop:
+            return .refused(Refused(.loop, reducer: loop, peer: name))
+        case .statusRequest?: return .status(try CBOR.encode(report))
+        // A peer that has lost its leader may speak to whoever listens at its address now.
+        case .hello?, .join?, .claim?, .heartbeat?, .assignmentsRequest?, .outcomesRequest?, .stateRequest?, .goodbye?,
+            .administration?, .transitionsRequest?, .progress?:
+            return leader.map { .redirect($0) } ?? .noLeader(retryAfter: Self.retryAfter)
+        }
+    }
+
+    private var report: StatusReport {
+        var report = StatusReport(loop: loop, schema: schema)
+        report.role = StatusReport.standbyRole
+        report.leader = leader
+        report.notReadyBecause =
+            "it is a standby, and " + (leader.map { "the leader is at \($0)" } ?? "knows no leader")
+        return report
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import LoopLock
+import LoopNode
+import LoopWire
+import TestFolders
+import Testing
+
+/// Two reducer processes with one journal: the leader is killed, and the standby takes over.
+@Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader that is killed` {
+    private let folder = TestFolder()
+    private let addresses = [freeAddress(), freeAddress()]
+
+    /// `{"increment":{}}` in CBOR.
+    private static let event: [UInt8] = [0xa1, 0x69] + Array("increment".utf8) + [0xa0]
+
+    private func reducer(_ index: Int) throws -> (process: ChildProcess, lines: Locked<[String]>) {
+        let lines = Locked<[String]>([])
+        let process = try ChildProcess(
+            .init(
+                Executables.path("loop-reducer"),
+                [
+                    "counter", "--bind", addresses[index].description, "--journal", "\(folder.path)/journal",
+                    "--standby", "--silence-limit", "1s",
+                ],
+                output: .lines { _, line in lines.withLock { $0.append(line) } }))
+        return (process, lines)
+    }
+
+    private func wait(_ lines: Locked<[String]>, for text: String) async throws {
+        while !lines.withLock({ $0.contains { $0.contains(text) } }) { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    @Test func `is followed by its standby, and no event is lost or applied twice`() async throws {
+        let both = addresses.map(\.description).joined(separator: ",")
+        var first = try reducer(0)
+        try await wait(first.lines, for: "listening at")
+        var second = try reducer(1)
+        try await wait(second.lines, for: "standing by: the leader is at \(addresses[0])")
+        let worker = try ChildProcess(
+            .init(Executables.path("loop-effect"), ["counter", "--reducer", both], output: .lines { _, _ in }))
+        defer { worker.kill() }
+        let sender = try RemoteConnection(
+            loop: "counter", reducer: try ReducerAddress(parsing: both), name: "sender", observing: .nothing,
+            log: .silent)
+        for round in 0..<4 {
+            for _ in 0..<25 { _ = try await sender.send(Self.event, confirmed: false) }
+            let (leader, standby) = (round % 2, (round + 1) % 2)
+            first.process.kill()
+            _ = await first.process.wait()
+            _ = try await sender.send(Self.event, confirmed: true)
+            try await wait(second.lines, for: "listening at \(addresses[standby])")
+            first = second
+            second = try reducer(leader)
+            try await wait(second.lines, for: "standing by: the leader is at \(addresses[standby])")
+        }
+        let table = try await Program.run(Executables.path("loopctl"), ["status", "--reducer", both])
+        #expect(table.contains("\(addresses[0])  leader"))
+        #expect(table.contains("\(addresses[1])  standby") && table.contains("follows \(addresses[0])"))
+        // Whoever is asked, the leader answers.
+        for address in addresses.map(\.description) + [both] {
+            let state = try await Program.run(
+                Executables.path("loopctl"), ["state", "--json", "--reducer", address, "--timeout", "60s"])
+            #expect(state.contains(#""count":104"#), "\(state)")
+        }
+        await sender.close()
+        for process in [second.process, first.process] {
+            process.terminate()
+            #expect(await process.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import LoopCore
+import LoopNode
+import LoopWire
+import TestFolders
+import Testing
+
+@testable import LoopNode
+
+/// Two reducers with one journal in a file, of which one leads and the other stands by; inside this process.
+private final class Pair: Sendable {
+    let folder = TestFolder()
+    let addresses = [ipcAddress(), ipcAddress()]
+    let both: ReducerAddress
+    private let jobs: Jobs
+
+    init(_ jobs: Jobs) throws {
+        self.jobs = jobs
+        both = try ReducerAddress(parsing: addresses.map(\.description).joined(separator: ","))
+    }
+
+    struct Member: Sendable {
+        let node: ReducerNode<Jobs>
+        let run: Task<Outcome?, any Error>
+
+        /// As by SIGKILL.
+        func kill() async {
+            node.kill()
+            _ = try? await run.value
+        }
+    }
+
+    func start(_ index: Int) throws -> Member {
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(addresses[index]), journal: .file("\(folder.path)/jobs.journal"), log: .silent)
+        configuration.isStandby = true
+        configuration.silenceLimit = .seconds(2)
+        let node = try ReducerNode(jobs, configuration: configuration)
+        return Member(node: node, run: Task { try await node.run() })
+    }
+
+    func status(
+        of address: ReducerAddress, where isWanted: @Sendable (StatusReport) -> Bool
+    ) async throws -> StatusReport {
+        while true {
+            let report = try await NodeThread.run("probe") { try StatusProbe.ask(address, within: .seconds(60)) }
+            if isWanted(report) { return report }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    func remote(_ reducer: ReducerAddress) throws -> RemoteLoop<Jobs> {
+        try RemoteLoop(Jobs.self, reducer: reducer, log: .silent)
+    }
+
+    func worker(_ reducer: ReducerAddress) throws -> TestWorker {
+        TestWorker(
+            try EffectNode(
+                jobs, configuration: EffectNodeConfiguration(reducer: reducer, name: "w", log: .silent)))
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `A standby` {
+    @Test
+    func `says who leads, sends peers there, and takes over with their running effects when the leader is killed`()
+        async throws
+    {
+        let door = Door()
+        let pair = try Pair(
+            Jobs(work: { job in
+                try await door.pass()
+                return job
+            }))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        let report = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
+        #expect(report.role == "standby" && !report.isReady)
+        #expect(report.leader == pair.addresses[0].description)
+        #expect(
+            report.notReadyBecause == "it is a standby, and the leader is at \(pair.addresses[0])")
+        // One knows the standby alone, and is sent on.
+        let redirected = try pair.remote(pair.addresses[1])
+        try await redirected.sendAndConfirm(.note("redirected"))
+        await redirected.close()
+
+        let sender = try pair.remote(pair.both)
+        let observer = try pair.remote(pair.both)
+        let worker = try pair.worker(pair.both)
+        try await sender.sendAndConfirm(.add(4))
+        while door.arrivedCount < 4 { try await Task.sleep(for: .milliseconds(5)) }
+
+        await first.kill()
+        for number in 0..<20 { try await sender.send(.note("\(number)")) }
+        let seq = try await sender.sendAndConfirm(.note("last"))
+        let taken = try await pair.status(of: pair.addresses[1]) { $0.feedbacks.first?.running == 4 }
+        #expect(taken.role == "leader" && taken.epoch == 2)
+        #expect(taken.leader == pair.addresses[1].description)
+        // None ran twice: they were adopted where they ran.
+        #expect(door.arrivedCount == 4 && door.cancelledCount == 0)
+        let (_, state) = try await observer.state(atLeast: seq)
+        #expect(state.notes == ["redirected"] + (0..<20).map(String.init) + ["last"])
+        // The observer reads through the leader too.
+        #expect(try await observer.currentState(within: .seconds(60)).state.notes == state.notes)
+        door.open()
+        #expect(try await second.run.value == Outcome(text: "sum 6"))
+        _ = try await worker.end
+        #expect(door.arrivedCount == 4)
+        await sender.close()
+        await observer.close()
+    }
+
+    @Test func `is heard when it takes over by those who know it alone`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
+        let sender = try pair.remote(pair.addresses[1])
+        try await sender.sendAndConfirm(.note("before"))
+        await first.kill()
+        #expect(try await sender.sendAndConfirm(.note("after")) == Seq(2))
+        await sender.close()
+        second.node.stop()
+        _ = try await second.run.value
+    }
+
+    @Test func `that was the leader before follows the one that is now, and peers go back and forth`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        var members = [try pair.start(0)]
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        members.append(try pair.start(1))
+        let sender = try pair.remote(pair.both)
+        for round in 0..<4 {
+            let (old, new) = (round % 2, (round + 1) % 2)
+            _ = try await pair.status(of: pair.addresses[new]) { $0.leader == pair.addresses[old].description }
+            try await sender.sendAndConfirm(.note("before \(round)"))
+            await members[old].kill()
+            try await sender.sendAndConfirm(.note("after \(round)"))
+            _ = try await pair.status(of: pair.addresses[new]) { $0.role == "leader" }
+            members[old] = try pair.start(old)
+        }
+        let (_, state) = try await sender.currentState(within: .seconds(60))
+        #expect(state.notes == (0..<4).flatMap { ["before \($0)", "after \($0)"] })
+        await sender.close()
+        for member in members {
+            member.node.stop()
+            _ = try await member.run.value
+        }
+    }
+
+    @Test func `answers operators by sending them to the leader, whichever address they know`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
+        for address in pair.addresses + [pair.both] {
+            let parked = try await NodeThread.run("ask") {
+                var call = try AdministrationCall(reducer: address)
+                return try call.ask(.parked, within: .seconds(60))
+            }
+            #expect(parked.isEmpty)
+        }
+        let members = try await NodeThread.run("ask") {
+            try StatusProbe.members(of: pair.both, within: .seconds(60))
+        }
+        #expect(members.map(\.address) == pair.addresses)
+        #expect(members.map(\.report.role) == ["leader", "standby"])
+        // A leader that only the standby knows is found.
+        let found = try await NodeThread.run("ask") {
+            try StatusProbe.members(of: pair.addresses[1], within: .seconds(60))
+        }
+        #expect(found.map(\.address) == pair.addresses)
+        second.node.stop()
+        #expect(try await second.run.value == nil)
+        first.node.stop()
+        _ = try await first.run.value
+    }
+
+    @Test func `refuses peers of another loop, as the leader would`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
+        let other = try RemoteConnection(
+            loop: "other", reducer: pair.addresses[1], name: "", observing: .nothing, log: .silent)
+        await #expect(throws: SendRefusal.self) { _ = try await other.send([0], confirmed: true) }
+        await other.close()
+        for member in [second, first] {
+            member.node.stop()
+            _ = try await member.run.value
+        }
+    }
+}
