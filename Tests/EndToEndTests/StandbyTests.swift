@@ -13,7 +13,21 @@ import Testing
     /// `{"increment":{}}` in CBOR.
     private static let event: [UInt8] = [0xa1, 0x69] + Array("increment".utf8) + [0xa0]
 
-    private func reducer(_ index: Int) throws -> (process: ChildProcess, lines: Locked<[String]>) {
+    private var keys: String { "\(folder.path)/keys" }
+
+    /// Makes the keys of a reducer and of one peer, which may do everything that is done here.
+    private func makeKeys() async throws -> PeerKeys {
+        let loopctl = Executables.path("loopctl")
+        _ = try await Program.run(loopctl, ["keygen", keys, "server", "--role", "reducer"])
+        _ = try await Program.run(
+            loopctl,
+            ["keygen", keys, "peer", "--role", "worker", "--role", "sender", "--role", "observer", "--role", "admin"])
+        return try PeerKeys(reading: secret, reducer: "\(keys)/server.key")
+    }
+
+    private var secret: String { "\(keys)/peer.key_secret" }
+
+    private func reducer(_ index: Int, hasKeys: Bool) throws -> (process: ChildProcess, lines: Locked<[String]>) {
         let lines = Locked<[String]>([])
         let process = try ChildProcess(
             .init(
@@ -21,7 +35,7 @@ import Testing
                 [
                     "counter", "--bind", addresses[index].description, "--journal", "\(folder.path)/journal",
                     "--standby", "--silence-limit", "1s",
-                ],
+                ] + (hasKeys ? ["--keys", keys] : []),
                 output: .lines { _, line in lines.withLock { $0.append(line) } }))
         return (process, lines)
     }
@@ -30,17 +44,22 @@ import Testing
         while !lines.withLock({ $0.contains { $0.contains(text) } }) { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test func `is followed by its standby, and no event is lost or applied twice`() async throws {
+    @Test(arguments: [false, true])
+    func `is followed by its standby, and no event is lost or applied twice`(hasKeys: Bool) async throws {
         let both = addresses.map(\.description).joined(separator: ",")
-        var first = try reducer(0)
+        let peerKeys = hasKeys ? try await makeKeys() : nil
+        let options = hasKeys ? ["--key", secret, "--reducer-key", "\(keys)/server.key"] : []
+        var first = try reducer(0, hasKeys: hasKeys)
         try await wait(first.lines, for: "listening at")
-        var second = try reducer(1)
+        var second = try reducer(1, hasKeys: hasKeys)
         try await wait(second.lines, for: "standing by: the leader is at \(addresses[0])")
         let worker = try ChildProcess(
-            .init(Executables.path("loop-effect"), ["counter", "--reducer", both], output: .lines { _, _ in }))
+            .init(
+                Executables.path("loop-effect"), ["counter", "--reducer", both] + options, output: .lines { _, _ in }))
         defer { worker.kill() }
         let sender = try RemoteConnection(
-            loop: "counter", reducer: try ReducerAddress(parsing: both), name: "sender", observing: .nothing,
+            loop: "counter", reducer: try ReducerAddress(parsing: both).with(peerKeys), name: "sender",
+            observing: .nothing,
             log: .silent)
         for round in 0..<4 {
             for _ in 0..<25 { _ = try await sender.send(Self.event, confirmed: false) }
@@ -50,16 +69,16 @@ import Testing
             _ = try await sender.send(Self.event, confirmed: true)
             try await wait(second.lines, for: "listening at \(addresses[standby])")
             first = second
-            second = try reducer(leader)
+            second = try reducer(leader, hasKeys: hasKeys)
             try await wait(second.lines, for: "standing by: the leader is at \(addresses[standby])")
         }
-        let table = try await Program.run(Executables.path("loopctl"), ["status", "--reducer", both])
+        let table = try await Program.run(Executables.path("loopctl"), ["status", "--reducer", both] + options)
         #expect(table.contains("\(addresses[0])  leader"))
         #expect(table.contains("\(addresses[1])  standby") && table.contains("follows \(addresses[0])"))
         // Whoever is asked, the leader answers.
         for address in addresses.map(\.description) + [both] {
             let state = try await Program.run(
-                Executables.path("loopctl"), ["state", "--json", "--reducer", address, "--timeout", "60s"])
+                Executables.path("loopctl"), ["state", "--json", "--reducer", address, "--timeout", "60s"] + options)
             #expect(state.contains(#""count":104"#), "\(state)")
         }
         await sender.close()

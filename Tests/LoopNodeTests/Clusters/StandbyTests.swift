@@ -12,9 +12,11 @@ private final class Pair: Sendable {
     let addresses = [ipcAddress(), ipcAddress()]
     let both: ReducerAddress
     private let jobs: Jobs
+    private let place: JournalPlace
 
-    init(_ jobs: Jobs) throws {
+    init(_ jobs: Jobs, journal: JournalPlace? = nil) throws {
         self.jobs = jobs
+        place = journal ?? .file("\(folder.path)/jobs.journal")
         both = try ReducerAddress(parsing: addresses.map(\.description).joined(separator: ","))
     }
 
@@ -31,7 +33,7 @@ private final class Pair: Sendable {
 
     func start(_ index: Int) throws -> Member {
         var configuration = ReducerNodeConfiguration(
-            bind: try BindAddress(addresses[index]), journal: .file("\(folder.path)/jobs.journal"), log: .silent)
+            bind: try BindAddress(addresses[index]), journal: place, log: .silent)
         configuration.isStandby = true
         configuration.silenceLimit = .seconds(2)
         let node = try ReducerNode(jobs, configuration: configuration)
@@ -146,6 +148,31 @@ private final class Pair: Sendable {
             member.node.stop()
             _ = try await member.run.value
         }
+    }
+
+    @Test func `is what a leader becomes that loses its journal to another`() async throws {
+        let shared = SharedDisk()
+        let pair = try Pair(Jobs(ends: false), journal: shared.place)
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        _ = try await pair.status(of: pair.addresses[1]) { $0.leader != nil }
+        let sender = try pair.remote(pair.both)
+        try await sender.sendAndConfirm(.note("one"))
+        // The leader's append fails, and it lets go of the journal.
+        shared.disk.fail(.failedDisk)
+        try await sender.sendAndConfirm(.note("two"))
+        let report = try await pair.status(of: pair.addresses[0]) { $0.isStandby }
+        #expect(report.leader == pair.addresses[1].description)
+        // And back, as if nothing had happened.
+        await second.kill()
+        try await sender.sendAndConfirm(.note("three"))
+        let (_, state) = try await sender.currentState(within: .seconds(60))
+        #expect(state.notes == ["one", "two", "three"])
+        #expect(try await pair.status(of: pair.both) { $0.isReady }.leader == pair.addresses[0].description)
+        await sender.close()
+        first.node.stop()
+        _ = try await first.run.value
     }
 
     @Test func `answers operators by sending them to the leader, whichever address they know`() async throws {

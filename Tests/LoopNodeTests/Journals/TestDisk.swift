@@ -45,7 +45,12 @@ final class TestDiskJournal: Journal {
     private let disk: TestDisk
     private var hasFailed = false
 
-    init(disk: TestDisk) { self.disk = disk }
+    private let onClose: @Sendable () -> Void
+
+    init(disk: TestDisk, onClose: @escaping @Sendable () -> Void = {}) {
+        self.disk = disk
+        self.onClose = onClose
+    }
 
     var history: History { disk.content.withLock { $0.history } }
     var position: UInt64 { disk.content.withLock { UInt64($0.records.count) } }
@@ -100,5 +105,5 @@ final class TestDiskJournal: Journal {
     func add(_ snapshot: SnapshotEntry) {}
     func trim(before seq: Seq) -> Seq { Seq(1) }
     func markEnded() { disk.content.withLock { $0.hasEnded = true } }
-    func close() {}
+    func close() { onClose() }
 }
