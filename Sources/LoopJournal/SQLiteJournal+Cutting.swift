@@ -1,4 +1,3 @@
-import CBOR
 public import LoopCluster
 public import LoopCore
 public import LoopWire
@@ -83,84 +82,17 @@ extension SQLiteJournal {
         }
         try replacement.create(loop: loop, history: source.history())
         let base = try source.base()
-        guard seq.value >= base.seq else {
-            throw JournalError(
-                .misuse, operation: "be cut after seq \(seq)", reason: "the events up to \(base.seq) were trimmed",
-                remedy: "give the seq of an event that is there")
-        }
         try naming("be copied") { () throws(SQLiteError) in try replacement.execute("BEGIN") }
-        let end = try copyRows(of: source, to: replacement, through: seq, after: base, loop: loop, paths.file)
-        var record: [UInt8] = []
-        Record.historyBegun(newHistory, time).write(to: &record)
-        let last = BatchRow(after: end, count: 1, lastSeq: end.seq, records: record.span)
+        let reader = RowReader(loop: loop, place: paths.file, base: base, tail: base)
+        let end = try RowCut(reader, after: seq).copy(source, newHistory: newHistory, at: time) {
+            row, bytes throws(JournalError) in
+            try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
+        }
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try naming("be copied") { () throws(SQLiteError) in
-            try replacement.insert(last, record.span)
             if base != .start { try replacement.setBase(base) }
             for entry in kept { try replacement.insert(entry) }
             try replacement.execute("COMMIT")
         }
-    }
-
-    /// - Returns: the end of what was copied.
-    private static func copyRows(
-        of source: JournalFile, to replacement: JournalFile, through seq: Seq, after base: ChainLink, loop: String,
-        _ path: String
-    ) throws(JournalError) -> ChainLink {
-        var link = base
-        do throws(JournalError) {
-            try source.forEachRow(from: base.position + 1) { row, bytes throws(JournalError) in
-                guard let row else {
-                    throw .damaged(
-                        loop: loop, path: path, position: link.position + 1, seq: link.seq + 1, "its numbers cannot be")
-                }
-                _ = try row.checked(after: link, bytes, loop: loop, path: path)
-                if row.lastSeq <= seq.value {
-                    try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
-                    link = row.link
-                    return true
-                }
-                var records: [UInt8] = []
-                records.append(copying: bytes)
-                let kept = try prefix(of: records, row, before: seq.next, loop: loop, path: path)
-                records.removeLast(records.count - kept.bytes)
-                if kept.count > 0 {
-                    let part = BatchRow(
-                        after: link, count: kept.count, lastSeq: max(seq.value, link.seq), records: records.span)
-                    try naming("be copied") { () throws(SQLiteError) in
-                        try replacement.insert(part, records.span)
-                    }
-                    link = part.link
-                }
-                return false
-            }
-        } catch {
-            // Damage behind what is kept is what a cut is for.
-            guard error.kind == .corrupt, link.seq >= seq.value else { throw error }
-        }
-        guard link.seq >= seq.value else {
-            throw JournalError(
-                .misuse, operation: "be cut after seq \(seq)", reason: "its newest event is \(link.seq)",
-                remedy: "give the seq of an event that is there")
-        }
-        return link
-    }
-
-    /// How many records, and bytes of them, are before the first event from `seq` on.
-    private static func prefix(
-        of bytes: [UInt8], _ row: BatchRow, before seq: Seq, loop: String, path: String
-    ) throws(JournalError) -> (count: UInt64, bytes: Int) {
-        var reader = ByteReader(bytes)
-        var count: UInt64 = 0
-        do throws(WireError) {
-            while !reader.isAtEnd {
-                let start = reader.position
-                if case .event(let event) = try Record(from: &reader), event.seq >= seq { return (count, start) }
-                count += 1
-            }
-        } catch {
-            throw .damaged(loop: loop, path: path, position: row.firstPosition, seq: row.firstSeq, "\(error)")
-        }
-        return (count, bytes.count)
     }
 }

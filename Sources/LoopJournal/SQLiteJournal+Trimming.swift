@@ -18,7 +18,7 @@ extension SQLiteJournal {
             if (try? content(of: entry)) != nil { valid.append(entry) }
         }
         if valid.count == 2 {
-            let end = try end(ofRowsBefore: seq, through: valid[1].position)
+            let end = try reader.end(ofRowsBefore: seq, through: valid[1].position, in: file)
             if end != base {
                 let obsolete = try file.snapshots().filter { $0.position < end.position }
                 do throws(SQLiteError) {
@@ -34,20 +34,6 @@ extension SQLiteJournal {
             }
         }
         return try firstSeq() ?? Seq(newest: tail)
-    }
-
-    /// The end of the last row that has no event from `seq` on and no record behind `position`.
-    private func end(ofRowsBefore seq: Seq, through position: UInt64) throws(JournalError) -> ChainLink {
-        let file = try readable("be read")
-        var limit = min(position, try self.position(before: seq))
-        while limit > base.position {
-            guard let row = try file.rows(through: limit, max: 1).first ?? nil, row.firstPosition > base.position else {
-                return base
-            }
-            if row.lastPosition <= limit { return row.link }
-            limit = row.firstPosition - 1
-        }
-        return base
     }
 }
 

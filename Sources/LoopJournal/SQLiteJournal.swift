@@ -33,12 +33,20 @@ public final class SQLiteJournal: Journal {
     private let checkpointPages: Int
     /// Nil: every row is synced, or nothing is written.
     private var logWriteOut: LogWriteOut?
+    /// Reads the rows, and knows where they begin and end.
+    var reader: RowReader
+
     /// Where the rows begin: what is before was trimmed.
-    var base: ChainLink
+    var base: ChainLink {
+        get { reader.base }
+        set { reader.base = newValue }
+    }
+
     /// The end of the newest row.
-    var tail: ChainLink
-    /// Where the page ended that was read last: the next one most likely goes on there.
-    var lastRead: ChainLink?
+    var tail: ChainLink {
+        get { reader.tail }
+        set { reader.tail = newValue }
+    }
 
     /// Snapshots without a row, whose files are to be removed once the log was synced. The next opening removes those
     /// that are left at the end.
@@ -67,8 +75,7 @@ public final class SQLiteJournal: Journal {
         isReadOnly = opened.isReadOnly
         folder = opened.folder
         checkpointPages = opened.checkpointPages
-        base = opened.base
-        tail = opened.tail
+        reader = RowReader(loop: opened.loop, place: opened.path, base: opened.base, tail: opened.tail)
         newestSeq = opened.tail.seq
         lock = opened.lock
         if !isReadOnly, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
@@ -101,14 +108,10 @@ public final class SQLiteJournal: Journal {
             throw .misuse(operation, "they end at \(self.position + UInt64(records.count))")
         }
         guard !records.isEmpty else { return JournalReceipt(through: position) }
-        if let seqs = records.seqs {
-            // Ascending, and as many as the numbers from the first to the last.
-            let (first, last) = (seqs.lowerBound.value, seqs.upperBound.value)
-            guard first == newestSeq &+ 1, last - first == records.eventsCount - 1 else {
-                let events = first == last ? "event \(first) follows" : "events \(first) to \(last) follow"
-                throw poisoned(.misuse(operation, "\(events) event \(newestSeq)"))
-            }
-            newestSeq = last
+        do throws(JournalError) {
+            newestSeq = try records.newestSeq(after: newestSeq, operation)
+        } catch {
+            throw poisoned(error)
         }
         pending += records.bytes
         pendingCount += UInt64(records.count)
@@ -236,11 +239,5 @@ public final class SQLiteJournal: Journal {
         pendingCount = 0
         newestSeq = tail.seq
         return error
-    }
-}
-
-extension JournalError {
-    static func misuse(_ operation: String, _ reason: String) -> JournalError {
-        JournalError(.misuse, operation: operation, reason: reason, remedy: Kind.misuse.remedy)
     }
 }

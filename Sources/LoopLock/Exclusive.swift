@@ -27,7 +27,7 @@ public final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
     /// - Returns: What `body` returns.
     /// - Throws: What `body` throws.
     @inlinable
-    public func withValue<Result, Failure: Error>(
+    public func withValue<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         precondition(!isUsed.load(ordering: .relaxed), "a value is used by two at once")

@@ -139,6 +139,8 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         case failedDisk
         /// Another process has it.
         case locked
+        /// A database did not answer in time, or its answer proves nothing: whether it did what it was asked is unknown.
+        case unreachable
         /// Bytes are not those that were written.
         case corrupt
         /// It is no journal, or one of another loop, or of a newer version of the schema; or one of its files is another user's,

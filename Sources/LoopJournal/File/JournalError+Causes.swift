@@ -11,6 +11,7 @@ extension JournalError.Kind {
         case .readOnly: "make the file and its folder writable, or choose another: --journal FILE"
         case .failedDisk: "look after the disk (dmesg), then start again: the journal is read again"
         case .locked: "stop the other process, or start with --wait"
+        case .unreachable: "look after the database: the journal is read again as soon as it answers"
         case .corrupt: "put a copy of the file back, or cut off what is damaged: trim --after SEQ"
         case .foreign: "choose another file: --journal FILE"
         case .misuse: "this is a mistake in the program"

@@ -6,7 +6,7 @@ internal import SQLite
 internal import ZLib
 
 /// The database of a journal: its schema, and the statements that are run again and again.
-final class JournalFile {
+final class JournalFile: BatchRows {
     /// "Loop" in ASCII, in the header of the file.
     static let applicationID: Int64 = 0x4c6f_6f70
     /// The version of the schema, in the header of the file.
@@ -169,7 +169,7 @@ final class JournalFile {
         if newest.count == 2 { try checkTrimmed(base, newest[1]) }
         var end = last.link
         var isShort = false
-        try forEachRow(from: last.firstPosition) { row, bytes throws(JournalError) in
+        try forEachRow(from: last.firstPosition, bytesMax: 0) { row, bytes throws(JournalError) in
             isShort = UInt64(bytes.count) < last.length
             if !isShort { end = try last.checked(after: before, bytes, loop: loop, path: path).link }
             return true
@@ -199,7 +199,7 @@ final class JournalFile {
     /// Calls `body` with the rows from a position on, in order, until it returns false. A row is nil where its numbers
     /// cannot be.
     func forEachRow(
-        from position: UInt64, _ body: (BatchRow?, Span<UInt8>) throws(JournalError) -> Bool
+        from position: UInt64, bytesMax: Int, _ body: (BatchRow?, Span<UInt8>) throws(JournalError) -> Bool
     ) throws(JournalError) {
         let selection = try naming("be read") { () throws(SQLiteError) in
             let found = try kept(

@@ -1,4 +1,4 @@
-internal import LoopCluster
+package import LoopCluster
 internal import LoopCore
 internal import ZLib
 
@@ -26,21 +26,11 @@ struct SnapshotFolder: Sendable {
             && (ending.isEmpty || ending.elementsEqual(".new".utf8))
     }
 
-    /// What it stands for is under its checksum as well as its bytes.
-    private static func sum(_ entry: SnapshotEntry, _ bytes: [UInt8]) -> UInt32 {
-        var sum = Checksum()
-        sum.add(entry.position)
-        sum.add(entry.seq.value)
-        sum.add(entry.fingerprint)
-        sum.add(bytes.span)
-        return sum.value
-    }
-
     /// Writes the bytes under a temporary name, syncs them, renames, and syncs the folder.
     func write(_ entry: SnapshotEntry, _ bytes: [UInt8]) throws(JournalError) -> SnapshotEntry {
         var entry = entry
         entry.byteCount = bytes.count
-        entry.checksum = Self.sum(entry, bytes)
+        entry.checksum = entry.sum(of: bytes)
         let name = Self.name(entry)
         let temporary = path + "/" + name + ".new"
         do throws(JournalError) {
@@ -79,7 +69,7 @@ struct SnapshotFolder: Sendable {
         guard let bytes = found else {
             throw JournalError(.corrupt, operation: operation, reason: "\(file) is not there", remedy: remedy)
         }
-        guard Self.sum(entry, bytes) == entry.checksum else {
+        guard entry.sum(of: bytes) == entry.checksum else {
             throw JournalError(
                 .corrupt, operation: operation, reason: "the bytes of \(file) are not those that were written",
                 remedy: remedy)
@@ -95,5 +85,17 @@ struct SnapshotFolder: Sendable {
         let others = try disk.names(in: path).filter { Self.isName($0) && !kept.contains($0) }
         for name in others { try disk.remove(path + "/" + name) }
         return others
+    }
+}
+
+extension SnapshotEntry {
+    /// The checksum of its bytes and of what they stand for.
+    package func sum(of bytes: [UInt8]) -> UInt32 {
+        var sum = Checksum()
+        sum.add(position)
+        sum.add(seq.value)
+        sum.add(fingerprint)
+        sum.add(bytes.span)
+        return sum.value
     }
 }

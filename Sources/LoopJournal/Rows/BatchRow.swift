@@ -1,3 +1,5 @@
+package import LoopCluster
+internal import LoopCore
 internal import ZLib
 
 /// The end of a row, to which the next row is tied: how far positions and seqs go, and its checksum.
@@ -16,7 +18,7 @@ package struct ChainLink: Equatable, Sendable {
     }
 
     /// As it was read: nil where a number cannot be.
-    init?(trimmedTo position: Int64, seq: Int64, checksum: Int64) {
+    package init?(trimmedTo position: Int64, seq: Int64, checksum: Int64) {
         guard let position = UInt64(exactly: position), let seq = UInt64(exactly: seq),
             let checksum = UInt32(exactly: checksum), seq <= position, position < BatchRow.numbersMax
         else { return nil }
@@ -51,7 +53,7 @@ package struct BatchRow: Equatable, Sendable {
     }
 
     /// A row as it was read: nil where a number cannot be.
-    init?(first: Int64, last: Int64, firstSeq: Int64, lastSeq: Int64, length: Int64, checksum: Int64) {
+    package init?(first: Int64, last: Int64, firstSeq: Int64, lastSeq: Int64, length: Int64, checksum: Int64) {
         guard let firstPosition = UInt64(exactly: first), let lastPosition = UInt64(exactly: last),
             let firstSeq = UInt64(exactly: firstSeq), let lastSeq = UInt64(exactly: lastSeq),
             let length = UInt64(exactly: length), let checksum = UInt32(exactly: checksum),
@@ -69,7 +71,7 @@ package struct BatchRow: Equatable, Sendable {
     }
 
     /// No journal comes this far; from below it counting on does not overflow.
-    static var numbersMax: UInt64 { 1 << 62 }
+    package static var numbersMax: UInt64 { 1 << 62 }
 
     package var link: ChainLink { ChainLink(position: lastPosition, seq: lastSeq, checksum: checksum) }
 
@@ -79,7 +81,7 @@ package struct BatchRow: Equatable, Sendable {
     }
 
     /// The checksum that it has if nothing was changed.
-    func sum(after link: ChainLink, _ records: Span<UInt8>) -> UInt32 {
+    package func sum(after link: ChainLink, _ records: Span<UInt8>) -> UInt32 {
         var sum = Checksum()
         sum.add(link.checksum)
         sum.add(firstPosition)
@@ -89,5 +91,20 @@ package struct BatchRow: Equatable, Sendable {
         sum.add(length)
         sum.add(records)
         return sum.value
+    }
+}
+
+extension RecordLog {
+    /// The seq of the newest event, once the events are known to continue those before them without a gap.
+    /// - Parameter newest: the seq of the newest event before.
+    package func newestSeq(after newest: UInt64, _ operation: String) throws(JournalError) -> UInt64 {
+        guard let seqs else { return newest }
+        // Ascending, and as many as the numbers from the first to the last.
+        let (first, last) = (seqs.lowerBound.value, seqs.upperBound.value)
+        guard first == newest &+ 1, last - first == eventsCount - 1 else {
+            let events = first == last ? "event \(first) follows" : "events \(first) to \(last) follow"
+            throw .misuse(operation, "\(events) event \(newest)")
+        }
+        return last
     }
 }

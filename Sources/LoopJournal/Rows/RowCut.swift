@@ -1,0 +1,83 @@
+internal import CBOR
+package import LoopCluster
+package import LoopCore
+package import LoopWire
+
+/// What of a journal is kept by a cut: the rows up to a seq, a part of the row that holds the next event, and a record of a new
+/// history. It is the remedy where a journal is damaged in the middle, or where its end is not wanted.
+package struct RowCut {
+    package let reader: RowReader
+    package let seq: Seq
+
+    package init(_ reader: RowReader, after seq: Seq) {
+        self.reader = reader
+        self.seq = seq
+    }
+
+    /// Hands over the rows that are kept, in order, and last the one with the new history.
+    /// - Returns: where they end without that last one.
+    /// - Throws: of kind `.corrupt` where an event up to the seq cannot be read, of kind `.misuse` where the journal does not
+    ///   reach from before the seq to it; and what `insert` throws.
+    package func copy(
+        _ source: some BatchRows, newHistory: History, at time: WallTime,
+        insert: (BatchRow, Span<UInt8>) throws(JournalError) -> Void
+    ) throws(JournalError) -> ChainLink {
+        let operation = "be cut after seq \(seq)"
+        let base = reader.base
+        guard seq.value >= base.seq else {
+            throw JournalError(
+                .misuse, operation: operation, reason: "the events up to \(base.seq) were trimmed",
+                remedy: "give the seq of an event that is there")
+        }
+        var link = base
+        do throws(JournalError) {
+            try source.forEachRow(from: base.position + 1, bytesMax: 1 << 20) { row, bytes throws(JournalError) in
+                let row = try reader.checked(row, after: link, bytes)
+                if row.lastSeq <= seq.value {
+                    try insert(row, bytes)
+                    link = row.link
+                    return true
+                }
+                var records: [UInt8] = []
+                records.append(copying: bytes)
+                let kept = try prefix(of: records, row)
+                records.removeLast(records.count - kept.bytes)
+                if kept.count > 0 {
+                    let part = BatchRow(
+                        after: link, count: kept.count, lastSeq: max(seq.value, link.seq), records: records.span)
+                    try insert(part, records.span)
+                    link = part.link
+                }
+                return false
+            }
+        } catch {
+            // Damage behind what is kept is what a cut is for.
+            guard error.kind == .corrupt, link.seq >= seq.value else { throw error }
+        }
+        guard link.seq >= seq.value else {
+            throw JournalError(
+                .misuse, operation: operation, reason: "its newest event is \(link.seq)",
+                remedy: "give the seq of an event that is there")
+        }
+        var record: [UInt8] = []
+        Record.historyBegun(newHistory, time).write(to: &record)
+        try insert(BatchRow(after: link, count: 1, lastSeq: link.seq, records: record.span), record.span)
+        return link
+    }
+
+    /// How many records, and bytes of them, are before the first event behind the seq.
+    private func prefix(of bytes: [UInt8], _ row: BatchRow) throws(JournalError) -> (count: UInt64, bytes: Int) {
+        var reader = ByteReader(bytes)
+        var count: UInt64 = 0
+        do throws(WireError) {
+            while !reader.isAtEnd {
+                let start = reader.position
+                if case .event(let event) = try Record(from: &reader), event.seq > seq { return (count, start) }
+                count += 1
+            }
+        } catch {
+            throw self.reader.damaged(row, "\(error)")
+        }
+        return (count, bytes.count)
+    }
+}

@@ -1,0 +1,202 @@
+import CBOR
+package import LoopCluster
+package import LoopCore
+internal import LoopWire
+
+/// Where the rows of a journal are kept: a file, or a database.
+package protocol BatchRows {
+    /// The newest rows that begin at or before a position, the newest first, without their records. A row is nil where its
+    /// numbers cannot be.
+    func rows(through position: UInt64, max: Int) throws(JournalError) -> [BatchRow?]
+
+    /// Calls `body` with the rows from a position on, in order, until it returns false.
+    /// - Parameter bytesMax: about how many bytes of records `body` will most likely want.
+    func forEachRow(
+        from position: UInt64, bytesMax: Int, _ body: (BatchRow?, Span<UInt8>) throws(JournalError) -> Bool
+    ) throws(JournalError)
+}
+
+/// Reads the records of a journal out of its rows, and checks each row that it reads.
+package struct RowReader: Sendable {
+    /// The loop, and where its journal is: for errors.
+    package let loop, place: String
+    /// Where the rows begin: what is before was trimmed.
+    package var base: ChainLink
+    /// The end of the newest row.
+    package var tail: ChainLink
+    /// Where the page ended that was read last: the next one most likely goes on there.
+    private var lastRead: ChainLink?
+
+    package init(loop: String, place: String, base: ChainLink, tail: ChainLink) {
+        self.loop = loop
+        self.place = place
+        self.base = base
+        self.tail = tail
+    }
+
+    /// A page of the records after a position, in order; empty at the end.
+    /// - Parameters:
+    ///   - position: the last position that is not wanted.
+    ///   - bytesMax: about how many bytes of records; at least one row is read.
+    /// - Throws: of kind `.corrupt` where the next record cannot be trusted, of kind `.misuse` where it was trimmed.
+    package mutating func records(
+        after position: UInt64, bytesMax: Int, in source: some BatchRows
+    ) throws(JournalError) -> [Record] {
+        guard position < tail.position else { return [] }
+        guard position >= base.position else {
+            throw .misuse("read the records after \(position)", "the records up to \(base.position) were trimmed")
+        }
+        var link = try link(before: position + 1, in: source)
+        guard link.position <= position else { throw damaged(after: link, "two rows hold record \(position + 1)") }
+        let first = link.position + 1
+        // One array for all rows of the page: events are slices of it.
+        var page: [UInt8] = []
+        var rows: [(row: BatchRow, start: Int)] = []
+        try source.forEachRow(from: first, bytesMax: bytesMax) { row, bytes throws(JournalError) in
+            do throws(JournalError) {
+                let checked = try checked(row, after: link, bytes)
+                rows.append((checked, page.count))
+                if page.isEmpty { page.reserveCapacity(min(max(bytesMax, bytes.count), 4 << 20)) }
+                page.append(copying: bytes)
+                link = checked.link
+            } catch {
+                // What is before the damage is read first; the next page begins with it.
+                if link.position <= position { throw error }
+                return false
+            }
+            return page.count < bytesMax || link.position <= position
+        }
+        guard link.position > position else { throw damaged(after: link, "there is no record \(link.position + 1)") }
+        lastRead = link
+        return try decode(page, rows, after: position)
+    }
+
+    private func decode(
+        _ page: [UInt8], _ rows: [(row: BatchRow, start: Int)], after position: UInt64
+    ) throws(JournalError) -> [Record] {
+        var records: [Record] = []
+        var expected = 0
+        for item in rows { expected += Int(clamping: item.row.lastPosition - item.row.firstPosition) + 1 }
+        // A record has two bytes at least.
+        records.reserveCapacity(min(expected, page.count / 2))
+        for (row, start) in rows {
+            let before = records.count
+            do throws(WireError) {
+                try Record.read(page[start..<start + Int(row.length)], into: &records)
+            } catch {
+                throw damaged(row, "\(error)")
+            }
+            guard UInt64(records.count - before) == row.lastPosition - row.firstPosition + 1 else {
+                throw damaged(row, "it holds \(records.count - before) records")
+            }
+        }
+        if let first = rows.first?.row.firstPosition, first <= position {
+            records.removeFirst(Int(position - first + 1))
+        }
+        return records
+    }
+
+    /// The end of the row before the one that holds a position.
+    private func link(before position: UInt64, in source: some BatchRows) throws(JournalError) -> ChainLink {
+        if position == base.position + 1 { return base }
+        if let lastRead, lastRead.position + 1 == position { return lastRead }
+        let rows = try source.rows(through: position, max: 2)
+        if rows.count == 2 {
+            guard let row = rows[1] else {
+                throw damaged(after: base, "a row before position \(position) has no numbers")
+            }
+            return row.link
+        }
+        return base
+    }
+
+    /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
+    /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
+    /// - Throws: of kind `.corrupt` where a row is missing.
+    package func position(before seq: Seq, in source: some BatchRows) throws(JournalError) -> UInt64 {
+        var low = base.position
+        var high = tail.position
+        // The row that holds `seq` begins behind `low`, and at most at `high` + 1.
+        while low < high {
+            let middle = low + (high - low + 1) / 2
+            guard let row = try source.rows(through: middle, max: 1).first ?? nil, row.lastPosition > low,
+                row.firstPosition > low
+            else { throw damaged(after: ChainLink(position: low, seq: seq.value, checksum: 0), "a row is missing") }
+            if row.lastSeq < seq.value {
+                low = max(row.lastPosition, low)
+            } else {
+                high = row.firstPosition - 1
+            }
+        }
+        return low
+    }
+
+    /// The end of the last row that has no event from `seq` on and no record behind `position`.
+    package func end(
+        ofRowsBefore seq: Seq, through position: UInt64, in source: some BatchRows
+    ) throws(JournalError) -> ChainLink {
+        var limit = min(position, try self.position(before: seq, in: source))
+        while limit > base.position {
+            guard let row = try source.rows(through: limit, max: 1).first ?? nil, row.firstPosition > base.position
+            else { return base }
+            if row.lastPosition <= limit { return row.link }
+            limit = row.firstPosition - 1
+        }
+        return base
+    }
+
+    // MARK: Checks
+
+    package func checked(
+        _ row: BatchRow?, after link: ChainLink, _ bytes: Span<UInt8>
+    ) throws(JournalError) -> BatchRow {
+        guard let row else { throw damaged(after: link, "the row's numbers cannot be") }
+        return try row.checked(after: link, bytes, loop: loop, path: place)
+    }
+
+    package func damaged(_ row: BatchRow, _ reason: String) -> JournalError {
+        .damaged(loop: loop, path: place, position: row.firstPosition, seq: row.firstSeq, reason)
+    }
+
+    package func damaged(after link: ChainLink, _ reason: String) -> JournalError {
+        // Wrapping: where nothing is known of a row, its seq is the one that was asked for, which may be any.
+        .damaged(loop: loop, path: place, position: link.position &+ 1, seq: link.seq &+ 1, reason)
+    }
+}
+
+extension BatchRow {
+    /// The row, once it is known to be the one that was written behind `link`.
+    package func checked(
+        after link: ChainLink, _ bytes: Span<UInt8>, loop: String, path: String
+    ) throws(JournalError) -> BatchRow {
+        var fault: String?
+        if firstPosition != link.position &+ 1 {
+            fault = "the next record that is there is \(firstPosition)"
+        } else if !follows(link) {
+            fault = "the next seq that is there is \(firstSeq)"
+        } else if length != UInt64(bytes.count) {
+            fault = "\(bytes.count) bytes of \(length) are there"
+        } else if sum(after: link, bytes) != checksum {
+            fault = "the bytes are not those that were written (checksum)"
+        }
+        guard let fault else { return self }
+        throw .damaged(loop: loop, path: path, position: link.position &+ 1, seq: link.seq &+ 1, fault)
+    }
+}
+
+extension JournalError {
+    /// What was written cannot be trusted from a position on.
+    package static func damaged(
+        loop: String, path: String, position: UInt64, seq: UInt64, _ reason: String
+    ) -> JournalError {
+        let kept = seq &- 1
+        return JournalError(
+            .corrupt, operation: "be read", reason: "at position \(position), seq \(seq): \(reason)",
+            remedy: "put back a copy of \(path), or keep events 1 to \(kept) and begin a new history: "
+                + "loop-reducer \(loop) trim --after \(kept) \(path)")
+    }
+
+    package static func misuse(_ operation: String, _ reason: String) -> JournalError {
+        JournalError(.misuse, operation: operation, reason: reason, remedy: Kind.misuse.remedy)
+    }
+}
