@@ -59,6 +59,7 @@ let package = Package(
         .library(name: "LoopKeyFiles", targets: ["LoopKeyFiles"]),
         .library(name: "LoopOptions", targets: ["LoopOptions"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
+        .library(name: "LoopPostgres", targets: ["LoopPostgres"]),
         .library(name: "LoopApp", targets: ["LoopApp"]),
         .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
@@ -77,6 +78,7 @@ let package = Package(
         .systemLibrary(name: "CHTTPD"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMemory"),
+        .systemLibrary(name: "CPQ"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
         // Counts allocations, for `make budgets`.
@@ -122,6 +124,12 @@ let package = Package(
                 "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire",
                 "LoopCluster", "LoopJournal", "LoopOptions", "SQLite", "ZMQ",
             ]),
+        // One owner type per handle of libpq.
+        library("PostgreSQL", ["CPQ", "Linux"]),
+        // Where records go, too: a PostgreSQL database. A reducer of one's own adds it; workers need it not.
+        library(
+            "LoopPostgres",
+            ["Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "PostgreSQL"]),
         // Programs with a user interface: stores of loops that run elsewhere, views on the terminal.
         library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
@@ -150,7 +158,7 @@ let package = Package(
             "LoopCommands",
             [
                 "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopTemplate", "LoopWire",
-                "LoopCluster", "LoopNode", "LoopOptions", "LoopWeb", "ZMQ",
+                "LoopCluster", "LoopNode", "LoopOptions", "LoopPostgres", "LoopWeb", "PostgreSQL", "ZMQ",
             ]),
         // How the examples are shown and served: pages, a server with faults, the program that runs them.
         library(
@@ -181,7 +189,7 @@ let package = Package(
         // What is done at every event, to be counted.
         library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"], in: "Tools"),
 
-        executable("loop-reducer", ["LoopExamples", "LoopNode"]),
+        executable("loop-reducer", ["LoopExamples", "LoopNode", "LoopPostgres"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
         executable("loop-example", ["LoopGallery"], in: "Examples"),
@@ -205,6 +213,11 @@ let package = Package(
             name: "TestFolders", dependencies: ["LoopLock", "LoopNode"], path: "Tests/TestFolders",
             swiftSettings: unchecked),
 
+        // PostgreSQL servers of the tests' own.
+        .target(
+            name: "TestDatabase", dependencies: ["LoopLock", "LoopNode", "PostgreSQL"], path: "Tests/TestDatabase",
+            swiftSettings: unchecked),
+
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
         tests("LoopCoreTests", ["LoopCollections", "LoopCompatibility", "LoopCore", "LoopLock", "LoopTesting"]),
@@ -215,7 +228,19 @@ let package = Package(
         tests("SQLiteTests", ["SQLite"]),
         tests(
             "LoopJournalTests",
-            ["CBOR", "CLinux", "CSQLite", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal", "SQLite"]),
+            [
+                "CBOR", "CLinux", "CSQLite", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal",
+                "LoopNode",
+                "LoopPostgres", "PostgreSQL", "SQLite", "TestDatabase",
+            ]),
+        tests("PostgreSQLTests", ["Linux", "LoopLock", "PostgreSQL", "TestDatabase"]),
+        tests(
+            "LoopPostgresTests",
+            [
+                "LoopCore", "LoopLock", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopPostgres",
+                "PostgreSQL",
+                "TestDatabase",
+            ]),
         tests("ZMQTests", ["LoopKeys", "ZMQ", "TestFolders"]),
         tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopKeyFiles", "TestFolders"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
@@ -257,7 +282,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopWeb", "LoopWire", "ZMQ", "TestFolders",
+                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopPostgres", "LoopWeb", "LoopWire", "PostgreSQL", "ZMQ",
+                "TestDatabase", "TestFolders",
                 "loop-reducer", "loop-effect", "loopctl",
             ]),
         tests(

@@ -21,7 +21,7 @@ final class KeptRecords: Sendable {
     var place: JournalPlace {
         JournalPlace(
             path: { _ in nil }, open: { _ throws(JournalError) in try self.open() },
-            read: { _ throws(JournalError) in KeptJournal(kept: self, owner: 0) })
+            read: { _, _ throws(JournalError) in KeptJournal(kept: self, owner: 0) })
     }
 
     private func open() throws(JournalError) -> KeptJournal {

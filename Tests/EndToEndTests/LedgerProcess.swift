@@ -49,20 +49,40 @@ final class LedgerProcess: Sendable {
 
     /// Starts it, or starts it again by the same command, and waits until it listens.
     func start() async throws {
-        let (lines, before) = (lines, said.count)
+        let before = said.count
+        try spawn()
+        try await says("listening at", after: before)
+    }
+
+    /// Starts a second process of it, which waits for the journal.
+    func startWaiting() async throws {
+        let before = said.count
+        try spawn(["--wait"])
+        try await says("waiting for it", after: before)
+    }
+
+    private func spawn(_ options: [String] = []) throws {
+        let lines = lines
         let process = try ChildProcess(
             .init(
                 Executables.path("loop-reducer"),
                 [
                     "ledger", "--bind", address.description, "--journal", journal, "--silence-limit", "1s",
-                ] + (isKeyed ? ["--keys", keys] : []) + more + ["\(folder.path)/pages"],
+                ] + (isKeyed ? ["--keys", keys] : []) + options + more + ["\(folder.path)/pages"],
                 output: .lines { _, line in lines.withLock { $0.append(line) } }))
         lives.withLock { $0.append(process) }
-        while !said.dropFirst(before).contains(where: { $0.contains("listening at") }) {
+    }
+
+    /// Waits until the newest process has said something.
+    func says(_ text: String, after before: Int) async throws {
+        while !said.dropFirst(before).contains(where: { $0.contains(text) }) {
             guard process.status == nil else { throw NodeError.system("the reducer ended: \(said)") }
             try await Task.sleep(for: .milliseconds(5))
         }
     }
+
+    /// The one that was started before the newest.
+    var formerProcess: ChildProcess { lives.withLock { $0[$0.count - 2] } }
 
     /// The options by which a program of ours is a peer in this role.
     func options(_ role: Role) -> [String] {

@@ -42,66 +42,6 @@ import Testing
         #expect(try Examples.open(folder.journal).all() == appender.records)
     }
 
-    @Test func `holds every kind of record`() throws {
-        let journal = try Examples.open(folder.journal)
-        let records = Examples.records.filter { if case .event = $0 { false } else { true } }
-        _ = try journal.append(records, through: UInt64(records.count))
-        journal.close()
-        #expect(try Examples.open(folder.journal).all() == records)
-    }
-
-    @Test func `is read in pages that begin anywhere and end about where they should`() throws {
-        var appender = Appender(try Examples.open(folder.journal))
-        for size in [1, 2, 3, 5, 1, 4] { try appender.append(events: size, others: 1) }
-        let journal = appender.journal
-        for bytesMax in [0, 1, 30, 100, 1 << 20] {
-            for position in 0...appender.records.count {
-                #expect(
-                    try journal.all(after: UInt64(position), bytesMax: bytesMax)
-                        == Array(appender.records[position...]))
-            }
-        }
-        // A page has the row that it begins in, and at most one row more than fits.
-        #expect(try journal.records(after: 0, bytesMax: 1).count == 2)
-        #expect(try journal.records(after: 3, bytesMax: 1).count == 2)
-        #expect(try journal.records(after: 1 << 40, bytesMax: 1).isEmpty)
-    }
-
-    @Test func `finds the position before a seq`() throws {
-        var appender = Appender(try Examples.open(folder.journal))
-        for size in [1, 2, 3, 0, 5, 1, 40, 1, 0, 7] { try appender.append(events: size, others: 1) }
-        for seq in 1...appender.seq {
-            let position = try appender.journal.position(before: Seq(seq))
-            let first = appender.records[Int(position)...].lazy.compactMap { record in
-                if case .event(let event) = record { event.seq.value } else { nil }
-            }.first
-            let found = try #require(first)
-            #expect(found <= seq && seq - found < 40)
-        }
-        #expect(try appender.journal.position(before: Seq(appender.seq + 1)) == appender.journal.position)
-        #expect(try appender.journal.position(before: .initial) == 0)
-    }
-
-    @Test func `refuses records that do not follow`() throws {
-        let journal = try Examples.open(folder.journal)
-        #expect(throws: JournalError.self) { try journal.append([.skipped(SessionID(1), number: 1)], through: 2) }
-        _ = try journal.append([.event(Examples.event(1))], through: 1)
-        let error = #expect(throws: JournalError.self) {
-            try journal.append([.event(Examples.event(3))], through: 2)
-        }
-        #expect(error?.kind == .misuse)
-        #expect(error?.reason == "event 3 follows event 1")
-        // What it takes for the state of the loop is not what its caller does: nothing more is written.
-        #expect(throws: JournalError.self) { try journal.append([.event(Examples.event(2))], through: 2) }
-        #expect(try journal.all() == [.event(Examples.event(1))])
-    }
-
-    @Test func `appends nothing without a row`() throws {
-        let journal = try Examples.open(folder.journal)
-        #expect(try journal.append([], through: 0).position == 0)
-        #expect(try journal.all() == [])
-    }
-
     @Test func `remembers that its loop has ended`() throws {
         let journal = try Examples.open(folder.journal)
         try journal.markEnded()

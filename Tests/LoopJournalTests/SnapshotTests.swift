@@ -93,16 +93,6 @@ import Testing
         #expect(try journal.content(of: kept) == [1])
     }
 
-    @Test mutating func `cover what is there, and nothing else`() throws {
-        try appender.append(events: 2)
-        for position: UInt64 in [3, 1 << 62, .max] {
-            #expect(throws: JournalError.self) {
-                try appender.journal.add(SnapshotEntry(position: position, seq: Seq(2), fingerprint: 0))
-            }
-        }
-        #expect(try appender.journal.snapshots() == [])
-    }
-
     @Test mutating func `allow trimming up to the second newest`() throws {
         for _ in 0..<4 {
             try appender.append(events: 10, others: 1)

@@ -114,7 +114,7 @@ import Testing
     }
 
     private static func snapshots(of path: String) throws -> Int {
-        var journal = try JournalPlace.file(path).read?("notes")
+        var journal = try JournalPlace.file(path).read?("notes") { _ in }
         defer { journal?.close() }
         return try journal?.snapshots().count ?? -1
     }

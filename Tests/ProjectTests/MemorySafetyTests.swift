@@ -7,6 +7,7 @@ import Testing
         "LoopLock": "locks of the system, which lie at fixed addresses",
         "CBOR": "boxes used again, and documents that are read where they lie",
         "LoopCollections": "tables that own their memory",
+        "PostgreSQL": "handles and results of libpq",
         "SQLite": "handles and memory of SQLite",
         "ZMQ": "handles and frames of libzmq",
         "ZLib": "checksums by zlib",

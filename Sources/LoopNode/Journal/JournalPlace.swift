@@ -1,5 +1,5 @@
 package import LoopCluster
-import LoopCore
+package import LoopCore
 import LoopJournal
 import LoopWire
 
@@ -15,27 +15,49 @@ public struct JournalPlace: Sendable {
         /// Called at least ten times a second while it waits, with what is known of the process that has the journal. It may take a
         /// tenth of a second. Returns whether to go on waiting.
         package var whileWaiting: ((JournalOwner) -> Bool)?
+        /// Whether the journal of a run that has ended is opened as it is, instead of making room for the next run.
+        package var keepsEnded = false
         /// Asked while it waits: whether it is to give up, with the error of a journal that another process has.
         package var isStopping: @Sendable () -> Bool
         package var note: @Sendable (String) -> Void
+
+        package init(
+            loop: String, durability: Durability, waits: Bool, address: String? = nil,
+            isStopping: @escaping @Sendable () -> Bool, note: @escaping @Sendable (String) -> Void
+        ) {
+            self.loop = loop
+            self.durability = durability
+            self.waits = waits
+            self.address = address
+            self.isStopping = isStopping
+            self.note = note
+        }
     }
 
-    /// For people; nil for a journal in memory.
+    /// The file, next to which the crash note is; nil for a journal that is no file.
     package let path: @Sendable (_ loop: String) -> String?
+    /// For people. It has no password.
+    package let name: @Sendable (_ loop: String) -> String
     package let open: @Sendable (Opening) throws(JournalError) -> any Journal
     /// Opens the journal for reading, while another process may write it; nil where it cannot be read.
     package let read: Reader?
+    /// Keeps events up to a seq and begins a new history; nil where that cannot be done.
+    package let cut: Cutter?
 
-    package typealias Reader = @Sendable (_ loop: String) throws(JournalError) -> any Journal
+    /// - Parameter note: told what a person should know of the journal.
+    package typealias Reader =
+        @Sendable (_ loop: String, _ note: (String) -> Void) throws(JournalError) -> any Journal
+    package typealias Cutter = @Sendable (_ loop: String, _ after: Seq) throws(JournalError) -> Void
 
     package init(
-        path: @escaping @Sendable (String) -> String?,
-        open: @escaping @Sendable (Opening) throws(JournalError) -> any Journal,
-        read: Reader?
+        path: @escaping @Sendable (String) -> String?, name: (@Sendable (String) -> String)? = nil,
+        open: @escaping @Sendable (Opening) throws(JournalError) -> any Journal, read: Reader?, cut: Cutter? = nil
     ) {
         self.path = path
+        self.name = name ?? { path($0) ?? "memory" }
         self.open = open
         self.read = read
+        self.cut = cut
     }
 
     /// Nothing outlives the process; every start begins a new history.
@@ -53,13 +75,32 @@ public struct JournalPlace: Sendable {
         return JournalPlace(
             path: { name($0) },
             open: { opening throws(JournalError) in try openFile(name(opening.loop), opening) },
-            read: { loop throws(JournalError) in try SQLiteJournal.read(name(loop)) })
+            read: { loop, note throws(JournalError) in try readFile(name(loop), loop, note) },
+            cut: { loop, seq throws(JournalError) in
+                try SQLiteJournal.cut(
+                    name(loop), after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall)
+            })
+    }
+
+    private static func readFile(
+        _ path: String, _ loop: String, _ note: (String) -> Void
+    ) throws(JournalError) -> any Journal {
+        let journal = try SQLiteJournal.read(path)
+        guard journal.loop == loop else {
+            journal.close()
+            throw JournalError(
+                .foreign, operation: "be read",
+                reason: "\(path) is the journal of the loop \(journal.loop), not of \(loop)",
+                remedy: "give the journal of \(loop), or run the program of \(journal.loop)")
+        }
+        for line in journal.openReport { note(line) }
+        return journal
     }
 
     /// A job whose outcome was told is over: its journal makes room for the next run's.
     private static func openFile(_ path: String, _ opening: Opening) throws(JournalError) -> any Journal {
         let journal = try openFileOnce(path, opening)
-        guard journal.hasEnded else { return journal }
+        guard journal.hasEnded, !opening.keepsEnded else { return journal }
         journal.close()
         let previous = try SQLiteJournal.setAside(path)
         opening.note("the run of \(path) has ended; its journal is \(previous ?? "gone") now, and a new one begins")

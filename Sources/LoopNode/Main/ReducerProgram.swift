@@ -36,7 +36,8 @@ public enum ReducerProgram {
         help: "how many new connections are taken in a second; the peers of more connect later")
     static let journal = Option(
         optional: "journal", .string.named("FILE"),
-        help: "where events are kept: a file, by default LOOP.journal; or memory, which lasts as long as the process")
+        help: "where events are kept: a file, by default LOOP.journal; memory, which lasts as long as the process; or a"
+            + " database, such as postgres://user@host/db, where the program has LoopPostgres")
     static let durability = Option(
         "durability", .choice(Durability.allCases.map(\.rawValue)), default: Durability.fsync.rawValue,
         help: "what an acknowledged event survives: a loss of power, the end of the process, or nothing")
@@ -64,9 +65,11 @@ public enum ReducerProgram {
     ///   - loops: the loops that the program can run.
     ///   - name: the program's name in its help.
     ///   - leavesNameOut: the program is of its first loop alone, which is not named on the command line.
-    public static func program(_ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false)
-        -> NodeProgram
-    {
+    ///   - engines: where else than in files it keeps journals.
+    public static func program(
+        _ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false,
+        engines: [JournalEngine] = []
+    ) -> NodeProgram {
         let node = OptionGroup(
             "Reducer",
             [
@@ -82,7 +85,7 @@ public enum ReducerProgram {
                 64 wrong usage; 130 ended at once by a second signal.
                 """,
             groups: [node, keeping, OptionGroup("Log", LogOptions.all)], loops: loops, takesArguments: true,
-            leavesNameOut: leavesNameOut, others: JournalCommands.all
+            leavesNameOut: leavesNameOut, others: JournalCommands(engines: engines).all
         ) { loop, arguments, signals in
             var configuration = ReducerNodeConfiguration(bind: arguments[bind])
             configuration.keys = arguments[keys].map { KeyFolder($0) }
@@ -93,10 +96,8 @@ public enum ReducerProgram {
             configuration.sessionsPerKeyMax = arguments[sessionsPerKey]
             configuration.connectionLimits.connectionsMax = arguments[connectionsMax]
             configuration.connectionLimits.connectionsPerSecond = arguments[connectionsPerSecond]
-            switch arguments[journal] {
-            case "memory"?: configuration.journal = .memory
-            case let path: configuration.journal = .file(path)
-            }
+            let place = try JournalPlace(usage: arguments[journal], engines: engines, of: "--journal")
+            configuration.journal = place
             configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
             configuration.waitsForJournal = arguments[wait]
             configuration.isStandby = arguments[standby]
@@ -112,7 +113,7 @@ public enum ReducerProgram {
             // Stopped before there was a verdict: that is what was asked for. To a log, the next start says where the loop is.
             case .stopped:
                 if Terminals.settings(of: 2) != nil {
-                    StandardError.line(farewell(of: loop.name, journal: arguments[journal]))
+                    StandardError.line(farewell(of: loop.name, journal: place.name(loop.name)))
                 }
                 return 0
             case .notStarted:
@@ -125,9 +126,9 @@ public enum ReducerProgram {
     }
 
     /// For a user who has stopped a reducer by Ctrl-C.
-    static func farewell(of loop: String, journal: String?) -> String {
+    static func farewell(of loop: String, journal: String) -> String {
         if journal == "memory" { return "reducer \(loop): stopped; nothing was kept" }
-        return "reducer \(loop): stopped; the loop is kept in \(journal ?? "\(loop).journal"), "
+        return "reducer \(loop): stopped; the loop is kept in \(journal), "
             + "and the same command continues it"
     }
 
@@ -148,20 +149,36 @@ public enum ReducerProgram {
     }
 }
 
+extension JournalPlace {
+    /// Reads a word of the command line.
+    init(usage text: String?, engines: [JournalEngine], of word: String) throws(UsageError) {
+        do throws(JournalPlaceError) {
+            try self.init(text, engines: engines)
+        } catch {
+            throw UsageError(message: "\(word) cannot be used: \(error)", hint: "see --help")
+        }
+    }
+}
+
 extension ReducerNode {
     /// The whole of a user's own reducer executable.
     ///
     ///     @main struct Main { static func main() async { await ReducerNode.main(Traffic()) } }
-    public static func main(_ definition: Definition) async -> Never {
-        await main { definition }
+    /// - Parameters:
+    ///   - definition: the loop.
+    ///   - engines: where else than in files it keeps journals; `[.postgres]` with LoopPostgres.
+    public static func main(_ definition: Definition, engines: [JournalEngine] = []) async -> Never {
+        await main(engines: engines) { definition }
     }
 
     /// The same where the definition is made with `await` before the node starts. An error is printed, and the program exits with 2.
     ///
     ///     await ReducerNode.main { Shop(database: try await Database.connect(url)) }
-    public static func main(_ make: @escaping @Sendable () async throws -> Definition) async -> Never {
+    public static func main(
+        engines: [JournalEngine] = [], _ make: @escaping @Sendable () async throws -> Definition
+    ) async -> Never {
         let loop = RunnableLoop(Definition.self, make)
-        await ReducerProgram.program([loop], name: ProgramName.current, leavesNameOut: true).main()
+        await ReducerProgram.program([loop], name: ProgramName.current, leavesNameOut: true, engines: engines).main()
     }
 }
 

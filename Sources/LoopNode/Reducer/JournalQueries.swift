@@ -38,7 +38,7 @@ struct JournalQueries: Sendable {
         let work: @Sendable () throws -> AdministrationAnswer
         if let read {
             work = { [loop, answer] in
-                var journal = try read(loop)
+                var journal = try read(loop) { _ in }
                 defer { journal.close() }
                 return try answer(reading, journal)
             }

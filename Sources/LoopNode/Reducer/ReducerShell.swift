@@ -342,7 +342,7 @@ extension JournalError.Kind {
     /// Whether it may be well again later.
     fileprivate var mayPass: Bool {
         switch self {
-        case .full, .readOnly, .failedDisk, .locked: true
+        case .full, .readOnly, .failedDisk, .locked, .unreachable: true
         case .corrupt, .foreign, .misuse: false
         }
     }

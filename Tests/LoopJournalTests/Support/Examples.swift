@@ -99,28 +99,40 @@ enum Examples {
     }
 }
 
-/// Appends batches of events and other records, numbered as they come.
-struct Appender {
-    var journal: SQLiteJournal
+/// Batches of events and other records, numbered as they come.
+struct Batches {
     var seq: UInt64 = 0
-    /// Everything that was acknowledged, in order.
-    private(set) var records: [Record] = []
 
-    init(_ journal: SQLiteJournal) { self.journal = journal }
-
-    mutating func append(events: Int, others: Int = 0, bytes: Int = 3) throws {
+    mutating func next(events: Int, others: Int = 0, bytes: Int = 3) -> [Record] {
         var batch: [Record] = []
         for _ in 0..<events {
             seq += 1
             batch.append(.event(Examples.event(seq, bytes: bytes)))
         }
         for number in 0..<others { batch.append(.skipped(SessionID(2), number: UInt64(number))) }
+        return batch
+    }
+}
+
+/// Appends batches.
+struct Appender {
+    var journal: SQLiteJournal
+    private var batches = Batches()
+    /// Everything that was acknowledged, in order.
+    private(set) var records: [Record] = []
+
+    init(_ journal: SQLiteJournal) { self.journal = journal }
+
+    var seq: UInt64 { batches.seq }
+
+    mutating func append(events: Int, others: Int = 0, bytes: Int = 3) throws {
+        let batch = batches.next(events: events, others: others, bytes: bytes)
         _ = try journal.append(batch, through: journal.position + UInt64(batch.count))
         records += batch
     }
 }
 
-extension SQLiteJournal {
+extension Journal {
     /// Everything after a position, page by page.
     func all(after position: UInt64 = 0, bytesMax: Int = 1 << 20) throws -> [Record] {
         var records: [Record] = []

@@ -65,11 +65,14 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, "reducer lamp: stopped; the loop is kept in lamp.journal, and the same command continues it"),
+            (
+                "lamp.journal",
+                "reducer lamp: stopped; the loop is kept in lamp.journal, and the same command continues it"
+            ),
             ("l", "reducer lamp: stopped; the loop is kept in l, and the same command continues it"),
             ("memory", "reducer lamp: stopped; nothing was kept"),
-        ] as [(String?, String)])
-    func `says to who has stopped a reducer how to continue`(journal: String?, line: String) {
+        ] as [(String, String)])
+    func `says to who has stopped a reducer how to continue`(journal: String, line: String) {
         #expect(ReducerProgram.farewell(of: "lamp", journal: journal) == line)
     }
 }

@@ -24,7 +24,7 @@ import Testing
     private func notes() throws -> [String] {
         let lines = Locked<[String]>([])
         let tools = JournalTools({ Jobs(ends: false) }, note: { line in lines.withLock { $0.append(line) } })
-        for _ in 0..<2 { _ = try tools.history(path, .initial, nil, nil) }
+        for _ in 0..<2 { _ = try tools.history(.file(path), .initial, nil, nil) }
         return lines.withLock { $0 }
     }
 

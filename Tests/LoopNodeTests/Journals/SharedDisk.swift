@@ -12,7 +12,7 @@ final class SharedDisk: Sendable {
     var place: JournalPlace {
         JournalPlace(
             path: { _ in nil }, open: { opening throws(JournalError) in try self.open(opening) },
-            read: { _ throws(JournalError) in TestDiskJournal(disk: self.disk) })
+            read: { _, _ throws(JournalError) in TestDiskJournal(disk: self.disk) })
     }
 
     private func open(_ opening: JournalPlace.Opening) throws(JournalError) -> any Journal {

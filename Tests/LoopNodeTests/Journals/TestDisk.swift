@@ -36,7 +36,7 @@ final class TestDisk: Sendable {
                 self.content.withLock { $0.openCount += 1 }
                 return TestDiskJournal(disk: self)
             },
-            read: { _ throws(JournalError) in TestDiskJournal(disk: self) })
+            read: { _, _ throws(JournalError) in TestDiskJournal(disk: self) })
     }
 }
 

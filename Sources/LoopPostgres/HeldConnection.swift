@@ -1,0 +1,182 @@
+internal import LoopCluster
+internal import LoopCore
+internal import LoopLock
+internal import LoopNode
+internal import PostgreSQL
+
+/// The connection of a journal, which the reducer's thread and the one that renews the lease use in turn. All appends and
+/// renewals of a term go through it, one behind the other.
+///
+/// A thread of its own renews, because the reducer's does not come to it while it replays a journal or reduces a long event. A
+/// renewal is a commit and not a look: an isolated old primary answers looks.
+final class HeldConnection: Sendable {
+    private struct Turn {
+        var isUsed = false
+        var isClosing = false
+        /// Why nothing more is done.
+        var failure: JournalError?
+        /// When the newest write was sent of those that have succeeded.
+        var provenAt: MonotonicTime
+    }
+
+    let url: ConnectionString
+    let journalID: Int64
+    /// Nil: it only reads.
+    let term: Term?
+    private let lease: Duration
+    private let session: Exclusive<PostgresSession>
+    private let turn: Monitor<Turn>
+
+    /// - Parameter provenAt: when the statement was sent that began the term.
+    init(
+        _ session: consuming sending PostgresSession, journalID: Int64, term: Term?, lease: Duration,
+        provenAt: MonotonicTime
+    ) {
+        url = session.url
+        self.journalID = journalID
+        self.term = term
+        self.lease = lease
+        self.session = Exclusive(session)
+        turn = Monitor(Turn(provenAt: provenAt))
+    }
+
+    // MARK: Use
+
+    /// Runs `body` while no other thread uses the connection. After an error nothing more is done with it.
+    /// - Parameter isProof: whether its success shows that the journal is still held.
+    func use<Result: ~Copyable>(
+        _ operation: String, isProof: Bool = false,
+        _ body: (inout PostgresSession) throws(JournalError) -> Result
+    ) throws(JournalError) -> Result {
+        try turn.wait(until: { !$0.isUsed }) { turn throws(JournalError) in
+            if let failure = turn.failure { throw Self.afterwards(operation, failure) }
+            guard !turn.isClosing else { throw .notUsable(operation, "it was closed") }
+            turn.isUsed = true
+        }
+        let began = SystemClock.monotonic
+        do throws(JournalError) {
+            let result = try session.withValue { session throws(JournalError) in try body(&session) }
+            end(provenAt: isProof ? began : nil, failure: nil)
+            return result
+        } catch {
+            session.withValue { $0.drop() }
+            end(provenAt: nil, failure: error)
+            throw error
+        }
+    }
+
+    private func end(provenAt: MonotonicTime?, failure: JournalError?) {
+        turn.withLock { turn in
+            turn.isUsed = false
+            if let provenAt { turn.provenAt = provenAt }
+            if turn.failure == nil { turn.failure = failure }
+        }
+        turn.broadcast()
+    }
+
+    private static func afterwards(_ operation: String, _ failure: JournalError) -> JournalError {
+        JournalError(
+            failure.kind, operation: operation,
+            reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
+            remedy: failure.remedy)
+    }
+
+    /// Runs `body` in a transaction that ends as a whole if the journal is not held any more.
+    func fenced<Result: ~Copyable>(
+        _ operation: String, within limit: Duration = PostgresSession.longLimit,
+        _ body: (inout PostgresConnection) throws(PostgresError) -> Result
+    ) throws(JournalError) -> Result {
+        let condition = try condition(operation)
+        return try use(operation, isProof: true) { session throws(JournalError) in
+            do throws(PostgresError) {
+                return try session.connection.transaction(operation, within: limit) {
+                    connection throws(PostgresError) in
+                    let held = try connection.run(Self.renewal, condition, operation, within: PostgresSession.limit)
+                    guard held.affectedCount == 1 else {
+                        throw PostgresError(.lost, operation, text: "another process holds the journal now")
+                    }
+                    return try body(&connection)
+                }
+            } catch {
+                throw .postgres(operation, error, at: session.url)
+            }
+        }
+    }
+
+    /// Which journal, and in which term; for a statement's condition.
+    func condition(_ operation: String) throws(JournalError) -> [Parameter] {
+        guard let term else { throw .notUsable(operation, "it was opened for reading") }
+        return [.integer(journalID), .integer(term.number), .integer(term.nonce)]
+    }
+
+    // MARK: The lease
+
+    private static let renewal = PreparedStatement(
+        "renew", "UPDATE loop_journal SET renewals = renewals + 1 WHERE id = $1 AND term = $2 AND nonce = $3")
+
+    /// Nothing is sent where the newest proof is younger than a lease; nobody may have taken the journal since.
+    func prove(_ operation: String) throws(JournalError) {
+        let (failure, provenAt, isClosing) = turn.withLock { ($0.failure, $0.provenAt, $0.isClosing) }
+        if let failure { throw Self.afterwards(operation, failure) }
+        if isClosing { throw .notUsable(operation, "it was closed") }
+        if SystemClock.monotonic - provenAt > lease { try renew() }
+    }
+
+    private func renew() throws(JournalError) {
+        let operation = "renew its lease"
+        let condition = try condition(operation)
+        try use(operation, isProof: true) { session throws(JournalError) in
+            guard try session.run(Self.renewal, condition, operation).affectedCount == 1 else {
+                throw .notHeld(operation, session.url)
+            }
+        }
+    }
+
+    /// Starts the thread that renews the lease where nothing else has.
+    func beginRenewals() throws(JournalError) {
+        do {
+            _ = try NodeThread("loop-lease") { self.renewUntilTheEnd() }
+        } catch {
+            throw JournalError(
+                .unreachable, operation: "renew its lease", reason: "\(error)", remedy: "give the process more threads")
+        }
+    }
+
+    private func renewUntilTheEnd() {
+        let every = lease / 4
+        while true {
+            let due = turn.withLock { turn in turn.provenAt + every }
+            let now = SystemClock.monotonic
+            let isOver = turn.wait(
+                until: { $0.isClosing || $0.failure != nil }, timeout: due > now ? due - now : .zero)
+            if isOver { return }
+            let isStale = turn.withLock { SystemClock.monotonic - $0.provenAt >= every }
+            // The next append, or the next turn without one, says what went wrong.
+            if isStale { try? renew() }
+        }
+    }
+
+    // MARK: The end
+
+    /// Closes the connection. Others may take the journal at once, unless something has failed.
+    /// - Parameter releases: whether they are told so.
+    func close(releases: Bool) {
+        let mayRelease: Bool? = turn.wait(until: { !$0.isUsed }) { turn in
+            guard !turn.isClosing else { return nil }
+            turn.isClosing = true
+            return turn.failure == nil
+        }
+        guard let mayRelease else { return }
+        turn.broadcast()
+        session.withValue { session in
+            if releases, mayRelease, let condition = try? condition("release it") {
+                _ = try? session.run(
+                    PreparedStatement(
+                        "release",
+                        "UPDATE loop_journal SET released = true WHERE id = $1 AND term = $2 AND nonce = $3"),
+                    condition, "release it")
+            }
+            session.drop()
+        }
+    }
+}

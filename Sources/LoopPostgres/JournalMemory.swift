@@ -1,0 +1,24 @@
+internal import LoopJournal
+internal import LoopLock
+internal import LoopNode
+
+/// What a process remembers of a journal from one opening to the next.
+package final class JournalMemory: Sendable {
+    struct State {
+        /// Whether an opening of this process has it.
+        var isOpen = false
+        var watch = LeaseWatch()
+        /// The end of the newest row that the database has vouched for.
+        var receipt: ChainLink?
+    }
+
+    /// Random: the same process may take the journal again at once, a copy of it may not.
+    let holder = Int64(bitPattern: SystemRandom.uint64() | 1)
+    private let state = Locked(State())
+
+    package init() {}
+
+    func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in body(&state) }
+    }
+}

@@ -1,0 +1,84 @@
+internal import LoopCluster
+internal import LoopCore
+internal import LoopLock
+public import LoopNode
+internal import LoopWire
+public import PostgreSQL
+
+extension JournalPlace {
+    /// A journal in a PostgreSQL database, whose tables `loopctl journal init` has made. Several loops may share it.
+    /// - Parameters:
+    ///   - url: the database.
+    ///   - keptAs: which of the loop's journals is read; only the current one is opened for writing.
+    public static func postgres(_ url: ConnectionString, keptAs: KeptAs = .current) -> JournalPlace {
+        postgres(url, keptAs: keptAs, lease: PostgresOpening.standardLease)
+    }
+
+    package static func postgres(
+        _ url: ConnectionString, keptAs: KeptAs = .current, lease: Duration
+    ) -> JournalPlace {
+        let memories = Locked([String: JournalMemory]())
+        @Sendable func memory(of loop: String) -> JournalMemory {
+            memories.withLock { memories in
+                if let known = memories[loop] { return known }
+                let new = JournalMemory()
+                memories[loop] = new
+                return new
+            }
+        }
+        @Sendable func refuseWriting() throws(JournalError) {
+            guard keptAs == .current else {
+                throw JournalError(
+                    .readOnly, operation: "be opened for writing",
+                    reason: "the \(keptAs.rawValue) journal of a loop is only kept to be read",
+                    remedy: "leave #\(keptAs.rawValue) out")
+            }
+        }
+        return JournalPlace(
+            path: { _ in nil }, name: { _ in keptAs == .current ? url.description : "\(url)#\(keptAs.rawValue)" },
+            open: { request throws(JournalError) in
+                try refuseWriting()
+                var opening = PostgresOpening(loop: request.loop, newHistory: History(SystemRandom.uint64() | 1))
+                opening.durability = request.durability
+                opening.lease = lease
+                opening.address = request.address ?? ""
+                opening.waits = request.waits
+                opening.isStopping = request.isStopping
+                opening.note = request.note
+                opening.keepsEnded = request.keepsEnded
+                let journal = try PostgresJournal.open(url, opening, memory: memory(of: request.loop))
+                for line in journal.openReport { request.note(line) }
+                return journal
+            },
+            read: { loop, _ throws(JournalError) in try PostgresJournal.read(url, loop: loop, keptAs: keptAs) },
+            cut: { loop, seq throws(JournalError) in
+                try refuseWriting()
+                let opening = PostgresOpening(loop: loop, newHistory: History(SystemRandom.uint64() | 1))
+                try PostgresJournal.cut(url, opening, after: seq, at: SystemClock.wall, memory: memory(of: loop))
+            })
+    }
+}
+
+extension JournalEngine {
+    /// Journals in PostgreSQL: `--journal postgres://user@host/database`.
+    ///
+    /// `#previous` and `#damaged` behind a URL name what the file journal keeps in files of these names, for reading.
+    public static let postgres = JournalEngine(
+        "PostgreSQL", form: "postgres://USER@HOST/DATABASE", isPlace: ConnectionString.isURL
+    ) { text throws(JournalPlaceError) in
+        var (url, keptAs) = (text[...], KeptAs.current)
+        if let mark = text.lastIndex(of: "#") {
+            let name = String(text[text.index(after: mark)...])
+            guard let found = KeptAs(rawValue: name) else {
+                throw JournalPlaceError(
+                    "there is no '#\(name)'; a loop has #previous and #damaged journals besides its current one")
+            }
+            (url, keptAs) = (text[..<mark], found)
+        }
+        do throws(PostgresError) {
+            return .postgres(try ConnectionString(String(url)), keptAs: keptAs)
+        } catch {
+            throw JournalPlaceError(error.description)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import LoopCluster
+internal import LoopJournal
+internal import LoopWire
+internal import PostgreSQL
+
+/// The name under which a loop's journal is kept. There is one of each.
+public enum KeptAs: String, CaseIterable, Sendable {
+    /// The one that a reducer opens.
+    case current
+    /// That of the run before, whose outcome was told.
+    case previous
+    /// What a cut has replaced.
+    case damaged
+}
+
+/// One reducer's ownership of a journal, from a takeover to the next. Each append names it.
+struct Term: Equatable, Sendable {
+    /// Grows by one with each takeover.
+    var number: Int64
+    /// Random: where a failover of the database loses a takeover, the number is given twice.
+    var nonce: Int64
+}
+
+/// What a row of `loop_journal` says.
+struct JournalRow: Equatable, Sendable {
+    let id: Int64
+    let loop: String
+    let history: Int64
+    let hasEnded: Bool
+    let movedTo: String?
+    let term: Term
+    /// A random number of the process, or rather of the place that it opened the journal by.
+    let holder: Int64
+    /// For people: where the holder is.
+    let address: String
+    let backend: Int64
+    let leaseMilliseconds: Int64
+    let renewals: Int64
+    let isReleased: Bool
+    let tail: ChainLink
+    let base: ChainLink
+
+    static let columns = """
+        id, loop, history, ended, moved_to, term, nonce, holder, address, backend, lease_ms, renewals, released,
+            position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum
+        """
+
+    /// Reads a row of these columns.
+    /// - Throws: of kind `.corrupt` where its numbers cannot be.
+    init(_ result: borrowing QueryResult, at url: ConnectionString) throws(JournalError) {
+        func number(_ column: Int) -> Int64 { result.integer(0, column) ?? -1 }
+        id = number(0)
+        loop = result.text(0, 1) ?? ""
+        history = number(2)
+        hasEnded = number(3) == 1
+        movedTo = result.text(0, 4)
+        term = Term(number: number(5), nonce: number(6))
+        holder = number(7)
+        address = result.text(0, 8) ?? ""
+        backend = number(9)
+        leaseMilliseconds = number(10)
+        renewals = number(11)
+        isReleased = number(12) == 1
+        guard let tail = ChainLink(trimmedTo: number(13), seq: number(14), checksum: number(15)),
+            let base = ChainLink(trimmedTo: number(16), seq: number(17), checksum: number(18)),
+            base.position <= tail.position
+        else {
+            throw JournalError(
+                .corrupt, operation: "be opened",
+                reason: "the row of the loop \(loop) in \(url) has numbers that cannot be",
+                remedy: "put back a copy of the database")
+        }
+        self.tail = tail
+        self.base = base
+    }
+}
+
+extension PostgresSession {
+    /// The row of a loop's journal; nil: it has none of that name.
+    mutating func row(of loop: String, _ keptAs: KeptAs) throws(JournalError) -> JournalRow? {
+        let found = try run(
+            PreparedStatement(
+                "journal", "SELECT \(JournalRow.columns) FROM loop_journal WHERE loop_id = $1 AND kept_as = $2"),
+            [.integer(Int64(bitPattern: LoopID(name: loop).value)), .text(keptAs.rawValue)], "be opened")
+        guard found.count > 0 else { return nil }
+        let row = try JournalRow(found, at: url)
+        guard row.loop == loop else {
+            throw JournalError(
+                .foreign, operation: "be opened",
+                reason: "\(url) has a journal of the loop \(row.loop), whose number is that of \(loop), too",
+                remedy: "give one of the loops another name, or another database")
+        }
+        return row
+    }
+
+    /// Makes an empty journal that has no holder, where the loop has none.
+    mutating func makeJournal(of loop: String, history: History) throws(JournalError) {
+        _ = try run(
+            """
+            INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, address, backend, lease_ms,
+                    renewals, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
+                VALUES ($1, $2, 'current', $3, 0, 0, 0, '', 0, 0, 0, true, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
+            """,
+            [
+                .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop),
+                .integer(Int64(bitPattern: history.value)),
+            ], "be made")
+    }
+}

@@ -1,0 +1,121 @@
+internal import LoopCluster
+internal import LoopJournal
+internal import LoopWire
+internal import PostgreSQL
+
+/// A journal on its way into a database. No reducer opens it before it is whole and takes its place in one transaction; what a
+/// process leaves that ends in between is removed by the next one.
+struct PostgresArrival: ~Copyable {
+    private var session: PostgresSession
+    let journalID: Int64
+    private static let operation = "be copied"
+
+    /// The name under which it waits.
+    static let keptAs = "arriving"
+
+    init(_ url: ConnectionString, loop: String, history: Int64) throws(JournalError) {
+        var session = try PostgresSession.open(url, for: .writing, name: "loop/copy")
+        let made = try Self.make(loop, history, &session)
+        self.init(session, made)
+    }
+
+    private init(_ session: consuming PostgresSession, _ journalID: Int64) {
+        self.session = session
+        self.journalID = journalID
+    }
+
+    /// Makes its row, in the place of one that an earlier process has left.
+    private static func make(
+        _ loop: String, _ history: Int64, _ session: inout PostgresSession
+    ) throws(JournalError) -> Int64 {
+        // The transaction that puts it into its place is committed behind all of this, and takes it along.
+        try session.setSynchronousCommit(false)
+        do throws(PostgresError) {
+            try session.connection.removeJournal(of: loop, keptAs: Self.keptAs, Self.operation)
+            let made = try session.connection.run(
+                """
+                INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, address, backend, lease_ms,
+                        renewals, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
+                    VALUES ($1, $2, $3, $4, 0, 0, 0, '', 0, 0, 0, true, 0, 0, 0, 0, 0, 0) RETURNING id
+                """,
+                [
+                    .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop), .text(Self.keptAs),
+                    .integer(history),
+                ], Self.operation, within: PostgresSession.limit)
+            return made.integer(0, 0) ?? 0
+        } catch {
+            throw .postgres(Self.operation, error, at: session.url)
+        }
+    }
+
+    private static let insertion = PreparedStatement(
+        "insert",
+        """
+        INSERT INTO loop_batch (journal_id, first_position, last_position, first_seq, last_seq, checksum, term, records)
+            VALUES ($1, $2, $3, $4, $5, $6, 0, $7)
+        """)
+
+    /// Copies a row as it is.
+    mutating func insert(_ row: BatchRow, _ records: Span<UInt8>) throws(JournalError) {
+        var bytes: [UInt8] = []
+        bytes.append(copying: records)
+        _ = try session.run(
+            Self.insertion,
+            [
+                .integer(journalID), .integer(Int64(clamping: row.firstPosition)),
+                .integer(Int64(clamping: row.lastPosition)), .integer(Int64(clamping: row.firstSeq)),
+                .integer(Int64(clamping: row.lastSeq)), .integer(Int64(row.checksum)), .bytes(bytes),
+            ], Self.operation)
+    }
+
+    /// Copies a snapshot.
+    mutating func insert(_ entry: SnapshotEntry, _ bytes: [UInt8]) throws(JournalError) {
+        let written = try session.write(entry, bytes, of: journalID, pause: 0)
+        do throws(PostgresError) {
+            try session.connection.list(written, of: journalID, term: 0, Self.operation)
+        } catch {
+            throw .postgres(Self.operation, error, at: session.url)
+        }
+    }
+
+    /// Copies the snapshots of another journal of the same database, as far as this one covers them.
+    mutating func insertSnapshots(of other: Int64, from base: ChainLink, through end: ChainLink) throws(JournalError) {
+        let parameters: [Parameter] = [
+            .integer(journalID), .integer(other), .integer(Int64(clamping: base.position)),
+            .integer(Int64(clamping: end.position)),
+        ]
+        _ = try session.run(
+            """
+            INSERT INTO loop_snapshot SELECT $1, position, seq, fingerprint, byte_count, checksum, term FROM loop_snapshot
+                WHERE journal_id = $2 AND position BETWEEN $3 AND $4
+            """, parameters, Self.operation)
+        _ = try session.run(
+            """
+            INSERT INTO loop_snapshot_piece SELECT $1, position, checksum, piece, content FROM loop_snapshot_piece
+                WHERE journal_id = $2 AND position BETWEEN $3 AND $4
+            """, parameters, Self.operation, within: PostgresSession.longLimit)
+    }
+
+    /// Says where it begins and ends. It is whole now.
+    mutating func finish(_ base: ChainLink, _ tail: ChainLink, hasEnded: Bool = false) throws(JournalError) {
+        _ = try session.run(
+            """
+            UPDATE loop_journal SET position = $2, seq = $3, checksum = $4, trimmed_position = $5, trimmed_seq = $6,
+                trimmed_checksum = $7, ended = ($8 = 1) WHERE id = $1
+            """,
+            [
+                .integer(journalID), .integer(Int64(clamping: tail.position)), .integer(Int64(clamping: tail.seq)),
+                .integer(Int64(tail.checksum)), .integer(Int64(clamping: base.position)),
+                .integer(Int64(clamping: base.seq)), .integer(Int64(base.checksum)), .integer(hasEnded ? 1 : 0),
+            ], Self.operation)
+    }
+}
+
+extension PostgresConnection {
+    /// Gives a journal that has arrived its name, in the place of what had it.
+    mutating func activate(_ arrival: Int64, term: Int64, _ operation: String) throws(PostgresError) {
+        _ = try run(
+            "UPDATE loop_journal SET kept_as = 'current', term = $2 WHERE id = $1",
+            [.integer(arrival), .integer(term)], operation, within: PostgresSession.limit)
+    }
+}

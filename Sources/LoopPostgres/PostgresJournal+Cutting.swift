@@ -1,0 +1,49 @@
+package import LoopCluster
+package import LoopCore
+internal import LoopJournal
+internal import LoopWire
+package import PostgreSQL
+
+extension PostgresJournal {
+    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It is the
+    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one.
+    /// - Parameters:
+    ///   - opening: of which loop, and the new history, for the record; it does not wait.
+    ///   - seq: the last event to keep; 0 keeps none.
+    ///   - time: the wall time for the record.
+    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read; `.misuse` if the journal ends before
+    ///   `seq` or was trimmed beyond it, `.locked` if another process has it, `.readOnly` if there is none.
+    package static func cut(
+        _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory
+    ) throws(JournalError) {
+        let (operation, loop) = ("be cut after seq \(seq)", opening.loop)
+        // Not made where there is none.
+        try read(url, loop: loop).close()
+        let takeover = Takeover(
+            url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
+            memory: memory, address: opening.address, waits: false, isStopping: opening.isStopping, note: opening.note)
+        let (held, row, _) = try takeover.run()
+        defer { held.close(releases: true) }
+        let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
+        var arrival = try PostgresArrival(url, loop: loop, history: row.history)
+        var tail = row.base
+        let end = try RowCut(reader, after: seq).copy(
+            PostgresRows(held: held), newHistory: opening.newHistory, at: time
+        ) { row, bytes throws(JournalError) in
+            try arrival.insert(row, bytes)
+            tail = row.link
+        }
+        try arrival.insertSnapshots(of: row.id, from: row.base, through: end)
+        try arrival.finish(row.base, tail)
+        let arrivalID = arrival.journalID
+        try held.fenced(operation) { connection throws(PostgresError) in
+            try connection.removeJournal(of: loop, keptAs: KeptAs.damaged.rawValue, operation)
+            _ = try connection.run(
+                "UPDATE loop_journal SET kept_as = 'damaged' WHERE id = $1", [.integer(row.id)], operation,
+                within: PostgresSession.limit)
+            try connection.activate(arrivalID, term: row.term.number + 1, operation)
+        }
+        // What was cut off is not missing.
+        memory.withState { $0.receipt = nil }
+    }
+}

@@ -1,0 +1,193 @@
+package import LoopCluster
+internal import LoopCore
+internal import LoopJournal
+package import LoopWire
+package import PostgreSQL
+
+/// How a journal in a database is opened for writing.
+package struct PostgresOpening {
+    package var loop: String
+    package var durability = Durability.fsync
+    /// Random; used only if a new journal is made.
+    package var newHistory: History
+    /// How long after the last renewal nobody may take the journal.
+    package var lease = PostgresOpening.standardLease
+    /// Where peers find this process, for people.
+    package var address = ""
+    /// Waits while another process has the journal or the database does not answer.
+    package var waits = false
+    /// Whether to give up waiting.
+    package var isStopping: @Sendable () -> Bool = { false }
+    /// Told once of each thing that it waits for.
+    package var note: (String) -> Void = { _ in }
+    /// Keeps a journal of a run that has ended, instead of making room for the next run.
+    package var keepsEnded = false
+    /// Whether the lease is renewed; false: for tests of a holder that stands still.
+    package var renews = true
+
+    package init(loop: String, newHistory: History) {
+        self.loop = loop
+        self.newHistory = newHistory
+    }
+
+    /// A second: a healthy holder renews four times in it.
+    package static let standardLease = Duration.seconds(1)
+}
+
+extension PostgresJournal {
+    /// Opens a journal for writing, or makes a new one.
+    ///
+    /// Without `waits` it still watches a holder that may have died for a little more than a lease.
+    /// - Parameters:
+    ///   - url: the database; its tables must be there.
+    ///   - opening: of which loop, and how.
+    ///   - memory: what this process remembers of earlier openings of the same journal.
+    /// - Throws: `JournalError` of kind `.locked` if another process holds the journal; `.foreign` if the tables are missing or
+    ///   of another version; `.corrupt` if acknowledged records are missing or damaged; `.unreachable` if the database does
+    ///   not answer.
+    package static func open(
+        _ url: ConnectionString, _ opening: PostgresOpening, memory: JournalMemory
+    ) throws(JournalError) -> PostgresJournal {
+        let isFree = memory.withState { state in
+            let isFree = !state.isOpen
+            state.isOpen = true
+            return isFree
+        }
+        guard isFree else {
+            throw JournalError(
+                .locked, operation: "be opened for writing", reason: "this process has it (\(url))",
+                remedy: "close it first")
+        }
+        do throws(JournalError) {
+            let journal = try openOnce(url, opening, memory)
+            guard journal.hasEnded, !opening.keepsEnded else { return journal }
+            try journal.setAside()
+            opening.note(
+                "the run of \(url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
+            )
+            journal.close()
+            memory.withState { state in
+                state.isOpen = true
+                state.receipt = nil
+            }
+            return try openOnce(url, opening, memory)
+        } catch {
+            memory.withState { $0.isOpen = false }
+            throw error
+        }
+    }
+
+    private static func openOnce(
+        _ url: ConnectionString, _ opening: PostgresOpening, _ memory: JournalMemory
+    ) throws(JournalError) -> PostgresJournal {
+        let takeover = Takeover(
+            url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
+            lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
+            isStopping: opening.isStopping, note: opening.note, renews: opening.renews)
+        let (held, row, report) = try takeover.run()
+        do throws(JournalError) {
+            let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)
+            let rows = PostgresRows(held: held)
+            try checkTail(reader, rows)
+            if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
+            try removeOthersThanListed(held)
+            if opening.durability != .fsync {
+                try held.use("set the durability") { session throws(JournalError) in
+                    try session.setSynchronousCommit(false)
+                }
+            }
+            return PostgresJournal(
+                held, row, reader: reader, durability: opening.durability, keptAs: .current, memory: memory,
+                report: report)
+        } catch {
+            held.close(releases: true)
+            throw error
+        }
+    }
+
+    /// The newest row is whole, and the one that the journal's row names.
+    private static func checkTail(_ reader: RowReader, _ rows: PostgresRows) throws(JournalError) {
+        let newest = try rows.rows(through: UInt64(Int64.max), max: 2)
+        guard let last = newest.first else {
+            guard reader.tail == reader.base else {
+                throw reader.damaged(
+                    after: reader.base, "the records up to \(reader.tail.position) were there and are not")
+            }
+            return
+        }
+        guard let last else { throw reader.damaged(after: reader.base, "the newest row's numbers cannot be") }
+        let before = newest.count == 2 ? newest[1]?.link : reader.base
+        guard let before else { throw reader.damaged(last, "the row before has numbers that cannot be") }
+        guard last.link == reader.tail else {
+            throw reader.damaged(
+                after: last.link.position < reader.tail.position ? last.link : reader.tail,
+                "the newest row ends at \(last.lastPosition), and the journal is said to end at \(reader.tail.position)"
+            )
+        }
+        try rows.forEachRow(from: last.firstPosition, bytesMax: 1) { row, bytes throws(JournalError) in
+            _ = try reader.checked(row, after: before, bytes)
+            return false
+        }
+    }
+
+    /// What this process was given a receipt for is there. Otherwise the database has lost it, by a failover to a server that
+    /// did not have it yet.
+    private static func checkReceipt(
+        _ memory: JournalMemory, _ reader: RowReader, _ rows: PostgresRows
+    ) throws(JournalError) {
+        guard let receipt = memory.withState({ $0.receipt }), receipt.position > reader.base.position else { return }
+        let row = try rows.rows(through: receipt.position, max: 1).first ?? nil
+        guard row?.link == receipt else {
+            throw JournalError(
+                .corrupt, operation: "be opened",
+                reason: "acknowledged records are missing from \(reader.place): record \(receipt.position), seq"
+                    + " \(receipt.seq), was committed and is not there; a failover has lost it",
+                remedy: "bring back the server that has it, or keep what is there and begin a new history: "
+                    + "loop-reducer \(reader.loop) trim --after \(reader.tail.seq) \(reader.place)")
+        }
+    }
+
+    /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
+    /// - Throws: `JournalError` of kind `.readOnly` if the loop has no journal there; else as `open`.
+    package static func read(
+        _ url: ConnectionString, loop: String, keptAs: KeptAs = .current
+    ) throws(JournalError) -> PostgresJournal {
+        var session = try PostgresSession.open(url, for: .reading, name: "loop/read")
+        try PostgresSchema.check(&session, url)
+        guard let row = try session.row(of: loop, keptAs) else {
+            throw JournalError(
+                .readOnly, operation: "be read", reason: "\(url) has no \(keptAs.rawValue) journal of the loop \(loop)",
+                remedy: "give the URL of a database that has one")
+        }
+        let held = HeldConnection(session, journalID: row.id, term: nil, lease: .zero, provenAt: .zero)
+        let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)
+        return PostgresJournal(held, row, reader: reader, durability: .fsync, keptAs: keptAs, memory: nil, report: [])
+    }
+
+    /// Keeps the journal as that of the previous run, in the place of an older one.
+    private func setAside() throws(JournalError) {
+        let (operation, id, loop) = ("be set aside", held.journalID, loop)
+        try held.fenced(operation) { connection throws(PostgresError) in
+            try connection.removeJournal(of: loop, keptAs: KeptAs.previous.rawValue, operation)
+            _ = try connection.run(
+                "UPDATE loop_journal SET kept_as = 'previous' WHERE id = $1", [.integer(id)], operation,
+                within: PostgresSession.limit)
+        }
+    }
+}
+
+extension PostgresConnection {
+    /// Removes what a loop has under a name.
+    mutating func removeJournal(of loop: String, keptAs: String, _ operation: String) throws(PostgresError) {
+        _ = try run(
+            """
+            WITH gone AS (DELETE FROM loop_journal WHERE loop_id = $1 AND kept_as = $2 RETURNING id),
+                batches AS (DELETE FROM loop_batch USING gone WHERE journal_id = gone.id),
+                snapshots AS (DELETE FROM loop_snapshot USING gone WHERE journal_id = gone.id),
+                pieces AS (DELETE FROM loop_snapshot_piece USING gone WHERE journal_id = gone.id)
+            SELECT count(*) FROM gone
+            """,
+            [.integer(Int64(bitPattern: LoopID(name: loop).value)), .text(keptAs)], operation,
+            within: PostgresSession.longLimit)
+    }
+}

@@ -1,0 +1,221 @@
+internal import Glibc
+package import LoopCluster
+package import LoopCore
+internal import LoopJournal
+internal import LoopWire
+internal import PostgreSQL
+
+extension PostgresJournal {
+    /// How many snapshots are kept: one to start from, and two to fall back to.
+    private static let snapshotsMax = 3
+    /// How long the writer pauses after a piece, in microseconds.
+    private static let pause: UInt32 = 4_000
+
+    /// The listed snapshots that the journal's records continue, the newest first, at most 3.
+    package func snapshots() throws(JournalError) -> [SnapshotEntry] {
+        try refreshIfReading()
+        return try listed().filter { $0.position >= reader.base.position && $0.position <= position }
+    }
+
+    private func listed() throws(JournalError) -> [SnapshotEntry] {
+        let (operation, id) = ("list the snapshots", held.journalID)
+        let found = try held.use(operation) { session throws(JournalError) in
+            try session.run(
+                """
+                SELECT position, seq, fingerprint, byte_count, checksum FROM loop_snapshot WHERE journal_id = $1
+                    ORDER BY position DESC
+                """, [.integer(id)], operation)
+        }
+        return (0..<found.count).compactMap { index in
+            guard let position = found.integer(index, 0).flatMap(UInt64.init(exactly:)),
+                let seq = found.integer(index, 1).flatMap(UInt64.init(exactly:)),
+                let fingerprint = found.integer(index, 2),
+                let bytes = found.integer(index, 3).flatMap(Int.init(exactly:)),
+                let checksum = found.integer(index, 4).flatMap(UInt32.init(exactly:))
+            else { return nil }
+            return SnapshotEntry(
+                position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: fingerprint), byteCount: bytes,
+                checksum: checksum)
+        }
+    }
+
+    /// Reads the bytes of a snapshot and checks them.
+    /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written.
+    package func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+        let (operation, id) = ("read the snapshot of seq \(snapshot.seq)", held.journalID)
+        var bytes: [UInt8] = []
+        var piece: Int64 = 0
+        while bytes.count < snapshot.byteCount {
+            let parameters: [Parameter] = [
+                .integer(id), .integer(Int64(clamping: snapshot.position)), .integer(Int64(snapshot.checksum)),
+                .integer(piece),
+            ]
+            let found = try held.use(operation) { session throws(JournalError) in
+                try session.run(
+                    PreparedStatement(
+                        "pieces",
+                        """
+                        SELECT content FROM loop_snapshot_piece
+                            WHERE journal_id = $1 AND position = $2 AND checksum = $3 AND piece >= $4
+                            ORDER BY piece LIMIT 16
+                        """), parameters, operation)
+            }
+            if found.count == 0 { break }
+            for index in 0..<found.count {
+                found.withBytes(index, 0) { content in bytes.append(copying: content) }
+            }
+            piece += Int64(found.count)
+        }
+        guard bytes.count == snapshot.byteCount, snapshot.sum(of: bytes) == snapshot.checksum else {
+            throw JournalError(
+                .corrupt, operation: operation, reason: "\(url) has not the bytes that were written",
+                remedy: "start from the snapshot before it, or from the records")
+        }
+        return bytes
+    }
+
+    /// Writes the bytes of a snapshot over a connection of its own; safe on any thread, while records are appended. The result
+    /// has size and checksum filled in, and counts once it is passed to `add`. Nil if the journal was opened for reading.
+    package var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
+        guard !isReadOnly else { return nil }
+        return { [url, id = held.journalID] (entry, bytes) throws(JournalError) in
+            var session = try PostgresSession.open(url, for: .writing(.os), name: "loop/snapshot")
+            // The row that lists the snapshot is committed behind these, and takes them along.
+            try session.setSynchronousCommit(false)
+            return try session.write(entry, bytes, of: id, pause: Self.pause)
+        }
+    }
+
+    /// Lists a written snapshot. All but the newest 3 are removed.
+    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if its bytes are not
+    ///   there.
+    package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
+        let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
+        guard snapshot.position <= position, snapshot.position >= reader.base.position else {
+            throw .notUsable(
+                operation, "it covers \(snapshot.position) records of \(reader.base.position)...\(position)")
+        }
+        let listed = try listed()
+        let older = listed.filter { $0.position != snapshot.position }.dropFirst(Self.snapshotsMax - 1)
+        let replaced = listed.filter { $0.position == snapshot.position && $0.checksum != snapshot.checksum }
+        let term = held.term?.number ?? 0
+        try held.fenced(operation) { connection throws(PostgresError) in
+            for entry in older + replaced { try connection.remove(entry, of: id, operation) }
+            try connection.list(snapshot, of: id, term: term, operation)
+        }
+    }
+
+    /// Removes pieces that no row lists: a process ended while it wrote them.
+    static func removeOthersThanListed(_ held: HeldConnection) throws(JournalError) {
+        let operation = "remove unfinished snapshots"
+        _ = try held.fenced(operation) { connection throws(PostgresError) in
+            try connection.run(
+                """
+                DELETE FROM loop_snapshot_piece AS piece WHERE journal_id = $1 AND NOT EXISTS (
+                    SELECT FROM loop_snapshot AS whole WHERE whole.journal_id = piece.journal_id
+                        AND whole.position = piece.position AND whole.checksum = piece.checksum)
+                """, [.integer(held.journalID)], operation, within: PostgresSession.longLimit)
+        }
+    }
+
+    /// Removes whole rows below a seq, but only rows that the second newest intact snapshot covers: the newest may turn out to
+    /// be damaged.
+    /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
+    package func trim(before seq: Seq) throws(JournalError) -> Seq {
+        let (operation, id) = ("trim the records before seq \(seq)", held.journalID)
+        _ = try held.condition(operation)
+        var valid: [SnapshotEntry] = []
+        for entry in try snapshots() where valid.count < 2 {
+            if (try? content(of: entry)) != nil { valid.append(entry) }
+        }
+        if valid.count == 2 {
+            let end = try reader.end(ofRowsBefore: seq, through: valid[1].position, in: rows)
+            if end != reader.base {
+                let obsolete = try listed().filter { $0.position < end.position }
+                try held.fenced(operation) { connection throws(PostgresError) in
+                    for entry in obsolete { try connection.remove(entry, of: id, operation) }
+                    try connection.trim(id, through: end, operation)
+                }
+                reader.base = end
+            }
+        }
+        return try firstSeq() ?? Seq(reader.tail.seq + 1)
+    }
+}
+
+extension PostgresSession {
+    /// The size of a piece, in bytes. Larger ones hold up the appends that happen meanwhile.
+    private static let pieceBytes = 256 << 10
+
+    /// Writes a snapshot's bytes piece by piece.
+    mutating func write(
+        _ entry: SnapshotEntry, _ bytes: [UInt8], of journal: Int64, pause: UInt32
+    ) throws(JournalError) -> SnapshotEntry {
+        var entry = entry
+        entry.byteCount = bytes.count
+        entry.checksum = entry.sum(of: bytes)
+        let insertion = PreparedStatement(
+            "piece", "INSERT INTO loop_snapshot_piece VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING")
+        for (piece, start) in stride(from: 0, to: bytes.count, by: Self.pieceBytes).enumerated() {
+            _ = try run(
+                insertion,
+                [
+                    .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
+                    .integer(Int64(piece)), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)])),
+                ], "keep a snapshot")
+            if pause > 0 { usleep(pause) }
+        }
+        return entry
+    }
+}
+
+extension PostgresConnection {
+    /// Removes a snapshot and its pieces.
+    mutating func remove(_ entry: SnapshotEntry, of journal: Int64, _ operation: String) throws(PostgresError) {
+        let parameters: [Parameter] = [
+            .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
+        ]
+        for table in ["loop_snapshot", "loop_snapshot_piece"] {
+            _ = try run(
+                "DELETE FROM \(table) WHERE journal_id = $1 AND position = $2 AND checksum = $3", parameters, operation,
+                within: PostgresSession.longLimit)
+        }
+    }
+
+    /// Adds the row that makes a snapshot count.
+    mutating func list(
+        _ entry: SnapshotEntry, of journal: Int64, term: Int64, _ operation: String
+    ) throws(PostgresError) {
+        let added = try run(
+            """
+            INSERT INTO loop_snapshot (journal_id, position, seq, fingerprint, byte_count, checksum, term)
+                SELECT $1, $2, $3, $4, $5, $6, $7 WHERE $5 = (
+                    SELECT coalesce(sum(octet_length(content)), 0) FROM loop_snapshot_piece
+                        WHERE journal_id = $1 AND position = $2 AND checksum = $6)
+                ON CONFLICT (journal_id, position) DO UPDATE SET seq = excluded.seq, fingerprint = excluded.fingerprint,
+                    byte_count = excluded.byte_count, checksum = excluded.checksum, term = excluded.term
+            """,
+            [
+                .integer(journal), .integer(Int64(clamping: entry.position)),
+                .integer(Int64(clamping: entry.seq.value)),
+                .integer(Int64(bitPattern: entry.fingerprint)), .integer(Int64(entry.byteCount)),
+                .integer(Int64(entry.checksum)), .integer(term),
+            ], operation, within: PostgresSession.limit)
+        guard added.affectedCount == 1 else {
+            throw PostgresError(.misuse, operation, text: "the snapshot's bytes are not there")
+        }
+    }
+
+    /// Removes rows, and notes where the rest begins.
+    mutating func trim(_ journal: Int64, through end: ChainLink, _ operation: String) throws(PostgresError) {
+        _ = try run(
+            "DELETE FROM loop_batch WHERE journal_id = $1 AND first_position <= $2",
+            [.integer(journal), .integer(Int64(clamping: end.position))], operation, within: PostgresSession.longLimit)
+        _ = try run(
+            "UPDATE loop_journal SET trimmed_position = $2, trimmed_seq = $3, trimmed_checksum = $4 WHERE id = $1",
+            [
+                .integer(journal), .integer(Int64(clamping: end.position)), .integer(Int64(clamping: end.seq)),
+                .integer(Int64(end.checksum)),
+            ], operation, within: PostgresSession.limit)
+    }
+}

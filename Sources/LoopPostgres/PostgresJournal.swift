@@ -1,0 +1,201 @@
+package import LoopCluster
+package import LoopCore
+internal import LoopJournal
+package import LoopWire
+internal import PostgreSQL
+
+/// A journal in a PostgreSQL database: one row for each append, checksummed and tied to the row before as in a file, and
+/// snapshots in pieces. `docs/spec/3-POSTGRES.md` specifies the tables and the rules.
+///
+///     append ──▶ one statement: is the term mine, and my row the next? ──▶ commit ──▶ receipt
+///                                                    └── anything else ──▶ the term is over
+///
+/// Nothing is repeated after an error: the caller opens the journal again, which begins a new term, and goes on from what is
+/// there. It belongs to one thread; a second thread of its own renews its lease.
+package final class PostgresJournal: Journal {
+    /// The name of the loop that it belongs to.
+    package let loop: String
+    /// The first history of the journal, made with it. A later one stands in a record.
+    package let history: History
+    /// One line for each finding of the opening that a person should know of.
+    package let openReport: [String]
+    /// Whether the loop has ended and its outcome was reported.
+    package internal(set) var hasEnded: Bool
+
+    let held: HeldConnection
+    let rows: PostgresRows
+    let durability: Durability
+    let keptAs: KeptAs
+    /// Nil: it only reads.
+    private let memory: JournalMemory?
+    var reader: RowReader
+    private var isClosed = false
+
+    init(
+        _ held: HeldConnection, _ row: JournalRow, reader: RowReader, durability: Durability, keptAs: KeptAs,
+        memory: JournalMemory?, report: [String]
+    ) {
+        self.held = held
+        self.reader = reader
+        self.durability = durability
+        self.keptAs = keptAs
+        self.memory = memory
+        rows = PostgresRows(held: held)
+        loop = row.loop
+        history = History(UInt64(bitPattern: row.history))
+        hasEnded = row.hasEnded
+        openReport = report
+    }
+
+    var isReadOnly: Bool { memory == nil }
+    var url: ConnectionString { held.url }
+
+    /// The position of the newest record; 0 before the first.
+    package var position: UInt64 { reader.tail.position }
+
+    // MARK: Appending
+
+    /// The condition and the row in one statement, so that nothing can come between them: the term is this one, the row begins
+    /// behind the newest one, and that is the very row that was expected.
+    private static let append = PreparedStatement(
+        "append",
+        """
+        WITH held AS (
+            UPDATE loop_journal SET position = $5, seq = $7, checksum = $8, renewals = renewals + 1
+                WHERE id = $1 AND term = $2 AND nonce = $3 AND position = $4 - 1 AND checksum = $9
+                RETURNING id)
+        INSERT INTO loop_batch (journal_id, first_position, last_position, first_seq, last_seq, checksum, term, records)
+            SELECT id, $4, $5, $6, $7, $8, $2, $10 FROM held
+        """)
+
+    /// Appends the records of a turn as one row.
+    /// - Parameters:
+    ///   - records: in order; may be empty, which shows no more than that the journal is still held.
+    ///   - position: the position of the last of them.
+    /// - Returns: the proof, once the database has committed the row as durably as it is set up to.
+    /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow; of kind `.unreachable` if it is unknown
+    ///   whether the records are in the journal. After any error nothing more can be appended.
+    package func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
+        let operation = "append the records through \(position)"
+        guard self.position + UInt64(records.count) == position else {
+            throw .notUsable(operation, "they end at \(self.position + UInt64(records.count))")
+        }
+        guard !records.isEmpty else {
+            try held.prove(operation)
+            return JournalReceipt(through: position)
+        }
+        let tail = reader.tail
+        let seq: UInt64
+        do throws(JournalError) {
+            seq = try records.newestSeq(after: tail.seq, operation)
+        } catch {
+            // What it takes for the state of the loop is not what its caller does: nothing more is written.
+            return try held.use(operation) { _ throws(JournalError) in throw error }
+        }
+        let row = BatchRow(after: tail, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
+        let parameters =
+            try held.condition(operation) + Self.parameters(of: row, after: tail) + [.bytes(records.bytes)]
+        let isSynced = durability != .fsync && records.outlivesPower
+        try held.use(operation, isProof: true) { session throws(JournalError) in
+            if isSynced { try session.setSynchronousCommit(true) }
+            guard try session.run(Self.append, parameters, operation).affectedCount == 1 else {
+                throw .notHeld(operation, session.url)
+            }
+            if isSynced { try session.setSynchronousCommit(false) }
+        }
+        reader.tail = row.link
+        if durability == .fsync { memory?.withState { $0.receipt = row.link } }
+        return JournalReceipt(through: position)
+    }
+
+    private static func parameters(of row: BatchRow, after tail: ChainLink) -> [Parameter] {
+        [
+            .integer(Int64(clamping: row.firstPosition)), .integer(Int64(clamping: row.lastPosition)),
+            .integer(Int64(clamping: row.firstSeq)), .integer(Int64(clamping: row.lastSeq)),
+            .integer(Int64(row.checksum)), .integer(Int64(tail.checksum)),
+        ]
+    }
+
+    /// Does nothing: no record waits to be written.
+    package func flush() throws(JournalError) {}
+
+    // MARK: Reading
+
+    /// A page of the records after a position, in order; empty at the end. Every row that is read is checked.
+    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.misuse` if the records were
+    ///   trimmed or the journal was closed.
+    package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+        try refreshIfReading()
+        do throws(JournalError) {
+            return try reader.records(after: position, bytesMax: bytesMax, in: rows)
+        } catch {
+            // Who only reads may have been overtaken by a trim.
+            guard isReadOnly, error.kind == .corrupt, position >= reader.base.position else { throw error }
+            try refreshIfReading()
+            if position < reader.base.position {
+                return try reader.records(after: position, bytesMax: bytesMax, in: rows)
+            }
+            throw error
+        }
+    }
+
+    /// The seq of the oldest event in the journal; nil if it has none.
+    package func firstSeq() throws(JournalError) -> Seq? {
+        let id = held.journalID
+        let found = try held.use("be read") { session throws(JournalError) in
+            try session.run(
+                """
+                SELECT first_seq FROM loop_batch WHERE journal_id = $1 AND last_seq >= first_seq
+                    ORDER BY first_position LIMIT 1
+                """, [.integer(id)], "be read")
+        }
+        return found.integer(0, 0).map { Seq(UInt64(bitPattern: $0)) }
+    }
+
+    /// The end of the row before the one that holds the event `seq`.
+    package func position(before seq: Seq) throws(JournalError) -> UInt64 {
+        try refreshIfReading()
+        return try reader.position(before: seq, in: rows)
+    }
+
+    /// What the process that writes has appended since.
+    func refreshIfReading() throws(JournalError) {
+        guard isReadOnly else { return }
+        let (loop, keptAs) = (loop, keptAs)
+        let row = try held.use("be read") { session throws(JournalError) in try session.row(of: loop, keptAs) }
+        // One that was set aside meanwhile stays what it was.
+        guard let row, row.id == held.journalID else { return }
+        reader.base = row.base
+        reader.tail = row.tail
+        hasEnded = row.hasEnded
+    }
+
+    // MARK: Ending
+
+    /// Writes that the loop has ended and its outcome was reported: the next run begins with a new journal.
+    package func markEnded() throws(JournalError) {
+        let (operation, id) = ("note that the loop has ended", held.journalID)
+        _ = try held.fenced(operation) { connection throws(PostgresError) in
+            try connection.run(
+                "UPDATE loop_journal SET ended = true WHERE id = $1", [.integer(id)], operation,
+                within: PostgresSession.limit)
+        }
+        hasEnded = true
+    }
+
+    /// Lets go of the journal, so that another process may take it at once; after an error, or if that cannot be written, when
+    /// its lease is over. A second call does nothing.
+    package func close() { end(releases: true) }
+
+    /// Lets go of the connection as the end of the process would.
+    package func abandon() { end(releases: false) }
+
+    private func end(releases: Bool) {
+        guard !isClosed else { return }
+        isClosed = true
+        held.close(releases: releases && !isReadOnly)
+        memory?.withState { $0.isOpen = false }
+    }
+
+    deinit { end(releases: true) }
+}

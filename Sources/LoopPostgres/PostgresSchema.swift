@@ -1,0 +1,94 @@
+public import LoopCluster
+public import PostgreSQL
+
+/// The tables of journals in a database. `docs/spec/3-POSTGRES.md` specifies them.
+public enum PostgresSchema {
+    /// The version that this program knows.
+    public static let version: Int64 = 1
+
+    /// Any number that no other program of the database takes: "Loop" in ASCII, twice.
+    private static let advisoryLock: Int64 = 0x4c6f_6f70_4c6f_6f70
+
+    private static let statements = [
+        "CREATE TABLE IF NOT EXISTS loop_schema (version bigint PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())",
+        // Its rows change with each append: they need room next to themselves.
+        """
+        CREATE TABLE IF NOT EXISTS loop_journal (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            loop_id bigint NOT NULL, loop text NOT NULL, kept_as text NOT NULL, history bigint NOT NULL,
+            ended boolean NOT NULL DEFAULT false, moved_to text,
+            term bigint NOT NULL, nonce bigint NOT NULL, holder bigint NOT NULL, address text NOT NULL,
+            backend bigint NOT NULL, lease_ms bigint NOT NULL, renewals bigint NOT NULL, released boolean NOT NULL,
+            position bigint NOT NULL, seq bigint NOT NULL, checksum bigint NOT NULL,
+            trimmed_position bigint NOT NULL, trimmed_seq bigint NOT NULL, trimmed_checksum bigint NOT NULL,
+            UNIQUE (loop_id, kept_as)) WITH (fillfactor = 10)
+        """,
+        // A batch below 8 KB stays in its row; a larger one is not compressed again.
+        """
+        CREATE TABLE IF NOT EXISTS loop_batch (
+            journal_id bigint NOT NULL, first_position bigint NOT NULL, last_position bigint NOT NULL,
+            first_seq bigint NOT NULL, last_seq bigint NOT NULL, checksum bigint NOT NULL, term bigint NOT NULL,
+            records bytea NOT NULL, PRIMARY KEY (journal_id, first_position)) WITH (toast_tuple_target = 8160)
+        """,
+        "ALTER TABLE loop_batch ALTER records SET STORAGE EXTERNAL",
+        """
+        CREATE TABLE IF NOT EXISTS loop_snapshot (
+            journal_id bigint NOT NULL, position bigint NOT NULL, seq bigint NOT NULL, fingerprint bigint NOT NULL,
+            byte_count bigint NOT NULL, checksum bigint NOT NULL, term bigint NOT NULL,
+            PRIMARY KEY (journal_id, position))
+        """,
+        """
+        CREATE TABLE IF NOT EXISTS loop_snapshot_piece (
+            journal_id bigint NOT NULL, position bigint NOT NULL, checksum bigint NOT NULL, piece bigint NOT NULL,
+            content bytea NOT NULL, PRIMARY KEY (journal_id, position, checksum, piece))
+        """,
+        "ALTER TABLE loop_snapshot_piece ALTER content SET STORAGE EXTERNAL",
+        "INSERT INTO loop_schema (version) VALUES (\(version)) ON CONFLICT DO NOTHING",
+    ]
+
+    /// Makes what is missing of the tables, in the first schema of the role's search path. Several may do so at once.
+    /// - Returns: whether the tables were not there before.
+    /// - Throws: `JournalError` of kind `.unreachable` where the database cannot be reached, `.readOnly` where the role may not
+    ///   make tables, `.foreign` where the tables are of another version.
+    @discardableResult
+    public static func create(_ url: ConnectionString) throws(JournalError) -> Bool {
+        let operation = "make the tables of journals"
+        var session = try PostgresSession.open(url, for: .writing, name: "loop/init")
+        let wasThere: Bool
+        do throws(PostgresError) {
+            wasThere = try session.connection.transaction(operation, within: PostgresSession.longLimit) {
+                connection throws(PostgresError) in
+                // Two that make a table at once would meet in the catalogue, whatever IF NOT EXISTS says.
+                _ = try connection.run(
+                    "SELECT pg_advisory_xact_lock($1)", [.integer(advisoryLock)], operation,
+                    within: PostgresSession.longLimit)
+                let found = try connection.run(
+                    "SELECT to_regclass('loop_journal') IS NOT NULL", operation, within: PostgresSession.limit)
+                let wasThere = found.integer(0, 0) == 1
+                if !wasThere {
+                    for statement in statements {
+                        _ = try connection.run(statement, operation, within: PostgresSession.limit)
+                    }
+                }
+                return wasThere
+            }
+        } catch {
+            throw .postgres(operation, error, at: url)
+        }
+        if wasThere { try check(&session, url) }
+        return !wasThere
+    }
+
+    /// Refuses a database without these tables, or with tables of another version.
+    static func check(_ session: inout PostgresSession, _ url: ConnectionString) throws(JournalError) {
+        let operation = "be opened"
+        let found = try session.run("SELECT max(version) FROM loop_schema", operation)
+        let version = found.integer(0, 0) ?? 0
+        guard version == Self.version else {
+            throw JournalError(
+                .foreign, operation: operation,
+                reason: "\(url) has version \(version) of the tables of journals, this program knows \(Self.version)",
+                remedy: "use the program that made them, or another database")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import LoopCluster
+internal import PostgreSQL
+
+/// A connection that is set up for a journal: without the server's own time limits, and directly to one backend.
+struct PostgresSession: ~Copyable {
+    enum Use: Equatable {
+        case reading
+        /// With receipts as durable as that.
+        case writing(Durability)
+
+        static let writing = Use.writing(.fsync)
+    }
+
+    var connection: PostgresConnection
+    let url: ConnectionString
+    /// What a person should know of the server.
+    private(set) var report: [String] = []
+    /// The setting under which a commit is as durable as the server makes it.
+    private(set) var synchronousCommit = "on"
+
+    /// How long a short statement may take, its commit included. A commit waits for the standbys: longer than any healthy one
+    /// is late, and shorter than people are patient.
+    static let limit = Duration.seconds(5)
+    /// How long each host may take to be connected to.
+    static let connectLimit = Duration.seconds(2)
+    /// How long a statement may take that touches many rows.
+    static let longLimit = Duration.seconds(120)
+
+    /// Connects, and sets the connection up.
+    /// - Parameter name: by which other sessions of the server know it.
+    static func open(_ url: ConnectionString, for use: Use, name: String) throws(JournalError) -> PostgresSession {
+        var session = PostgresSession(try connect(url, for: use), url)
+        try session.setUp(use, name)
+        return session
+    }
+
+    private init(_ connection: consuming PostgresConnection, _ url: ConnectionString) {
+        self.connection = connection
+        self.url = url
+    }
+
+    private static func connect(_ url: ConnectionString, for use: Use) throws(JournalError) -> PostgresConnection {
+        var defaults = ["connect_timeout": "2", "tcp_user_timeout": "5000", "client_encoding": "UTF8"]
+        // A standby cannot be written; of several hosts the primary is meant.
+        if use != .reading { defaults["target_session_attrs"] = "read-write" }
+        do throws(PostgresError) {
+            // From the first statement on.
+            let settings = ["statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0"]
+            return try PostgresConnection(url, defaults: defaults, settings: settings, within: Self.connectLimit)
+        } catch {
+            throw .postgres("connect", error, at: url)
+        }
+    }
+
+    private mutating func setUp(_ use: Use, _ name: String) throws(JournalError) {
+        let operation = "connect"
+        // An ended statement of the server's own accord, or an ended session, would be an unknown outcome without a cause.
+        // By SQL, because a URL may say otherwise.
+        _ = try run(
+            """
+            SELECT set_config(name, CASE name WHEN 'client_min_messages' THEN 'warning'
+                    WHEN 'default_transaction_isolation' THEN 'read committed' WHEN 'application_name' THEN $1 ELSE '0' END, false)
+                FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout', 'transaction_timeout',
+                    'idle_session_timeout', 'idle_in_transaction_session_timeout', 'client_min_messages',
+                    'default_transaction_isolation', 'application_name')
+            """, [.text(name)], operation)
+        try checkBackend(operation)
+        if case .writing(let durability) = use { try prepare(durability, operation) }
+    }
+
+    /// A pooler that gives each transaction another backend would run appends out of order, and forget settings.
+    private mutating func checkBackend(_ operation: String) throws(JournalError) {
+        let pid = try run("SELECT pg_backend_pid()", operation).integer(0, 0)
+        guard pid == Int64(connection.backendPID) else {
+            throw JournalError(
+                .foreign, operation: operation, reason: "\(url) leads to a pooler, not to the server itself",
+                remedy: "connect to PostgreSQL directly")
+        }
+    }
+
+    private mutating func prepare(_ durability: Durability, _ operation: String) throws(JournalError) {
+        let found = try run(
+            """
+            SELECT current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
+                current_setting('synchronous_standby_names')
+            """, operation)
+        let commit = found.text(0, 0) ?? ""
+        let standbys = found.text(0, 3) ?? ""
+        guard durability == .fsync else {
+            if commit != "off" { synchronousCommit = commit }
+            // A takeover is to last, whatever becomes of the records.
+            try setSynchronousCommit(true)
+            return
+        }
+        synchronousCommit = commit
+        guard commit != "off", found.text(0, 1) == "on", found.text(0, 2) == "on" else {
+            throw JournalError(
+                .foreign, operation: operation,
+                reason: "\(url) loses what it has acknowledged: synchronous_commit is \(commit), fsync is"
+                    + " \(found.text(0, 1) ?? "unknown"), full_page_writes is \(found.text(0, 2) ?? "unknown")",
+                remedy: "turn all three on, or pass --durability os")
+        }
+        if !standbys.isEmpty, ["local", "remote_write"].contains(commit) {
+            report.append(
+                "synchronous_commit is \(commit) at \(url): a receipt does not wait until \(standbys) has written the"
+                    + " records to its disk")
+        }
+    }
+
+    /// Whether the next commits wait until they are as durable as the server makes them.
+    mutating func setSynchronousCommit(_ isOn: Bool) throws(JournalError) {
+        _ = try run(
+            "SELECT set_config('synchronous_commit', $1, false)", [.text(isOn ? synchronousCommit : "off")],
+            "set the durability")
+    }
+
+    /// Runs a statement; see `PostgresConnection`.
+    mutating func run(
+        _ sql: String, _ parameters: [Parameter], _ operation: String, within limit: Duration = Self.limit
+    ) throws(JournalError) -> QueryResult {
+        do throws(PostgresError) {
+            return try connection.run(sql, parameters, operation, within: limit)
+        } catch {
+            throw .postgres(operation, error, at: url)
+        }
+    }
+
+    /// Runs a statement without parameters; see `PostgresConnection`.
+    mutating func run(_ sql: String, _ operation: String) throws(JournalError) -> QueryResult {
+        try run(sql, [], operation)
+    }
+
+    /// Runs a prepared statement; see `PostgresConnection`.
+    mutating func run(
+        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
+    ) throws(JournalError) -> QueryResult {
+        do throws(PostgresError) {
+            return try connection.run(statement, parameters, operation, within: Self.limit)
+        } catch {
+            throw .postgres(operation, error, at: url)
+        }
+    }
+
+    mutating func drop() { connection.drop() }
+}

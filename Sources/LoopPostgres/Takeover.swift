@@ -1,0 +1,171 @@
+internal import Glibc
+internal import Linux
+internal import LoopCluster
+internal import LoopCore
+internal import LoopNode
+internal import LoopWire
+internal import PostgreSQL
+
+/// How a process comes to hold a loop's journal: it waits until the holder has let go or gives no sign of life, and begins a term
+/// of its own. What is read of the journal is read behind that commit, on the same connection.
+struct Takeover {
+    let url: ConnectionString
+    let loop: String
+    let durability: Durability
+    let newHistory: History
+    let lease: Duration
+    let memory: JournalMemory
+    /// Where peers find this process, for people.
+    let address: String
+    let waits: Bool
+    let isStopping: @Sendable () -> Bool
+    let note: (String) -> Void
+    var renews = true
+
+    /// How long it waits between two looks, in microseconds.
+    private static let looksEvery: UInt32 = 50_000
+    /// How long it waits for the lock of the journal's row before it ends the backend that has it, in milliseconds.
+    private static let lockTimeout = "200"
+    /// How often it tries to end that backend: more often, somebody else has locked the row.
+    private static let evictionsMax = 25
+
+    /// Connects and takes the journal.
+    /// - Returns: the connection, and the journal's row as it was when the term began.
+    /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting.
+    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
+        var said: Set<String> = []
+        while true {
+            do throws(JournalError) {
+                return try tryOnce(&said)
+            } catch {
+                guard waits, error.kind == .unreachable, !isStopping() else {
+                    throw isStopping() && error.kind == .unreachable ? Self.stopped(url) : error
+                }
+                if said.insert(error.reason).inserted { note("\(error.reason); waiting for it") }
+                usleep(4 * Self.looksEvery)
+            }
+        }
+    }
+
+    private func tryOnce(
+        _ said: inout Set<String>
+    ) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
+        var session = try PostgresSession.open(url, for: .writing(durability), name: applicationName)
+        try PostgresSchema.check(&session, url)
+        while true {
+            guard let row = try session.row(of: loop, .current) else {
+                try session.makeJournal(of: loop, history: newHistory)
+                continue
+            }
+            if let place = row.movedTo {
+                throw JournalError(
+                    .foreign, operation: "be opened", reason: "the journal of \(loop) in \(url) was moved to \(place)",
+                    remedy: "open it there: --journal \(place)")
+            }
+            let verdict = row.isReleased || row.holder == memory.holder ? .free : watch(row)
+            switch verdict {
+            case .free:
+                let began = SystemClock.monotonic
+                guard let taken = try take(row, &session) else { continue }
+                let report = session.report
+                let held = HeldConnection(
+                    session, journalID: taken.id, term: taken.term, lease: lease, provenAt: began)
+                do throws(JournalError) {
+                    // From now on: the replay may take longer than a lease.
+                    if renews { try held.beginRenewals() }
+                } catch {
+                    held.close(releases: true)
+                    throw error
+                }
+                return (held, taken, report)
+            case .renewed where !waits: throw locked(row)
+            case .renewed, .watched:
+                if isStopping() { throw locked(row) }
+                let reason = locked(row).reason
+                if waits, said.insert(reason).inserted { note("\(reason); waiting for it") }
+                usleep(Self.looksEvery)
+            }
+        }
+    }
+
+    private func watch(_ row: JournalRow) -> LeaseWatch.Verdict {
+        let sign = LeaseWatch.Sign(
+            journal: row.id, term: row.term.number, nonce: row.term.nonce, renewals: row.renewals)
+        return memory.withState {
+            $0.watch.verdict(on: sign, leaseMilliseconds: row.leaseMilliseconds, at: SystemClock.monotonic)
+        }
+    }
+
+    private static let statement = PreparedStatement(
+        "take",
+        """
+        UPDATE loop_journal SET term = term + 1, nonce = $5, holder = $6, address = $7, backend = pg_backend_pid(),
+                lease_ms = $8, renewals = renewals + 1, released = false
+            WHERE id = $1 AND term = $2 AND nonce = $3 AND renewals = $4 AND kept_as = 'current' AND moved_to IS NULL
+            RETURNING \(JournalRow.columns)
+        """)
+
+    /// - Returns: nil where the row is not the one that was seen any more.
+    private func take(_ row: JournalRow, _ session: inout PostgresSession) throws(JournalError) -> JournalRow? {
+        let operation = "be taken over"
+        _ = try session.run(
+            "SELECT set_config('lock_timeout', $1, false)", [.text(Self.lockTimeout)], operation)
+        let parameters: [Parameter] = [
+            .integer(row.id), .integer(row.term.number), .integer(row.term.nonce), .integer(row.renewals),
+            .integer(Int64(bitPattern: SystemRandom.uint64())), .integer(memory.holder), .text(who),
+            .integer(Int64(lease / .milliseconds(1))),
+        ]
+        var found = try attempt(parameters, &session)
+        for _ in 1...Self.evictionsMax where found == nil {
+            try evict(row, &session)
+            found = try attempt(parameters, &session)
+        }
+        guard let found else {
+            throw JournalError(
+                .unreachable, operation: operation, reason: "its row in \(url) is locked, and not by its holder",
+                remedy: "end the transaction that has locked it (pg_locks says whose it is)")
+        }
+        _ = try session.run("SELECT set_config('lock_timeout', '0', false)", operation)
+        return found.first
+    }
+
+    /// - Returns: the row, or none where it is not the one that was seen any more; nil where another transaction has it locked.
+    private func attempt(
+        _ parameters: [Parameter], _ session: inout PostgresSession
+    ) throws(JournalError) -> [JournalRow]? {
+        let operation = "be taken over"
+        let found: QueryResult
+        do throws(PostgresError) {
+            found = try session.connection.run(Self.statement, parameters, operation, within: PostgresSession.limit)
+        } catch {
+            if error.isLockTimeout { return nil }
+            throw .postgres(operation, error, at: url)
+        }
+        return found.count == 1 ? [try JournalRow(found, at: url)] : []
+    }
+
+    /// A holder that stands still in the middle of an append has the row locked for as long as its connection lasts.
+    private func evict(_ row: JournalRow, _ session: inout PostgresSession) throws(JournalError) {
+        _ = try session.run(
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE pid = $1 AND application_name = $2 AND usename = current_user AND pid <> pg_backend_pid()
+            """, [.integer(row.backend), .text(applicationName)], "end the connection of \(row.address)")
+    }
+
+    private var applicationName: String { "loop/\(LoopID(name: loop))" }
+
+    private var who: String { "process \(getpid()) on \(System.hostName)" + (address.isEmpty ? "" : " (\(address))") }
+
+    private func locked(_ row: JournalRow) -> JournalError {
+        JournalError(
+            .locked, operation: "be opened for writing", reason: "\(row.address) has it (\(url))",
+            remedy: "stop the other process, or start with --wait")
+    }
+
+    private static func stopped(_ url: ConnectionString) -> JournalError {
+        JournalError(
+            .locked, operation: "be opened for writing", reason: "\(url) does not answer",
+            remedy: "stop the other process, or start with --wait")
+    }
+}

@@ -1,0 +1,91 @@
+// Unsafe: libpq reads the texts during the call; its list of options is copied at once and freed once.
+
+internal import CPQ
+
+/// Where a database is and how to connect to it: a URL such as `postgres://user@host:5432/database`, as libpq reads it.
+///
+/// What it does not say comes from libpq's environment variables, such as `PGPASSWORD`, and from `~/.pgpass`.
+@safe public struct ConnectionString: Equatable, Sendable, CustomStringConvertible {
+    /// The options that the text gives, by libpq's names; a password is among them.
+    let options: [String: String]
+    /// The URL without its password, for people: `postgres://user@host/database`.
+    public let description: String
+
+    /// Whether a text is meant to be the URL of a database.
+    public static func isURL(_ text: String) -> Bool {
+        text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
+    }
+
+    /// Reads a URL.
+    /// - Throws: ``PostgresError`` of kind `.misuse` where the text is none, with libpq's reason. The text is not repeated: it
+    ///   may hold a password.
+    public init(_ text: String) throws(PostgresError) {
+        guard Self.isURL(text), !text.utf8.contains(0) else {
+            throw PostgresError(
+                .misuse, "read the database's URL", text: "it does not begin with postgres:// or postgresql://")
+        }
+        var message: UnsafeMutablePointer<CChar>?
+        guard let list = unsafe PQconninfoParse(text, &message) else {
+            // libpq's message repeats the text: of what is between quotes only the reason before it is kept.
+            let reason = unsafe message.map { unsafe String(cString: $0) } ?? "libpq cannot read it"
+            unsafe PQfreemem(message)
+            throw PostgresError(
+                .misuse, "read the database's URL", text: String(reason.prefix { $0 != "\"" && $0 != ":" }))
+        }
+        defer { unsafe PQconninfoFree(list) }
+        var found: [String: String] = [:]
+        var option = unsafe list
+        while let name = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val { unsafe found[String(cString: name)] = String(cString: value) }
+            unsafe option += 1
+        }
+        options = found
+        description = Self.shown(found)
+    }
+
+    /// The hosts, each with the options to try it alone. Several are tried one after the other, so that each has a deadline.
+    var attempts: [[String: String]] {
+        let hosts = Self.list(options["host"])
+        let addresses = Self.list(options["hostaddr"])
+        let ports = Self.list(options["port"])
+        let count = max(hosts.count, addresses.count)
+        guard count > 1 else { return [options] }
+        return (0..<count).map { index in
+            var attempt = options
+            if !hosts.isEmpty { attempt["host"] = index < hosts.count ? hosts[index] : "" }
+            if !addresses.isEmpty { attempt["hostaddr"] = index < addresses.count ? addresses[index] : "" }
+            if !ports.isEmpty { attempt["port"] = index < ports.count ? ports[index] : ports[0] }
+            return attempt
+        }
+    }
+
+    private static func list(_ text: String?) -> [String] {
+        text?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+    }
+
+    private static func shown(_ options: [String: String]) -> String {
+        let hosts = list(options["host"] ?? options["hostaddr"])
+        let ports = list(options["port"])
+        let places = hosts.enumerated().map { index, host in
+            let port = index < ports.count ? ports[index] : ports.first ?? ""
+            // A folder of a socket has slashes, and an IPv6 address has colons.
+            return (host.contains(":") ? "[\(host)]" : escaped(host)) + (port.isEmpty ? "" : ":\(port)")
+        }
+        let user = options["user"].map { escaped($0) + "@" } ?? ""
+        return "postgres://\(user)\(places.joined(separator: ","))/\(options["dbname"].map(escaped) ?? "")"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

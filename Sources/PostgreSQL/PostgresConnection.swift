@@ -1,0 +1,304 @@
+// Unsafe: the connection and the place of its notices are freed once, by `drop`; libpq keeps no other pointer of a call.
+
+internal import CPQ
+internal import Glibc
+internal import Linux
+
+/// A connection to a PostgreSQL server. One thread at a time uses it; it is closed when it goes out of scope.
+///
+/// Every call has a deadline of its own. The server is never asked to cancel a statement: one that waits for its standbys would
+/// then answer that all is well. When a deadline has passed the connection is dropped, and what the statement did is unknown.
+///
+/// Sendable: it has one owner at a time, which may be on any thread.
+@safe public struct PostgresConnection: ~Copyable, @unchecked Sendable {
+    /// Nil once it was dropped.
+    private var raw: OpaquePointer?
+    private var notices: UnsafeMutablePointer<loop_pg_notices>
+    private var prepared: Set<String> = []
+    /// Where it leads, without a password.
+    public let place: String
+
+    /// Connects. Of several hosts the first that answers as the string asks for is taken.
+    /// - Parameters:
+    ///   - string: where to.
+    ///   - defaults: options that hold where the string does not say otherwise.
+    ///   - settings: of the server for this session, whatever the string, the role and the database say.
+    ///   - limit: how long each host may take.
+    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host.
+    public init(
+        _ string: ConnectionString, defaults: [String: String] = [:], settings: [String: String] = [:],
+        within limit: Duration
+    ) throws(PostgresError) {
+        place = string.description
+        unsafe notices = .allocate(capacity: 1)
+        unsafe notices.initialize(to: loop_pg_notices())
+        unsafe raw = nil
+        var reasons: [String] = []
+        for attempt in string.attempts {
+            var options = attempt.merging(defaults) { own, _ in own }
+            let words = settings.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }
+            if !words.isEmpty { options["options", default: ""] += " " + words.joined(separator: " ") }
+            let connection = unsafe Self.start(options)
+            guard let connection = unsafe connection else {
+                reasons.append("libpq has no memory")
+                continue
+            }
+            if let reason = unsafe Self.finish(connection, Deadline(after: limit)) {
+                reasons.append(reason)
+                unsafe PQfinish(connection)
+                continue
+            }
+            unsafe PQsetnonblocking(connection, 1)
+            unsafe loop_pg_receive_notices(connection, notices)
+            unsafe raw = connection
+            return
+        }
+        throw PostgresError(.lost, "connect to \(place)", text: reasons.joined(separator: "; "))
+    }
+
+    deinit {
+        unsafe PQfinish(raw)
+        unsafe notices.deallocate()
+    }
+
+    private static func start(_ options: [String: String]) -> OpaquePointer? {
+        let sorted = options.sorted { $0.key < $1.key }
+        let names = unsafe sorted.map { unsafe strdup($0.key) }
+        let values = unsafe sorted.map { unsafe strdup($0.value) }
+        defer {
+            unsafe (names + values).forEach { unsafe free($0) }
+        }
+        let keywords = unsafe names.map { unsafe $0.map { unsafe UnsafePointer($0) } } + [nil]
+        let texts = unsafe values.map { unsafe $0.map { unsafe UnsafePointer($0) } } + [nil]
+        return unsafe PQconnectStartParams(keywords, texts, 0)
+    }
+
+    /// - Returns: why there is no connection; nil where there is one.
+    private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) -> String? {
+        var wanted = POLLOUT
+        while unsafe PQstatus(connection) != CONNECTION_BAD {
+            guard deadline.wait(for: unsafe PQsocket(connection), wanted) else { return "no answer in time" }
+            switch unsafe PQconnectPoll(connection) {
+            case PGRES_POLLING_OK: return nil
+            case PGRES_POLLING_READING: wanted = POLLIN
+            case PGRES_POLLING_WRITING: wanted = POLLOUT
+            default: return unsafe Self.message(of: connection)
+            }
+        }
+        return unsafe Self.message(of: connection)
+    }
+
+    private static func message(of connection: OpaquePointer) -> String {
+        unsafe PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? "the connection is lost"
+    }
+
+    /// Whether it can still be used.
+    public var isOpen: Bool { unsafe raw != nil }
+
+    /// The process ID that the server gave at the start.
+    public var backendPID: Int32 { unsafe raw.map { unsafe PQbackendPID($0) } ?? 0 }
+
+    /// Closes it at once, without another word to the server: nothing that waits to be sent is sent any more.
+    public mutating func drop() {
+        guard let connection = unsafe raw else { return }
+        unsafe shutdown(PQsocket(connection), Int32(SHUT_RDWR))
+        unsafe PQfinish(connection)
+        unsafe raw = nil
+    }
+
+    // MARK: Statements
+
+    /// Runs one statement with parameters.
+    /// - Parameters:
+    ///   - sql: one statement, with parameters `$1`, `$2`, ….
+    ///   - parameters: their values.
+    ///   - operation: what it is for, to follow "could not" in an error.
+    ///   - limit: how long it may take.
+    /// - Throws: ``PostgresError``. After one of the kinds `.lost` and `.late` the connection is dropped.
+    public mutating func run(
+        _ sql: String, _ parameters: [Parameter], _ operation: String, within limit: Duration
+    ) throws(PostgresError) -> QueryResult {
+        let deadline = Deadline(after: limit)
+        return try unsafe exchange(operation, deadline, parameters) { connection, values, lengths, forms in
+            let types = parameters.map(\.type)
+            return unsafe PQsendQueryParams(
+                connection, sql, Int32(parameters.count), types, values, lengths, forms, 1)
+        }
+    }
+
+    /// Runs one statement without parameters.
+    /// - Throws: as the method with parameters.
+    public mutating func run(
+        _ sql: String, _ operation: String, within limit: Duration
+    ) throws(PostgresError) -> QueryResult {
+        try run(sql, [], operation, within: limit)
+    }
+
+    /// Runs a prepared statement with parameters; prepares it first where this connection has not yet.
+    /// - Throws: as the method that takes a text.
+    public mutating func run(
+        _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration
+    ) throws(PostgresError) -> QueryResult {
+        let deadline = Deadline(after: limit)
+        if !prepared.contains(statement.name) {
+            _ = try unsafe exchange(operation, deadline, []) { connection, _, _, _ in
+                let types = parameters.map(\.type)
+                return unsafe PQsendPrepare(connection, statement.name, statement.sql, Int32(types.count), types)
+            }
+            prepared.insert(statement.name)
+        }
+        return try unsafe exchange(operation, deadline, parameters) { connection, values, lengths, forms in
+            unsafe PQsendQueryPrepared(
+                connection, statement.name, Int32(parameters.count), values, lengths, forms, 1)
+        }
+    }
+
+    /// Runs `body` in a transaction, and commits it.
+    /// - Throws: what `body` throws, and ``PostgresError``. The connection is dropped then, with the transaction.
+    public mutating func transaction<Result: ~Copyable>(
+        _ operation: String, within limit: Duration,
+        _ body: (inout PostgresConnection) throws(PostgresError) -> Result
+    ) throws(PostgresError) -> Result {
+        do throws(PostgresError) {
+            _ = try run("BEGIN", operation, within: limit)
+            let result = try body(&self)
+            let tag = try run("COMMIT", operation, within: limit).commandTag
+            guard tag == "COMMIT" else {
+                throw PostgresError(.lost, operation, text: "the server answered \(tag) to COMMIT")
+            }
+            return result
+        } catch {
+            drop()
+            throw error
+        }
+    }
+
+    private typealias Send = (
+        OpaquePointer, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?
+    ) -> Int32
+
+    /// Sends, and takes every result up to the server being ready again: only then is a statement committed.
+    private mutating func exchange(
+        _ operation: String, _ deadline: Deadline, _ parameters: [Parameter], _ send: Send
+    ) throws(PostgresError) -> QueryResult {
+        guard let connection = unsafe raw else {
+            throw PostgresError(.lost, operation, text: "the connection was dropped before")
+        }
+        guard Parameter.fit(parameters) else {
+            throw PostgresError(.misuse, operation, text: "more than \(Parameter.bytesMax >> 20) MiB at once")
+        }
+        unsafe notices.pointee = loop_pg_notices()
+        let isSent = unsafe Parameter.lend(parameters) { values, lengths, forms in
+            unsafe send(connection, values, lengths, forms)
+        }
+        guard isSent == 1, unsafe Self.flush(connection, deadline) else {
+            throw unsafe failure(connection, operation, deadline)
+        }
+        var found: PostgresError?
+        var last: QueryResult?
+        while true {
+            while unsafe PQisBusy(connection) == 1 {
+                guard deadline.wait(for: unsafe PQsocket(connection), POLLIN),
+                    unsafe PQconsumeInput(connection) == 1
+                else { throw unsafe failure(connection, operation, deadline) }
+            }
+            guard let result = unsafe PQgetResult(connection) else { break }
+            switch unsafe PQresultStatus(result) {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK: last = unsafe QueryResult(result)
+            default:
+                if found == nil { found = unsafe Self.error(of: result, operation) }
+                unsafe PQclear(result)
+            }
+        }
+        guard unsafe PQstatus(connection) == CONNECTION_OK else {
+            let code = found?.code ?? ""
+            let text = unsafe found?.text ?? Self.message(of: connection)
+            drop()
+            throw PostgresError(.lost, operation, code: code, text: text)
+        }
+        if let found { throw found }
+        if let warning = warning(operation) { throw warning }
+        guard let last = consume last else {
+            drop()
+            throw PostgresError(.lost, operation, text: "the server gave no result")
+        }
+        return last
+    }
+
+    private static func flush(_ connection: OpaquePointer, _ deadline: Deadline) -> Bool {
+        while true {
+            switch unsafe PQflush(connection) {
+            case 0: return true
+            case 1:
+                // A server that has something to say does not read on before it was heard.
+                guard deadline.wait(for: unsafe PQsocket(connection), POLLIN | POLLOUT),
+                    unsafe PQconsumeInput(connection) == 1
+                else { return false }
+            default: return false
+            }
+        }
+    }
+
+    private mutating func failure(
+        _ connection: OpaquePointer, _ operation: String, _ deadline: Deadline
+    ) -> PostgresError {
+        defer { drop() }
+        guard !deadline.isOver else {
+            return PostgresError(.late, operation, text: "\(place) did not answer in time; the connection was dropped")
+        }
+        return unsafe PostgresError(.lost, operation, text: Self.message(of: connection))
+    }
+
+    private static func error(of result: OpaquePointer, _ operation: String) -> PostgresError {
+        let code = unsafe PQresultErrorField(result, Int32(LOOP_PG_SQLSTATE)).map { unsafe String(cString: $0) }
+        let text = unsafe PQresultErrorField(result, Int32(LOOP_PG_MESSAGE)).map { unsafe String(cString: $0) }
+        let whole = unsafe PQresultErrorMessage(result).map { unsafe String(cString: $0) }
+        return PostgresError(
+            .refused, operation, code: code ?? "", text: text ?? whole ?? "the server refused without a reason")
+    }
+
+    private func warning(_ operation: String) -> PostgresError? {
+        guard unsafe notices.pointee.warnings_count > 0 else { return nil }
+        let code = unsafe withUnsafeBytes(of: notices.pointee.code) { unsafe Self.text($0) }
+        let text = unsafe withUnsafeBytes(of: notices.pointee.text) { unsafe Self.text($0) }
+        return PostgresError(.warned, operation, code: code, text: text)
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+}
+
+/// A moment of the steady clock by which something must have happened.
+private struct Deadline {
+    private let nanoseconds: Int
+
+    init(after limit: Duration) {
+        let parts = limit.components
+        nanoseconds = Self.now + Int(parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000)
+    }
+
+    var isOver: Bool { Self.now >= nanoseconds }
+
+    private static var now: Int {
+        let time = System.bootTime
+        return time.seconds * 1_000_000_000 + time.nanoseconds
+    }
+
+    /// Waits until the descriptor is ready.
+    /// - Returns: false where the deadline came first, or where there is no descriptor.
+    func wait(for descriptor: Int32, _ events: Int32) -> Bool {
+        guard descriptor >= 0 else { return false }
+        while true {
+            var items = [Poll.item(descriptor, events)]
+            let left = nanoseconds - Self.now
+            // Rounded up, so that a rest of a moment is no busy loop.
+            if let count = Poll.wait(&items, milliseconds: Int32(clamping: max(0, (left + 999_999) / 1_000_000))),
+                count > 0
+            {
+                return true
+            }
+            if isOver { return false }
+        }
+    }
+}

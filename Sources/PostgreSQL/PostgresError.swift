@@ -1,0 +1,56 @@
+/// A failure of the database, of the way to it, or of a statement.
+public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The kinds of failures that callers distinguish.
+    public enum Kind: Equatable, Sendable {
+        /// There is no connection any more, or none could be made. Whether the last statement took effect is unknown.
+        case lost
+        /// The deadline of a call has passed, and the connection was dropped. Whether the statement took effect is unknown.
+        case late
+        /// The server refused: the statement took no effect. The code says why.
+        case refused
+        /// The server did what it was asked, and warned that this may not last.
+        case warned
+        /// The caller made a mistake: a text that is no connection string, a parameter that is too large.
+        case misuse
+    }
+
+    /// The kind of the failure.
+    public let kind: Kind
+    /// The operation, to follow "could not": `connect to db:5432`.
+    public let operation: String
+    /// The five characters of SQLSTATE; empty where the server sent none.
+    public let code: String
+    /// The message of the server or of libpq, in one line.
+    public let text: String
+
+    /// Creates an error from its parts. Line breaks in the text become spaces.
+    public init(_ kind: Kind, _ operation: String, code: String = "", text: String) {
+        self.kind = kind
+        self.operation = operation
+        self.code = code
+        self.text = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }
+            .joined(separator: "; ")
+    }
+
+    /// One line: the operation, the text and the code.
+    public var description: String { "could not \(operation): \(reason)" }
+
+    /// The line without the operation.
+    public var reason: String { code.isEmpty ? text : "\(text) (SQLSTATE \(code))" }
+}
+
+/// The codes that this project tells apart. (PostgreSQL, appendix A)
+extension PostgresError {
+    /// A lock was not free within `lock_timeout`.
+    public var isLockTimeout: Bool { code == "55P03" }
+    /// A key was there already.
+    public var isDuplicate: Bool { code == "23505" }
+    /// A table, a column or a schema is not there.
+    public var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(code) }
+    /// The role may not do it, or the transaction may only read.
+    public var isDenied: Bool { ["42501", "25006"].contains(code) }
+    /// The server has no room on its disk.
+    public var isFull: Bool { code == "53100" }
+    /// Who connects is not known, or the password is wrong, or the database is not there.
+    public var isRefusedLogin: Bool { code.hasPrefix("28") || code == "3D000" }
+}

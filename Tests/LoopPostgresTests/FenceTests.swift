@@ -1,0 +1,145 @@
+import Glibc
+import LoopCluster
+import LoopCore
+import LoopNode
+import LoopPostgres
+import LoopWire
+import PostgreSQL
+import TestDatabase
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct `A journal in a database has one holder` {
+    private let test: TestJournal
+
+    init() async throws { test = try await TestJournal() }
+
+    @Test func `who appends nothing after a takeover, and learns it in the next turn without records`() throws {
+        let deposed = try test.open(renews: false)
+        try deposed.append([record(1)])
+        let successor = try test.open()
+        #expect(try successor.records(after: 0, bytesMax: 1000) == [record(1)])
+        let error = #expect(throws: JournalError.self) { try deposed.append([record(2)]) }
+        #expect(error?.kind == .unreachable)
+        #expect(try test.records() == [record(1)])
+        try successor.append([record(3)])
+        #expect(#expect(throws: JournalError.self) { try deposed.append([record(4)]) }?.kind == .unreachable)
+        #expect(#expect(throws: JournalError.self) { try deposed.markEnded() }?.kind == .unreachable)
+        deposed.close()
+        #expect(try test.records() == [record(1), record(3)])
+        try successor.append([record(5)])
+    }
+
+    @Test func `who gives no receipt without records either once it may have been deposed`() async throws {
+        let deposed = try test.open(renews: false)
+        let successor = try test.open()
+        let error = #expect(throws: JournalError.self) { try deposed.append([]) }
+        #expect(error?.kind == .unreachable)
+        try successor.append([])
+    }
+
+    @Test func `who keeps it by renewals alone, and is named to others`() async throws {
+        let holder = try test.open { $0.address = "tcp://here:7710" }
+        let before = try test.run("SELECT renewals FROM loop_journal") ?? 0
+        for _ in 0..<3 {
+            let error = #expect(throws: JournalError.self) { try test.open() }
+            #expect(error?.kind == .locked)
+            #expect(error?.reason.contains("process ") == true && error?.reason.contains("tcp://here:7710") == true)
+        }
+        try await test.wait(until: "SELECT renewals > \(before + 3) FROM loop_journal")
+        try holder.append([record(1)])
+        holder.close()
+    }
+
+    @Test func `who leaves it to the next one at once when it closes`() throws {
+        try test.open { $0.lease = .seconds(3600) }.close()
+        try test.open().close()
+    }
+
+    @Test func `who may come back to it at once after an error, while others wait`() throws {
+        let memory = JournalMemory()
+        let first = try test.open(memory) { $0.lease = .seconds(3600) }
+        try first.append([record(1)])
+        try test.run("SELECT count(pg_terminate_backend(\(test.backend()))) FROM loop_journal")
+        #expect(#expect(throws: JournalError.self) { try first.append([record(2)]) }?.kind == .unreachable)
+        first.close()
+        let again = try test.open(memory)
+        #expect(try again.records(after: 0, bytesMax: 1000) == [record(1)])
+        try again.append([record(2)])
+        // It is not open twice in one process.
+        #expect(#expect(throws: JournalError.self) { try test.open(memory) }?.kind == .locked)
+        again.close()
+    }
+
+    @Test func `of two who want it at the same time`() async throws {
+        try test.open(renews: false).abandon()
+        let test = test
+        let tries = (0..<2).map { _ in
+            Task {
+                try await NodeThread.run("candidate") { () -> JournalError? in
+                    do {
+                        // Held for as long as the other one looks.
+                        let journal = try test.open { $0.lease = .seconds(1) }
+                        try journal.append([record(1)])
+                        usleep(1_500_000)
+                        journal.close()
+                        return nil
+                    } catch {
+                        return error as? JournalError
+                    }
+                }
+            }
+        }
+        var errors: [JournalError?] = []
+        for attempt in tries { errors.append(try await attempt.value) }
+        #expect(errors.compactMap { $0?.kind } == [.locked])
+        #expect(try test.records() == [record(1)])
+    }
+
+    @Test func `whose backend is ended by the successor where it stands still in an append`() throws {
+        let half = try test.open(renews: false)
+        try half.append([record(1)])
+        // The holder's process stops with its row locked and its transaction open.
+        var standing = try PostgresConnection(test.url, within: TestJournal.limit)
+        let name = try test.run(
+            "SELECT length(application_name)::bigint FROM pg_stat_activity WHERE pid = \(test.backend())")
+        #expect(name == 21)
+        _ = try standing.run(
+            "SELECT set_config('application_name', application_name, false) FROM pg_stat_activity WHERE pid = \(test.backend())",
+            "test", within: TestJournal.limit)
+        try test.run("UPDATE loop_journal SET backend = \(standing.backendPID)")
+        _ = try standing.run("BEGIN", "test", within: TestJournal.limit)
+        _ = try standing.run(
+            "UPDATE loop_journal SET position = position + 1", "test", within: TestJournal.limit)
+
+        let successor = try test.open()
+        let error = #expect(throws: PostgresError.self) {
+            _ = try standing.run("COMMIT", "test", within: TestJournal.limit).count
+        }
+        #expect(error?.kind == .lost)
+        #expect(try successor.records(after: 0, bytesMax: 1000) == [record(1)])
+        try successor.append([record(2)])
+        #expect(throws: JournalError.self) { try half.append([record(3)]) }
+    }
+
+    /// Whoever has the row locked and is not the holder is left alone, and named as the reason.
+    @Test func `and is not taken from whoever else has locked its row`() throws {
+        try test.open(renews: false).abandon()
+        var other = try PostgresConnection(test.url, within: TestJournal.limit)
+        _ = try other.run("BEGIN", "test", within: TestJournal.limit)
+        _ = try other.run("SELECT FROM loop_journal FOR UPDATE", "test", within: TestJournal.limit)
+        let error = #expect(throws: JournalError.self) { try test.open() }
+        #expect(error?.kind == .unreachable)
+        #expect(error?.reason.contains("is locked, and not by its holder") == true)
+        _ = try other.run("COMMIT", "test", within: TestJournal.limit)
+        try test.open().close()
+    }
+
+    @Test func `and another newest row ends its term, whatever has put it there`() throws {
+        let holder = try test.open()
+        try holder.append([record(1)])
+        try test.run("UPDATE loop_journal SET checksum = checksum # 1")
+        #expect(#expect(throws: JournalError.self) { try holder.append([record(2)]) }?.kind == .unreachable)
+        holder.close()
+        #expect(#expect(throws: JournalError.self) { try test.open() }?.kind == .corrupt)
+    }
+}

@@ -1,0 +1,123 @@
+import LoopCluster
+import LoopCore
+import LoopNode
+import LoopPostgres
+import LoopWire
+import PostgreSQL
+import TestDatabase
+import Testing
+
+/// After an append whose outcome nobody knows the journal is opened again, and what it then holds is what happened.
+@Suite(.timeLimit(.minutes(3))) struct `An append without a receipt` {
+    @Test func `is not there where its backend ended before the commit`() async throws {
+        let test = try await TestJournal()
+        let memory = JournalMemory()
+        let journal = try test.open(memory, renews: false)
+        try journal.append([record(1)])
+        var other = try PostgresConnection(test.url, within: TestJournal.limit)
+        _ = try other.run("BEGIN", "test", within: TestJournal.limit)
+        _ = try other.run("SELECT FROM loop_journal FOR UPDATE", "test", within: TestJournal.limit)
+        let append = TestJournal.append(journal, [record(2)])
+        let backend = try test.backend()
+        try await test.wait(
+            until: "SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend) AND wait_event_type = 'Lock'")
+        try test.run("SELECT pg_terminate_backend(\(backend))")
+        #expect(try await append.value?.kind == .unreachable)
+        other.drop()
+        journal.close()
+
+        let again = try test.open(memory)
+        #expect(again.position == 1)
+        try again.append([record(3)])
+        #expect(try test.records() == [record(1), record(3)])
+        again.close()
+    }
+
+    /// With synchronous replication, and no standby that answers.
+    @Test(arguments: ["pg_cancel_backend", "pg_terminate_backend"])
+    func `is there where it was committed on one server alone, which gives no receipt`(end: String) async throws {
+        let database = try await TestDatabase()
+        let test = try TestJournal(in: database)
+        let memory = JournalMemory()
+        let journal = try test.open(memory, renews: false)
+        try journal.append([record(1)])
+        try test.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try test.run("SELECT pg_reload_conf()")
+        try await test.wait(until: "SELECT current_setting('synchronous_standby_names') = 'nobody'")
+        let append = TestJournal.append(journal, [record(2)])
+        let backend = try test.backend()
+        try await test.wait(
+            until: "SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend) AND wait_event = 'SyncRep'")
+        try test.run("SELECT \(end)(\(backend))")
+        let error = try await append.value
+        #expect(error?.kind == .unreachable)
+        journal.close()
+
+        try test.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try test.run("SELECT pg_reload_conf()")
+        let again = try test.open(memory)
+        #expect(try again.records(after: 0, bytesMax: 1000) == [record(1), record(2)])
+        try again.append([record(3)])
+        again.close()
+    }
+
+    @Test func `leaves everything there that had one, when the server is killed`() async throws {
+        let database = try await TestDatabase()
+        let test = try TestJournal(in: database)
+        let memory = JournalMemory()
+        let journal = try test.open(memory)
+        for number in 1...20 { try journal.append([record(UInt64(number))]) }
+        await database.kill()
+        #expect(#expect(throws: JournalError.self) { try journal.append([record(21)]) }?.kind == .unreachable)
+        journal.close()
+        #expect(#expect(throws: JournalError.self) { try test.open(memory) }?.kind == .unreachable)
+        try await database.start()
+        let again = try test.open(memory)
+        #expect(try again.records(after: 0, bytesMax: 10_000) == (1...20).map { record($0) })
+        try again.append([record(21)])
+        again.close()
+    }
+
+    @Test func `waits for a server that does not answer, where it was asked to wait`() async throws {
+        let database = try await TestDatabase()
+        let test = try TestJournal(in: database)
+        try test.open().close()
+        await database.kill()
+        let (notes, post) = AsyncStream<String>.makeStream()
+        let opening = Task {
+            try await NodeThread.run("opening") {
+                try test.open {
+                    $0.waits = true
+                    $0.note = { post.yield($0) }
+                }.close()
+            }
+        }
+        let note = await notes.first { _ in true }
+        #expect(note?.contains("waiting for it") == true)
+        try await database.start()
+        try await opening.value
+    }
+
+    /// A failover to a server that had not everything yet.
+    @Test func `that had one and is gone is lost history, and stops the process that knows`() async throws {
+        let test = try await TestJournal()
+        let memory = JournalMemory()
+        let journal = try test.open(memory)
+        try journal.append([record(1)])
+        let numbers = "SELECT position, seq, checksum FROM loop_journal"
+        try test.run("CREATE TABLE before AS \(numbers)")
+        try journal.append([record(2)])
+        journal.close()
+        try test.run("DELETE FROM loop_batch WHERE first_position = 2")
+        try test.run("UPDATE loop_journal SET (position, seq, checksum) = (SELECT position, seq, checksum FROM before)")
+        let error = #expect(throws: JournalError.self) { try test.open(memory) }
+        #expect(error?.kind == .corrupt)
+        #expect(error?.reason.contains("acknowledged records are missing") == true)
+        // Another process cannot know; the greetings of peers will tell it.
+        let other = try test.open()
+        #expect(other.position == 1)
+        try other.append([record(3)])
+        other.close()
+        #expect(#expect(throws: JournalError.self) { try test.open(memory) }?.kind == .corrupt)
+    }
+}
