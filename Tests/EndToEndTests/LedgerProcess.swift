@@ -55,19 +55,20 @@ final class LedgerProcess: Sendable {
     }
 
     /// Starts a second process of it, which waits for the journal.
-    func startWaiting() async throws {
+    /// - Parameter other: where it listens then, if not where the first one does.
+    func startWaiting(at other: ReducerAddress? = nil) async throws {
         let before = said.count
-        try spawn(["--wait"])
+        try spawn(["--wait"], at: other)
         try await says("waiting for it", after: before)
     }
 
-    private func spawn(_ options: [String] = []) throws {
+    private func spawn(_ options: [String] = [], at other: ReducerAddress? = nil) throws {
         let lines = lines
         let process = try ChildProcess(
             .init(
                 Executables.path("loop-reducer"),
                 [
-                    "ledger", "--bind", address.description, "--journal", journal, "--silence-limit", "1s",
+                    "ledger", "--bind", (other ?? address).description, "--journal", journal, "--silence-limit", "1s",
                 ] + (isKeyed ? ["--keys", keys] : []) + options + more + ["\(folder.path)/pages"],
                 output: .lines { _, line in lines.withLock { $0.append(line) } }))
         lives.withLock { $0.append(process) }

@@ -1,5 +1,6 @@
 import LoopNode
 import LoopOptions
+import PostgreSQL
 
 /// The processes of a loop on this machine: their programs and command lines.
 struct UpPlan: Equatable, Sendable {
@@ -10,7 +11,7 @@ struct UpPlan: Equatable, Sendable {
     let reducerProgram: String
     let reducerArguments: [String]
     let workerProgram: String
-    /// The file that keeps the loop; nil: nothing does.
+    /// The file or database that keeps the loop, without a password; nil: nothing does.
     let journal: String?
     /// Whether a bad verdict is no failure of the command.
     let exitsZero: Bool
@@ -44,7 +45,7 @@ struct UpPlan: Equatable, Sendable {
         reducerProgram = request.reducerProgram ?? "\(folder)/loop-reducer"
         workerProgram = request.workerProgram ?? "\(folder)/loop-effect"
         let journal = request.journal ?? "\(request.loop).journal"
-        self.journal = journal == "memory" ? nil : journal
+        self.journal = journal == "memory" ? nil : Self.shown(journal)
         var options = ["--bind", bind.description]
         if let keys { options += ["--keys", keys.folder] }
         if request.isInsecure { options.append("--insecure") }
@@ -58,6 +59,12 @@ struct UpPlan: Equatable, Sendable {
         reducerArguments = [request.loop] + options + logOptions + request.loopArguments
         let keyOptions = keys.map { ["--key", $0.workersPath, "--reducer-key", $0.reducersPath] }
         workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? []) + logOptions
+    }
+
+    /// A place without its password. One that cannot be read is refused by the reducer.
+    private static func shown(_ journal: String) -> String {
+        guard ConnectionString.isURL(journal) else { return journal }
+        return (try? ConnectionString(journal).description) ?? "a database"
     }
 
     /// What a worker is started with; they are numbered from 1.

@@ -51,6 +51,17 @@ import Testing
         #expect(try environment(["PATH": "/bin"]) == nil)
     }
 
+    @Test(
+        arguments: [
+            (nil, "own.journal"), ("memory", nil), ("a", "a"),
+            ("postgres://ada:secret@db/loops", "postgres://ada@db/loops"), ("postgres://ada:secret@[db", "a database"),
+        ] as [(String?, String?)])
+    func `says where the loop is kept, but no password`(journal: String?, shown: String?) throws {
+        var request = UpRequest(loop: "own")
+        request.journal = journal
+        #expect(try UpPlan(request, claimed: nil, folder: "/").journal == shown)
+    }
+
     @Test func `takes programs and address from the request where it names them`() throws {
         var request = UpRequest(loop: "own")
         request.bind = "ipc:///tmp/own"
