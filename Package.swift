@@ -239,7 +239,7 @@ let package = Package(
             [
                 "LoopCore", "LoopLock", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopPostgres",
                 "PostgreSQL",
-                "TestDatabase",
+                "TestDatabase", "TestFolders",
             ]),
         tests("ZMQTests", ["LoopKeys", "ZMQ", "TestFolders"]),
         tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopKeyFiles", "TestFolders"]),
@@ -282,7 +282,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopPostgres", "LoopWeb", "LoopWire", "PostgreSQL", "ZMQ",
+                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopPostgres", "LoopWeb", "LoopWire", "PostgreSQL",
+                "ZMQ",
                 "TestDatabase", "TestFolders",
                 "loop-reducer", "loop-effect", "loopctl",
             ]),

@@ -51,7 +51,7 @@ extension SQLiteJournal {
 
     package static func open(
         _ path: String, loop: String, durability: Durability, newHistory: History, address: String? = nil,
-        whileLocked: ((JournalError) -> Bool)?, layer: FileLayer
+        whileLocked: ((JournalError) -> Bool)?, layer: FileLayer, opensMoved: Bool = false
     ) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = layer.disk
@@ -68,7 +68,10 @@ extension SQLiteJournal {
         let isNew = try file.isEmpty()
         try file.checkIsOne(of: files)
         if let warning = DatabaseFiles.warning(of: path) { report.append(warning) }
-        if !isNew { try file.check(path, loop: loop) }
+        if !isNew {
+            try file.check(path, loop: loop)
+            if !opensMoved { try file.checkNotMoved(path) }
+        }
         try file.prepare(isNew: isNew, layer, durability: durability)
         if isNew { try file.create(loop: loop, history: newHistory) }
         let base = try file.base()

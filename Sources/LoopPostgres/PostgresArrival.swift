@@ -6,7 +6,7 @@ internal import PostgreSQL
 /// A journal on its way into a database. No reducer opens it before it is whole and takes its place in one transaction; what a
 /// process leaves that ends in between is removed by the next one.
 struct PostgresArrival: ~Copyable {
-    private var session: PostgresSession
+    var session: PostgresSession
     let journalID: Int64
     private static let operation = "be copied"
 

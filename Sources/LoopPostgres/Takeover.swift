@@ -21,6 +21,8 @@ struct Takeover {
     let isStopping: @Sendable () -> Bool
     let note: (String) -> Void
     var renews = true
+    /// Where it moves the journal, which may have been begun before; nil: it opens none that moves.
+    var movesTo: String?
 
     /// How long it waits between two looks, in microseconds.
     private static let looksEvery: UInt32 = 50_000
@@ -57,10 +59,12 @@ struct Takeover {
                 try session.makeJournal(of: loop, history: newHistory)
                 continue
             }
-            if let place = row.movedTo {
+            if let place = row.movedTo, place != movesTo {
                 throw JournalError(
-                    .foreign, operation: "be opened", reason: "the journal of \(loop) in \(url) was moved to \(place)",
-                    remedy: "open it there: --journal \(place)")
+                    .foreign, operation: "be opened",
+                    reason: "the journal of \(loop) in \(url) is being moved, or was moved, to \(place)",
+                    remedy:
+                        "open it there (--journal \(place)), or finish the move: loopctl journal copy \(url) \(place)")
             }
             let verdict = row.isReleased || row.holder == memory.holder ? .free : watch(row)
             switch verdict {
@@ -101,7 +105,7 @@ struct Takeover {
         """
         UPDATE loop_journal SET term = term + 1, nonce = $5, holder = $6, address = $7, backend = pg_backend_pid(),
                 lease_ms = $8, renewals = renewals + 1, released = false
-            WHERE id = $1 AND term = $2 AND nonce = $3 AND renewals = $4 AND kept_as = 'current' AND moved_to IS NULL
+            WHERE id = $1 AND term = $2 AND nonce = $3 AND renewals = $4 AND kept_as = 'current' AND (moved_to IS NULL OR moved_to = $9)
             RETURNING \(JournalRow.columns)
         """)
 
@@ -113,7 +117,7 @@ struct Takeover {
         let parameters: [Parameter] = [
             .integer(row.id), .integer(row.term.number), .integer(row.term.nonce), .integer(row.renewals),
             .integer(Int64(bitPattern: SystemRandom.uint64())), .integer(memory.holder), .text(who),
-            .integer(Int64(lease / .milliseconds(1))),
+            .integer(Int64(lease / .milliseconds(1))), .text(movesTo ?? ""),
         ]
         var found = try attempt(parameters, &session)
         for _ in 1...Self.evictionsMax where found == nil {

@@ -30,7 +30,7 @@ import Testing
                               hashes.
                   trim        Forget the journal's records before a seq.
                   serve       Serve a folder as a web site.
-                  journal     Prepare a database for journals.
+                  journal     Prepare a database for journals; move a journal there or back.
                   keygen      Make a key pair, for a peer or a reducer.
                   new         Make a package with a loop of your own.
 

@@ -44,7 +44,10 @@ import Testing
         #expect(
             without
                 == Set(
-                    ["loopctl up", "loopctl serve", "loopctl journal init", "loopctl keygen", "loopctl new"]
+                    [
+                        "loopctl up", "loopctl serve", "loopctl journal init", "loopctl journal copy", "loopctl keygen",
+                        "loopctl new",
+                    ]
                         + ["run", "verify", "history", "state", "rehearse", "trim", "schema"].map {
                             "loop-reducer idle \($0)"
                         }))

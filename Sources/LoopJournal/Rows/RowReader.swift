@@ -145,6 +145,22 @@ package struct RowReader: Sendable {
         return base
     }
 
+    /// Hands over every row, in order, and checks each, and that none is missing at the end.
+    package func forEachRow(
+        in source: some BatchRows, _ body: (BatchRow, Span<UInt8>) throws(JournalError) -> Void
+    ) throws(JournalError) {
+        var link = base
+        try source.forEachRow(from: base.position + 1, bytesMax: 1 << 20) { row, bytes throws(JournalError) in
+            let row = try checked(row, after: link, bytes)
+            try body(row, bytes)
+            link = row.link
+            return true
+        }
+        guard link == tail else {
+            throw damaged(after: link, "the records up to \(tail.position) were there and are not")
+        }
+    }
+
     // MARK: Checks
 
     package func checked(

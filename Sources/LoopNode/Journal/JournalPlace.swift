@@ -23,12 +23,14 @@ public struct JournalPlace: Sendable {
 
         package init(
             loop: String, durability: Durability, waits: Bool, address: String? = nil,
-            isStopping: @escaping @Sendable () -> Bool, note: @escaping @Sendable (String) -> Void
+            whileWaiting: ((JournalOwner) -> Bool)? = nil, isStopping: @escaping @Sendable () -> Bool,
+            note: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
             self.durability = durability
             self.waits = waits
             self.address = address
+            self.whileWaiting = whileWaiting
             self.isStopping = isStopping
             self.note = note
         }

@@ -1,0 +1,106 @@
+internal import Linux
+package import LoopCluster
+internal import LoopCore
+package import LoopWire
+internal import SQLite
+
+extension SQLiteJournal {
+    /// Opens a journal to copy it elsewhere, also where that was begun before. No reducer has it meanwhile.
+    package static func openToMove(_ path: String) throws(JournalError) -> SQLiteJournal {
+        let reading = try read(path)
+        let loop = reading.loop
+        reading.close()
+        return try open(
+            path, loop: loop, durability: .fsync, newHistory: .none, whileLocked: nil, layer: FileLayer(),
+            opensMoved: true)
+    }
+
+    /// Where it is being moved, or was moved.
+    package func movesTo() throws(JournalError) -> String? { try readable("be read").metaText("moved_to") }
+
+    /// Notes where it is being moved, for good: from now on no reducer opens it.
+    package func noteMove(to place: String) throws(JournalError) {
+        let operation = "note that it is moved"
+        let file = try writable(operation)
+        do throws(SQLiteError) {
+            try file.setSynchronous(.fsync)
+            try file.setText("moved_to", place)
+        } catch {
+            throw poisoned(.sqlite(operation, error))
+        }
+    }
+
+    /// Hands over every row, in order, and checks each.
+    package func forEachRow(_ body: (BatchRow, Span<UInt8>) throws(JournalError) -> Void) throws(JournalError) {
+        try reader.forEachRow(in: try readable("be read"), body)
+    }
+
+    /// Where its rows begin and end.
+    package var ends: (base: ChainLink, tail: ChainLink) { (base, tail) }
+}
+
+/// A journal on its way into a file. Nothing has the file's name before it is whole.
+package final class FileArrival {
+    private let paths: JournalPaths
+    private let unfinished: String
+    private let disk = Disk()
+    private let file: JournalFile
+    private let folder: SnapshotFolder
+
+    /// - Throws: of kind `.foreign` where there is a file of that name.
+    package init(_ path: String, loop: String, history: History, base: ChainLink) throws(JournalError) {
+        paths = JournalPaths(path)
+        unfinished = path + ".arriving"
+        folder = SnapshotFolder(path: paths.snapshots, disk: disk)
+        guard !disk.exists(path) else {
+            throw JournalError(
+                .foreign, operation: "be copied", reason: "there is a file \(path)",
+                remedy: "move it away, or give another name")
+        }
+        try disk.remove(unfinished)
+        file = try JournalFile(unfinished, .create, system: nil)
+        try naming("be copied") { [file] () throws(SQLiteError) in
+            // Until it is renamed nobody needs what is in it: no journal of its own, and one sync at the end.
+            try file.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
+            try file.execute("PRAGMA journal_mode = MEMORY")
+            try file.execute("PRAGMA synchronous = OFF")
+        }
+        try file.create(loop: loop, history: history)
+        try naming("be copied") { [file] () throws(SQLiteError) in
+            try file.execute("BEGIN")
+            if base != .start { try file.setBase(base) }
+        }
+    }
+
+    /// Copies a row as it is.
+    package func insert(_ row: BatchRow, _ records: Span<UInt8>) throws(JournalError) {
+        try naming("be copied") { () throws(SQLiteError) in try file.insert(row, records) }
+    }
+
+    /// Copies a snapshot.
+    package func insert(_ entry: SnapshotEntry, _ bytes: [UInt8]) throws(JournalError) {
+        let written = try folder.write(entry, bytes)
+        try naming("be copied") { () throws(SQLiteError) in try file.insert(written) }
+    }
+
+    /// Gives it its name: it is whole now, and on the disk.
+    package func finish(hasEnded: Bool) throws(JournalError) {
+        try naming("be copied") { () throws(SQLiteError) in
+            if hasEnded { try file.set("ended", 1) }
+            try file.execute("COMMIT")
+        }
+        try disk.sync(unfinished)
+        try disk.rename(unfinished, to: paths.file)
+        try disk.syncFolder(Disk.folder(of: paths.file))
+    }
+}
+
+extension JournalFile {
+    /// Refuses a journal that goes on elsewhere.
+    func checkNotMoved(_ path: String) throws(JournalError) {
+        guard let place = try metaText("moved_to") else { return }
+        throw JournalError(
+            .foreign, operation: "be opened", reason: "\(path) is being moved, or was moved, to \(place)",
+            remedy: "open it there (--journal \(place)), or finish the move: loopctl journal copy \(path) \(place)")
+    }
+}

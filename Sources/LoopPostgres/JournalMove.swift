@@ -1,0 +1,128 @@
+public import LoopCluster
+public import LoopCore
+internal import LoopJournal
+internal import LoopNode
+internal import LoopWire
+public import PostgreSQL
+
+/// Moves a journal as it is from a file into a database, or back: rows, history, sessions and snapshots. A process that ends in
+/// the middle leaves no two journals that both live: first the source is marked, then the copy gets its name. The same call
+/// finishes a move that was begun.
+public enum JournalMove {
+    /// What was moved.
+    public struct Moved: Equatable, Sendable {
+        /// The loop whose journal it is.
+        public let loop: String
+        /// The position and the seq of its newest record.
+        public let position: UInt64, seq: Seq
+    }
+
+    /// Moves a journal from a file into a database.
+    /// - Throws: `JournalError` of kind `.locked` where a reducer has the file; `.foreign` where it moves to another place, or
+    ///   where the database has a journal of the loop; else where one of them cannot be read or written.
+    public static func file(_ path: String, to url: ConnectionString) throws(JournalError) -> Moved {
+        let source = try SQLiteJournal.openToMove(path)
+        defer { source.close() }
+        let (base, tail) = source.ends
+        let moved = Moved(loop: source.loop, position: tail.position, seq: Seq(tail.seq))
+        if let place = try source.movesTo(), place != url.description {
+            throw JournalError(
+                .foreign, operation: "be copied", reason: "\(path) moves to \(place)",
+                remedy: "finish that: loopctl journal copy \(path) \(place)")
+        }
+        var session = try PostgresSession.open(url, for: .writing, name: "loop/copy")
+        try PostgresSchema.check(&session, url)
+        let older = try session.row(of: source.loop, .current)
+        session.drop()
+        if let older, older.movedTo == nil {
+            // The copy got its name, and the file was not told: what it had then is not less than what is here.
+            let isOurs =
+                try source.movesTo() != nil && older.history == Int64(bitPattern: source.history.value)
+                && older.tail.position >= tail.position
+            if isOurs { return moved }
+            throw JournalError(
+                .foreign, operation: "be copied", reason: "\(url) has a journal of the loop \(source.loop)",
+                remedy: "move that one away first: loopctl journal copy \(url) FILE --loop \(source.loop)")
+        }
+        try source.noteMove(to: url.description)
+        var arrival = try PostgresArrival(url, loop: source.loop, history: Int64(bitPattern: source.history.value))
+        try source.forEachRow { row, bytes throws(JournalError) in try arrival.insert(row, bytes) }
+        for entry in try source.snapshots() { try arrival.insert(entry, try source.content(of: entry)) }
+        try arrival.finish(base, tail, hasEnded: source.hasEnded)
+        try arrival.activate(source.loop, expecting: tail, replacing: older)
+        return moved
+    }
+
+    /// Moves a journal from a database into a file that is not there yet.
+    /// - Parameter loop: nil: the only one of the database.
+    /// - Throws: `JournalError` of kind `.locked` where a reducer holds the journal; `.foreign` where there is such a file, or
+    ///   where the loop is not named and the database has not exactly one; else where one of them cannot be read or written.
+    public static func database(
+        _ url: ConnectionString, loop: String?, to path: String
+    ) throws(JournalError) -> Moved {
+        guard let loop else { return try database(url, loop: try onlyLoop(of: url), to: path) }
+        let operation = "be copied"
+        try PostgresJournal.read(url, loop: loop).close()
+        let takeover = Takeover(
+            url: url, loop: loop, durability: .fsync, newHistory: .none, lease: PostgresOpening.standardLease,
+            memory: JournalMemory(), address: "", waits: false, isStopping: { false }, note: { _ in }, movesTo: path)
+        let (held, row, _) = try takeover.run()
+        let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
+        let source = PostgresJournal(
+            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: JournalMemory(), report: [])
+        defer { source.close() }
+        let arrival = try FileArrival(
+            path, loop: loop, history: History(UInt64(bitPattern: row.history)), base: row.base)
+        _ = try held.fenced(operation) { connection throws(PostgresError) in
+            try connection.run(
+                "UPDATE loop_journal SET moved_to = $2 WHERE id = $1", [.integer(row.id), .text(path)], operation,
+                within: PostgresSession.limit)
+        }
+        try reader.forEachRow(in: source.rows) { row, bytes throws(JournalError) in try arrival.insert(row, bytes) }
+        for entry in try source.snapshots() { try arrival.insert(entry, try source.content(of: entry)) }
+        try arrival.finish(hasEnded: row.hasEnded)
+        return Moved(loop: loop, position: row.tail.position, seq: Seq(row.tail.seq))
+    }
+
+    private static func onlyLoop(of url: ConnectionString) throws(JournalError) -> String {
+        var session = try PostgresSession.open(url, for: .reading, name: "loop/copy")
+        try PostgresSchema.check(&session, url)
+        let found = try session.run(
+            "SELECT loop FROM loop_journal WHERE kept_as = 'current' ORDER BY loop LIMIT 20", "be copied")
+        guard found.count == 1, let loop = found.text(0, 0) else {
+            let names = (0..<found.count).compactMap { found.text($0, 0) }.joined(separator: ", ")
+            throw JournalError(
+                .foreign, operation: "be copied",
+                reason: "\(url) has journals of \(found.count == 0 ? "no loop" : names)",
+                remedy: "say which one is meant: --loop NAME")
+        }
+        return loop
+    }
+}
+
+extension PostgresArrival {
+    /// Gives it its name, once its last row is known to be there and to be the right one.
+    mutating func activate(
+        _ loop: String, expecting tail: ChainLink, replacing older: JournalRow?
+    ) throws(JournalError) {
+        try session.setSynchronousCommit(true)
+        let (operation, id) = ("be copied", journalID)
+        do throws(PostgresError) {
+            try session.connection.transaction(operation, within: PostgresSession.longLimit) {
+                connection throws(PostgresError) in
+                let last = try connection.run(
+                    "SELECT checksum FROM loop_batch WHERE journal_id = $1 ORDER BY first_position DESC LIMIT 1",
+                    [.integer(id)], operation, within: PostgresSession.limit)
+                guard last.integer(0, 0) ?? Int64(tail.checksum) == Int64(tail.checksum) else {
+                    throw PostgresError(.lost, operation, text: "the copy does not end as the original")
+                }
+                if older?.movedTo != nil {
+                    try connection.removeJournal(of: loop, keptAs: KeptAs.current.rawValue, operation)
+                }
+                try connection.activate(id, term: (older?.term.number ?? 0) + 1, operation)
+            }
+        } catch {
+            throw .postgres(operation, error, at: session.url)
+        }
+    }
+}
