@@ -122,8 +122,8 @@ final class HeldConnection: Sendable {
         if SystemClock.monotonic - provenAt > lease { try renew() }
     }
 
-    private func renew() throws(JournalError) {
-        let operation = "renew its lease"
+    /// Shows by a commit that begins now that the journal is held.
+    func renew(_ operation: String = "renew its lease") throws(JournalError) {
         let condition = try condition(operation)
         try use(operation, isProof: true) { session throws(JournalError) in
             guard try session.run(Self.renewal, condition, operation).affectedCount == 1 else {

@@ -41,7 +41,8 @@ extension JournalPlace {
                 var opening = PostgresOpening(loop: request.loop, newHistory: History(SystemRandom.uint64() | 1))
                 opening.durability = request.durability
                 opening.lease = lease
-                opening.address = request.address ?? ""
+                opening.address = request.address
+                opening.whileWaiting = request.whileWaiting
                 opening.waits = request.waits
                 opening.isStopping = request.isStopping
                 opening.note = request.note

@@ -31,7 +31,9 @@ struct JournalRow: Equatable, Sendable {
     let term: Term
     /// A random number of the process, or rather of the place that it opened the journal by.
     let holder: Int64
-    /// For people: where the holder is.
+    /// For people: which process the holder is.
+    let holderName: String
+    /// Where peers find the holder; empty: it does not say.
     let address: String
     let backend: Int64
     let leaseMilliseconds: Int64
@@ -41,8 +43,8 @@ struct JournalRow: Equatable, Sendable {
     let base: ChainLink
 
     static let columns = """
-        id, loop, history, ended, moved_to, term, nonce, holder, address, backend, lease_ms, renewals, released,
-            position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum
+        id, loop, history, ended, moved_to, term, nonce, holder, holder_name, address, backend, lease_ms, renewals,
+            released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum
         """
 
     /// Reads a row of these columns.
@@ -56,13 +58,14 @@ struct JournalRow: Equatable, Sendable {
         movedTo = result.text(0, 4)
         term = Term(number: number(5), nonce: number(6))
         holder = number(7)
-        address = result.text(0, 8) ?? ""
-        backend = number(9)
-        leaseMilliseconds = number(10)
-        renewals = number(11)
-        isReleased = number(12) == 1
-        guard let tail = ChainLink(trimmedTo: number(13), seq: number(14), checksum: number(15)),
-            let base = ChainLink(trimmedTo: number(16), seq: number(17), checksum: number(18)),
+        holderName = result.text(0, 8) ?? ""
+        address = result.text(0, 9) ?? ""
+        backend = number(10)
+        leaseMilliseconds = number(11)
+        renewals = number(12)
+        isReleased = number(13) == 1
+        guard let tail = ChainLink(trimmedTo: number(14), seq: number(15), checksum: number(16)),
+            let base = ChainLink(trimmedTo: number(17), seq: number(18), checksum: number(19)),
             base.position <= tail.position
         else {
             throw JournalError(
@@ -97,9 +100,9 @@ extension PostgresSession {
     mutating func makeJournal(of loop: String, history: History) throws(JournalError) {
         _ = try run(
             """
-            INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, address, backend, lease_ms,
-                    renewals, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
-                VALUES ($1, $2, 'current', $3, 0, 0, 0, '', 0, 0, 0, true, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
+            INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, holder_name, address, backend,
+                    lease_ms, renewals, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
+                VALUES ($1, $2, 'current', $3, 0, 0, 0, '', '', 0, 0, 0, true, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
             """,
             [
                 .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop),

@@ -21,7 +21,8 @@ extension PostgresJournal {
         try read(url, loop: loop).close()
         let takeover = Takeover(
             url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
-            memory: memory, address: opening.address, waits: false, isStopping: opening.isStopping, note: opening.note)
+            memory: memory, address: opening.address, waits: false, whileWaiting: nil,
+            isStopping: opening.isStopping, note: opening.note)
         let (held, row, _) = try takeover.run()
         defer { held.close(releases: true) }
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)

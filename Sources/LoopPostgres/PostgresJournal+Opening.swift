@@ -1,6 +1,7 @@
 package import LoopCluster
 internal import LoopCore
 internal import LoopJournal
+package import LoopNode
 package import LoopWire
 package import PostgreSQL
 
@@ -12,10 +13,12 @@ package struct PostgresOpening {
     package var newHistory: History
     /// How long after the last renewal nobody may take the journal.
     package var lease = PostgresOpening.standardLease
-    /// Where peers find this process, for people.
-    package var address = ""
+    /// Where peers find this process; told to those that wait. Nil: it is not known.
+    package var address: String?
     /// Waits while another process has the journal or the database does not answer.
     package var waits = false
+    /// Called while it waits, about 20 times a second, with what is known of the holder; returns whether to go on waiting.
+    package var whileWaiting: ((JournalOwner) -> Bool)?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
     /// Told once of each thing that it waits for.
@@ -83,7 +86,8 @@ extension PostgresJournal {
         let takeover = Takeover(
             url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
             lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
-            isStopping: opening.isStopping, note: opening.note, renews: opening.renews)
+            whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, note: opening.note,
+            renews: opening.renews)
         let (held, row, report) = try takeover.run()
         do throws(JournalError) {
             let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)

@@ -116,6 +116,10 @@ package final class PostgresJournal: Journal {
         ]
     }
 
+    /// Renews the lease, whenever that was done last.
+    /// - Throws: `JournalError` of kind `.unreachable` if another process may hold the journal.
+    package func prove() throws(JournalError) { try held.renew("prove that it leads") }
+
     /// Does nothing: no record waits to be written.
     package func flush() throws(JournalError) {}
 

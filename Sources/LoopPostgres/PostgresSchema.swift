@@ -17,8 +17,8 @@ public enum PostgresSchema {
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             loop_id bigint NOT NULL, loop text NOT NULL, kept_as text NOT NULL, history bigint NOT NULL,
             ended boolean NOT NULL DEFAULT false, moved_to text,
-            term bigint NOT NULL, nonce bigint NOT NULL, holder bigint NOT NULL, address text NOT NULL,
-            backend bigint NOT NULL, lease_ms bigint NOT NULL, renewals bigint NOT NULL, released boolean NOT NULL,
+            term bigint NOT NULL, nonce bigint NOT NULL, holder bigint NOT NULL,
+            holder_name text NOT NULL, address text NOT NULL, backend bigint NOT NULL, lease_ms bigint NOT NULL, renewals bigint NOT NULL, released boolean NOT NULL,
             position bigint NOT NULL, seq bigint NOT NULL, checksum bigint NOT NULL,
             trimmed_position bigint NOT NULL, trimmed_seq bigint NOT NULL, trimmed_checksum bigint NOT NULL,
             UNIQUE (loop_id, kept_as)) WITH (fillfactor = 10)

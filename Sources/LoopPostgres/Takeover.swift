@@ -15,9 +15,11 @@ struct Takeover {
     let newHistory: History
     let lease: Duration
     let memory: JournalMemory
-    /// Where peers find this process, for people.
-    let address: String
+    /// Where peers find this process; nil: it is not known.
+    let address: String?
     let waits: Bool
+    /// Called while it waits, with what is known of the holder; returns whether to go on waiting. Nil: it sleeps.
+    let whileWaiting: ((JournalOwner) -> Bool)?
     let isStopping: @Sendable () -> Bool
     let note: (String) -> Void
     var renews = true
@@ -44,7 +46,9 @@ struct Takeover {
                     throw isStopping() && error.kind == .unreachable ? Self.stopped(url) : error
                 }
                 if said.insert(error.reason).inserted { note("\(error.reason); waiting for it") }
-                usleep(4 * Self.looksEvery)
+                for _ in 1...4 {
+                    guard pause(JournalOwner()) else { throw Self.stopped(url) }
+                }
             }
         }
     }
@@ -87,9 +91,18 @@ struct Takeover {
                 if isStopping() { throw locked(row) }
                 let reason = locked(row).reason
                 if waits, said.insert(reason).inserted { note("\(reason); waiting for it") }
-                usleep(Self.looksEvery)
+                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
+                guard pause(owner) else { throw locked(row) }
             }
         }
+    }
+
+    /// Waits a moment.
+    /// - Returns: whether to go on waiting.
+    private func pause(_ owner: JournalOwner) -> Bool {
+        if let whileWaiting { return whileWaiting(owner) && !isStopping() }
+        usleep(Self.looksEvery)
+        return true
     }
 
     private func watch(_ row: JournalRow) -> LeaseWatch.Verdict {
@@ -103,8 +116,8 @@ struct Takeover {
     private static let statement = PreparedStatement(
         "take",
         """
-        UPDATE loop_journal SET term = term + 1, nonce = $5, holder = $6, address = $7, backend = pg_backend_pid(),
-                lease_ms = $8, renewals = renewals + 1, released = false
+        UPDATE loop_journal SET term = term + 1, nonce = $5, holder = $6, holder_name = $7, address = $10,
+                backend = pg_backend_pid(), lease_ms = $8, renewals = renewals + 1, released = false
             WHERE id = $1 AND term = $2 AND nonce = $3 AND renewals = $4 AND kept_as = 'current' AND (moved_to IS NULL OR moved_to = $9)
             RETURNING \(JournalRow.columns)
         """)
@@ -117,7 +130,7 @@ struct Takeover {
         let parameters: [Parameter] = [
             .integer(row.id), .integer(row.term.number), .integer(row.term.nonce), .integer(row.renewals),
             .integer(Int64(bitPattern: SystemRandom.uint64())), .integer(memory.holder), .text(who),
-            .integer(Int64(lease / .milliseconds(1))), .text(movesTo ?? ""),
+            .integer(Int64(lease / .milliseconds(1))), .text(movesTo ?? ""), .text(address ?? ""),
         ]
         var found = try attempt(parameters, &session)
         for _ in 1...Self.evictionsMax where found == nil {
@@ -154,16 +167,16 @@ struct Takeover {
             """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE pid = $1 AND application_name = $2 AND usename = current_user AND pid <> pg_backend_pid()
-            """, [.integer(row.backend), .text(applicationName)], "end the connection of \(row.address)")
+            """, [.integer(row.backend), .text(applicationName)], "end the connection of \(row.holderName)")
     }
 
     private var applicationName: String { "loop/\(LoopID(name: loop))" }
 
-    private var who: String { "process \(getpid()) on \(System.hostName)" + (address.isEmpty ? "" : " (\(address))") }
+    private var who: String { "process \(getpid()) on \(System.hostName)" + (address.map { " (\($0))" } ?? "") }
 
     private func locked(_ row: JournalRow) -> JournalError {
         JournalError(
-            .locked, operation: "be opened for writing", reason: "\(row.address) has it (\(url))",
+            .locked, operation: "be opened for writing", reason: "\(row.holderName) has it (\(url))",
             remedy: "stop the other process, or start with --wait")
     }
 

@@ -1,7 +1,10 @@
 import Glibc
 import LoopLock
 import LoopNode
+import LoopPostgres
 import LoopWire
+import PostgreSQL
+import TestDatabase
 import TestFolders
 import Testing
 
@@ -9,6 +12,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader that is killed` {
     private let folder = TestFolder()
     private let addresses = [freeAddress(), freeAddress()]
+
+    enum Setting: CaseIterable {
+        case file, fileWithKeys, database
+    }
 
     /// `{"increment":{}}` in CBOR.
     private static let event: [UInt8] = [0xa1, 0x69] + Array("increment".utf8) + [0xa0]
@@ -27,14 +34,23 @@ import Testing
 
     private var secret: String { "\(keys)/peer.key_secret" }
 
-    private func reducer(_ index: Int, hasKeys: Bool) throws -> (process: ChildProcess, lines: Locked<[String]>) {
+    private func journal(_ setting: Setting) async throws -> String {
+        guard setting == .database else { return "\(folder.path)/journal" }
+        let url = try await TestDatabase.shared.value.makeDatabase().description
+        _ = try await Program.run(Executables.path("loopctl"), ["journal", "init", url])
+        return url
+    }
+
+    private func reducer(
+        _ index: Int, journal: String, hasKeys: Bool
+    ) throws -> (process: ChildProcess, lines: Locked<[String]>) {
         let lines = Locked<[String]>([])
         let process = try ChildProcess(
             .init(
                 Executables.path("loop-reducer"),
                 [
-                    "counter", "--bind", addresses[index].description, "--journal", "\(folder.path)/journal",
-                    "--standby", "--silence-limit", "1s",
+                    "counter", "--bind", addresses[index].description, "--journal", journal, "--standby",
+                    "--silence-limit", "1s",
                 ] + (hasKeys ? ["--keys", keys] : []),
                 output: .lines { _, line in lines.withLock { $0.append(line) } }))
         return (process, lines)
@@ -44,14 +60,16 @@ import Testing
         while !lines.withLock({ $0.contains { $0.contains(text) } }) { try await Task.sleep(for: .milliseconds(5)) }
     }
 
-    @Test(arguments: [false, true])
-    func `is followed by its standby, and no event is lost or applied twice`(hasKeys: Bool) async throws {
+    @Test(arguments: Setting.allCases)
+    func `is followed by its standby, and no event is lost or applied twice`(setting: Setting) async throws {
+        let hasKeys = setting == .fileWithKeys
+        let journal = try await journal(setting)
         let both = addresses.map(\.description).joined(separator: ",")
         let peerKeys = hasKeys ? try await makeKeys() : nil
         let options = hasKeys ? ["--key", secret, "--reducer-key", "\(keys)/server.key"] : []
-        var first = try reducer(0, hasKeys: hasKeys)
+        var first = try reducer(0, journal: journal, hasKeys: hasKeys)
         try await wait(first.lines, for: "listening at")
-        var second = try reducer(1, hasKeys: hasKeys)
+        var second = try reducer(1, journal: journal, hasKeys: hasKeys)
         try await wait(second.lines, for: "standing by: the leader is at \(addresses[0])")
         let worker = try ChildProcess(
             .init(
@@ -69,7 +87,7 @@ import Testing
             _ = try await sender.send(Self.event, confirmed: true)
             try await wait(second.lines, for: "listening at \(addresses[standby])")
             first = second
-            second = try reducer(leader, hasKeys: hasKeys)
+            second = try reducer(leader, journal: journal, hasKeys: hasKeys)
             try await wait(second.lines, for: "standing by: the leader is at \(addresses[standby])")
         }
         let table = try await Program.run(Executables.path("loopctl"), ["status", "--reducer", both] + options)
