@@ -148,7 +148,13 @@ final class ConnectionWatch: Sendable {
         }
         if mustGiveBack(at: now) { System.giveBackFreeMemory() }
         openUnknown(at: now)
-        let looks = ids.map { ($0, ConnectionLook(at: $0, addresses)) }
+        // All of them take milliseconds, in which a thread that was woken would wait for the processor.
+        let looks = BackgroundWork.run {
+            ids.map { id in
+                BackgroundWork.giveWay()
+                return (id, ConnectionLook(at: id, addresses))
+            }
+        }
         return state.withLock { state in
             for (id, look) in looks { state.note(look, of: id) }
             if let (id, offence) = state.table.largest() { state.end(id, offence) }
