@@ -25,7 +25,7 @@ extension ReducerCore {
     ///   - peer: whose inbox the same connection listens to; nil: none yet.
     public mutating func mayFollow(_ topic: Topic, _ principal: Principal, of peer: PeerID? = nil) -> Bool {
         guard let violation = violation(of: topic, by: principal) else { return true }
-        if let session = peer.flatMap({ journaled.sessionByPeer[$0] }), let route = admission.members[session]?.route,
+        if let session = peer.flatMap({ journaled.session(of: $0) }), let route = admission.members[session]?.route,
             access.violation(of: session, by: principal, journaled, context) == nil
         {
             refuse(violation, route)
@@ -37,7 +37,7 @@ extension ReducerCore {
 
     private func violation(of topic: Topic, by principal: Principal) -> Violation? {
         if let violation = access.violation(of: topic.verb, by: principal, context) { return violation }
-        guard case .inbox(_, let peer) = topic, let session = journaled.sessionByPeer[peer], owner(of: peer) != nil,
+        guard case .inbox(_, let peer) = topic, let session = journaled.session(of: peer), owner(of: peer) != nil,
             !breaks(.inboxesAreOfTheirOwners)
         else { return nil }
         return access.violation(of: session, by: principal, journaled, context)
@@ -45,7 +45,7 @@ extension ReducerCore {
 
     /// The key whose owner has opened a peer's session; nil where there is none.
     public func owner(of peer: PeerID) -> PublicKey? {
-        journaled.sessionByPeer[peer].flatMap { journaled.sessions[$0]?.owner }
+        journaled.session(of: peer).flatMap { journaled.sessions[$0]?.owner }
     }
 
     /// Counts it, and writes it into the log once.
@@ -89,7 +89,7 @@ extension ReducerCore {
     /// Why a principal may not join as a peer: its session, and so its inbox, is another key's. That holds whatever session and
     /// history it names.
     func violation(ofPeerIn joinRequest: JoinRequest, by principal: Principal) -> Violation? {
-        guard let session = journaled.sessionByPeer[joinRequest.peer], journaled.sessions[session]?.owner != nil else {
+        guard let session = journaled.session(of: joinRequest.peer), journaled.sessions[session]?.owner != nil else {
             return nil
         }
         return access.violation(of: session, by: principal, journaled, context)

@@ -85,7 +85,11 @@ extension JournaledCore {
         for _ in 0..<(try reader.count(bytesEach: 37)) {
             let id = SessionID(try reader.u64())
             var session = SessionRecord(peer: try reader.peer())
-            if try reader.flag() { sessionByPeer[session.peer] = id }
+            if try reader.flag() {
+                sessionByPeer[session.peer] = id
+            } else {
+                olderSessions[session.peer, default: []].append(id)
+            }
             session.watermark = try reader.u64()
             session.notable = try reader.outcomes()
             sessions[id] = session

@@ -32,6 +32,7 @@ extension JournaledCore {
             if let entry = end.entry { consume(entry.session, entry.number, ofEffect: true, notable: nil) }
             finish(end)
         case .sessionOpened(let session, let peer):
+            if let older = sessionByPeer[peer] { olderSessions[peer, default: []].append(older) }
             sessions[session] = SessionRecord(peer: peer)
             sessionByPeer[peer] = session
             nextSession = SessionID(session.value &+ 1)
@@ -43,7 +44,11 @@ extension JournaledCore {
         case .sessionRetired(let session):
             guard let record = sessions.removeValue(forKey: session) else { break }
             answersBytes -= record.answers.byteCount
-            if sessionByPeer[record.peer] == session { sessionByPeer[record.peer] = nil }
+            if sessionByPeer[record.peer] == session {
+                sessionByPeer[record.peer] = nil
+            } else if let older = olderSessions[record.peer]?.filter({ $0 != session }) {
+                olderSessions[record.peer] = older.isEmpty ? nil : older
+            }
         case .epochBegun(let epoch, let time):
             epochs.append(epoch)
             if epochs.count > Self.epochsMax { epochs.removeFirst() }
@@ -83,6 +88,7 @@ extension JournaledCore {
             sessions.removeAll()
             answersBytes = 0
             sessionByPeer = [:]
+            olderSessions = [:]
             if brokenRules.contains(.newHistoriesVoid) { break }
             for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
         }

@@ -29,7 +29,11 @@ package struct JournaledCore: Sendable {
     package internal(set) var time = WallTime(milliseconds: 0)
     package internal(set) var effects = HashTable<EffectID, LiveEffect>()
     package internal(set) var sessions = HashTable<SessionID, SessionRecord>()
+    /// The session that each peer was given last, while that lives.
     package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
+    /// The sessions of a peer that were followed by a newer one and live on, the newest last: those of peers that have been at
+    /// another history, and have forgotten their numbers.
+    var olderSessions: [PeerID: [SessionID]] = [:]
     package internal(set) var nextSession = SessionID(1)
     /// How much all sessions keep of answers, and how much that may be.
     package internal(set) var answersBytes = 0
@@ -110,4 +114,9 @@ package struct JournaledCore: Sendable {
         sessions[at: index].forget(upTo: settled)
         if before > 0 { answersBytes += sessions[at: index].answers.byteCount - before }
     }
+}
+
+extension JournaledCore {
+    /// The newest session of a peer that lives; nil: it has none.
+    func session(of peer: PeerID) -> SessionID? { sessionByPeer[peer] ?? olderSessions[peer]?.last }
 }

@@ -325,7 +325,10 @@ private struct SessionBook: Sendable {
         case .sessionOwned(let session, let owner): sessions[session]?.owner = owner
         case .sessionRetired(let session):
             guard let record = sessions.removeValue(forKey: session) else { return }
-            if byPeer[record.peer] == session { byPeer[record.peer] = nil }
+            // One that the peer had before may live on, and is its owner's as before.
+            if byPeer[record.peer] == session {
+                byPeer[record.peer] = sessions.filter { $0.value.peer == record.peer }.keys.max()
+            }
         case .historyBegun(let begun, _): (history, sessions, byPeer, joined) = (begun, [:], [:], [])
         case .event, .refused, .completed, .skipped, .attemptEnded, .definition, .stateHash, .stateMarked, .markHash,
             .quarantined, .operatorAction, .scheduled:

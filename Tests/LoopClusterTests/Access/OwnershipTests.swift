@@ -47,6 +47,37 @@ import Testing
         #expect(mayFollow == (true, false))
     }
 
+    /// A peer that has been at another history gets a second session, and the first one lives on.
+    @Test func `an inbox stays that of an older session's key when the newest session has ended`() throws {
+        var (guarded, session, _, _) = try burning()
+        let (worker, sender, epoch) = (guarded.worker, guarded.sender, guarded.bench.machine.epoch)
+        var elsewhere = ReducerBench.joinRequest(alice, capacity: 0)
+        (elsewhere.history, elsewhere.session, elsewhere.epoch) = (History(77), SessionID(5), epoch)
+        _ = guarded.bench.say(.join(elsewhere), from: alice, by: .key(worker))
+        let second = try #require(guarded.bench.machine.core.sessionByPeer[alice])
+        #expect(second > session)
+        _ = guarded.bench.say(.goodbye(second, alice, ReducerBench.history), from: alice, by: .key(worker))
+        #expect(guarded.bench.machine.core.sessions[session] != nil)
+
+        var again = try GuardedBench(replaying: guarded.bench.records)
+        for request in [ReducerBench.joinRequest(alice, capacity: 0), elsewhere] {
+            for restarted in [false, true] {
+                let refused = Refused(.session, reducer: "\"s\"", peer: "\(session)")
+                let told =
+                    restarted
+                    ? again.refusal(of: .join(request), from: bob, by: .key(sender))
+                    : guarded.refusal(of: .join(request), from: bob, by: .key(sender))
+                #expect(told == refused)
+            }
+        }
+        var mayFollow = (owner: false, other: true)
+        guarded.bench.turn {
+            let inbox = Topic.inbox(LoopID(name: Lamps.name), alice)
+            mayFollow = ($0.mayFollow(inbox, .key(worker)), $0.mayFollow(inbox, .key(sender)))
+        }
+        #expect(mayFollow == (true, false))
+    }
+
     // MARK: Claims
 
     @Test func `a claim gives no effect to a peer that serves none`() throws {
