@@ -1,4 +1,5 @@
 import Glibc
+import LoopLock
 import LoopNode
 
 /// The executables that were built next to this test bundle.
@@ -32,10 +33,19 @@ extension String {
 /// Three free ports in a row on loopback, as a reducer needs them.
 func freeAddress() -> ReducerAddress {
     while true {
-        let base = UInt16(20_000 + SystemRandom.uint64() % 40_000)
+        let base = firstPorts.withLock { first in
+            first = first + 3 < portsEnd ? first + 3 : portsBegin
+            return first
+        }
         if (0..<3).allSatisfy({ isFree(base + $0) }) { return ReducerAddress(stringLiteral: "tcp://127.0.0.1:\(base)") }
     }
 }
+
+// Below the ports that the system gives to connections (32768), one of which could take a place between the look and the use.
+private let (portsBegin, portsEnd) = (UInt16(20_000), UInt16(32_000))
+
+/// The last one that was given: no other test of this process gets it too.
+private let firstPorts = Locked(portsBegin + UInt16(SystemRandom.uint64() % 3_990) * 3)
 
 private func isFree(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
