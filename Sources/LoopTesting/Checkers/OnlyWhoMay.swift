@@ -54,7 +54,7 @@ struct OnlyWhoMay: Checker {
         keys = new
         for (session, record) in book.sessions {
             guard let owner = record.owner else { continue }
-            let isMember = book.joined.contains(session) && book.epoch == turn.epoch
+            let isMember = book.joined[session] == turn.epoch
             let serves = isMember ? groups[record.peer] ?? [] : []
             if Self.may(join: serves, new[owner]) { continue }
             ending.insert(session)
@@ -248,7 +248,7 @@ struct OnlyWhoMay: Checker {
         case .join(let joinRequest):
             turn.openers[joinRequest.peer] = key
             groups[joinRequest.peer] = joinRequest.groups
-            if let session = book.byPeer[joinRequest.peer] { book.joined.insert(session) }
+            if let session = book.byPeer[joinRequest.peer] { book.joined[session] = turn.epoch }
         case .goodbye(let session, let peer, _):
             turn.touch(session, of: peer)
         case .hello, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .transitionsRequest,
@@ -302,8 +302,8 @@ private struct SessionBook: Sendable {
     private(set) var history: History
     private(set) var sessions: [SessionID: Entry] = [:]
     private(set) var byPeer: [PeerID: SessionID] = [:]
-    /// Those that have been let in in this epoch.
-    var joined: Set<SessionID> = []
+    /// In which epoch each was let in last. Its record may not be durable yet.
+    var joined: [SessionID: Epoch] = [:]
     private(set) var epoch = Epoch.none
     private var epochs: Set<Epoch> = []
     private var newest = SessionID.none
@@ -316,12 +316,11 @@ private struct SessionBook: Sendable {
         case .epochBegun(let begun, _):
             epoch = begun
             epochs.insert(begun)
-            joined = []
         case .sessionOpened(let session, let peer):
             newest = max(newest, session)
             sessions[session] = Entry(peer: peer)
             byPeer[peer] = session
-            joined.insert(session)
+            joined[session] = epoch
         case .sessionOwned(let session, let owner): sessions[session]?.owner = owner
         case .sessionRetired(let session):
             guard let record = sessions.removeValue(forKey: session) else { return }
@@ -329,7 +328,7 @@ private struct SessionBook: Sendable {
             if byPeer[record.peer] == session {
                 byPeer[record.peer] = sessions.filter { $0.value.peer == record.peer }.keys.max()
             }
-        case .historyBegun(let begun, _): (history, sessions, byPeer, joined) = (begun, [:], [:], [])
+        case .historyBegun(let begun, _): (history, sessions, byPeer, joined) = (begun, [:], [:], [:])
         case .event, .refused, .completed, .skipped, .attemptEnded, .definition, .stateHash, .stateMarked, .markHash,
             .quarantined, .operatorAction, .scheduled:
             break
