@@ -57,8 +57,10 @@ struct OnlyWhoMay: Checker {
             let isMember = book.joined[session] == turn.epoch
             let serves = isMember ? groups[record.peer] ?? [] : []
             if Self.may(join: serves, new[owner]) { continue }
-            ending.insert(session)
             turn.touch(session, of: record.peer)
+            // The peer has a newer session too, and may have been let in in that one. This one has no groups then.
+            if book.byPeer[record.peer] != session, Self.may(join: [], new[owner]) { continue }
+            ending.insert(session)
         }
     }
 
