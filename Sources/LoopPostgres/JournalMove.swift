@@ -54,7 +54,10 @@ public enum JournalMove {
     }
 
     /// Moves a journal from a database into a file that is not there yet.
-    /// - Parameter loop: nil: the only one of the database.
+    /// - Parameters:
+    ///   - url: the database.
+    ///   - loop: whose journal; nil: that of the only loop of the database.
+    ///   - path: the file.
     /// - Throws: `JournalError` of kind `.locked` where a reducer holds the journal; `.foreign` where there is such a file, or
     ///   where the loop is not named and the database has not exactly one; else where one of them cannot be read or written.
     public static func database(
