@@ -75,7 +75,7 @@ extension SQLiteJournal {
         try source.checkIdentity(paths.file, loop: loop)
         let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)
         try naming("be copied") { () throws(SQLiteError) in
-            // Until it is renamed nobody needs what is in it: no journal of its own, and one sync at the end.
+            // It does not count until it is renamed: it needs no log, and one sync at the end.
             try replacement.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
             try replacement.execute("PRAGMA journal_mode = MEMORY")
             try replacement.execute("PRAGMA synchronous = OFF")

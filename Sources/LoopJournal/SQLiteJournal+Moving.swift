@@ -60,7 +60,7 @@ package final class FileArrival {
         try disk.remove(unfinished)
         file = try JournalFile(unfinished, .create, system: nil)
         try naming("be copied") { [file] () throws(SQLiteError) in
-            // Until it is renamed nobody needs what is in it: no journal of its own, and one sync at the end.
+            // It does not count until it is renamed: it needs no log, and one sync at the end.
             try file.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
             try file.execute("PRAGMA journal_mode = MEMORY")
             try file.execute("PRAGMA synchronous = OFF")

@@ -114,7 +114,7 @@ final class HeldConnection: Sendable {
     private static let renewal = PreparedStatement(
         "renew", "UPDATE loop_journal SET renewals = renewals + 1 WHERE id = $1 AND term = $2 AND nonce = $3")
 
-    /// Nothing is sent where the newest proof is younger than a lease; nobody may have taken the journal since.
+    /// Nothing is sent where the newest proof is younger than a lease: no other process may have taken the journal since.
     func prove(_ operation: String) throws(JournalError) {
         let (failure, provenAt, isClosing) = turn.withLock { ($0.failure, $0.provenAt, $0.isClosing) }
         if let failure { throw Self.afterwards(operation, failure) }

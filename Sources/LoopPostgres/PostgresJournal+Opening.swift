@@ -11,7 +11,7 @@ package struct PostgresOpening {
     package var durability = Durability.fsync
     /// Random; used only if a new journal is made.
     package var newHistory: History
-    /// How long after the last renewal nobody may take the journal.
+    /// How long after the last renewal no other process may take the journal.
     package var lease = PostgresOpening.standardLease
     /// Where peers find this process; told to those that wait. Nil: it is not known.
     package var address: String?

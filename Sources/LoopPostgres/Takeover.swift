@@ -30,7 +30,7 @@ struct Takeover {
     private static let looksEvery: UInt32 = 50_000
     /// How long it waits for the lock of the journal's row before it ends the backend that has it, in milliseconds.
     private static let lockTimeout = "200"
-    /// How often it tries to end that backend: more often, somebody else has locked the row.
+    /// How often it tries to end that backend: after that, the lock is not the holder's.
     private static let evictionsMax = 25
 
     /// Connects and takes the journal.

@@ -5,7 +5,7 @@ import LoopLock
 final class AddressResearch: Sendable {
     /// What was found out since it was last taken.
     struct Findings: Sendable {
-        /// Why nobody answers, by the address.
+        /// Why no reducer answers, by the address.
         var obstacles: [String: ReducerWait.Obstacle]?
         /// The addresses of the reducers, with those that names stand for in their places.
         var places: [String]?
@@ -28,7 +28,7 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// Finds out why nobody answers.
+    /// Finds out why no reducer answers.
     func look() {
         let each = reducer.each
         let body: @Sendable () -> Void = { [findings, wakeup] in

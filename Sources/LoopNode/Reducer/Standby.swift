@@ -18,9 +18,9 @@ final class SocketHolder {
 final class Standby {
     /// Those that have begun to listen while it waited.
     struct Listeners {
-        /// The peers whose inboxes somebody listens to.
+        /// The peers whose inboxes have a listener.
         var inboxes: Set<PeerID> = []
-        /// The streams of updates that somebody follows.
+        /// The streams of updates that have a follower.
         var streams: [UpdateStream] = []
 
         /// How many inboxes are kept. A peer beyond finds out by itself that it has to join.
