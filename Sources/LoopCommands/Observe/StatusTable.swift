@@ -7,7 +7,7 @@ import LoopWire
 struct StatusTable {
     private let report: StatusReport
     private let members: [StatusProbe.Member]
-    /// The peers that are shown.
+    /// The peers that are shown, by name: a reader looks for a name, and the order in which they have joined is chance.
     private let peers: [StatusReport.Peer]
     private let counters: [String: UInt64]
 
@@ -17,7 +17,7 @@ struct StatusTable {
     init(_ report: StatusReport, members: [StatusProbe.Member] = [], showsAll: Bool = false) {
         self.report = report
         self.members = members
-        peers = showsAll ? report.peers : report.peers.filter { !$0.hasLeft }
+        peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
         counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
     }
 
@@ -150,4 +150,10 @@ struct StatusTable {
 extension StatusReport.Peer {
     /// Whether it has been silent for longer than the limit, and holds nothing.
     fileprivate var hasLeft: Bool { leaseMilliseconds < 0 && leases == 0 }
+
+    /// By name, those without one last.
+    fileprivate func comes(before other: Self) -> Bool {
+        if name.isEmpty != other.name.isEmpty { return other.name.isEmpty }
+        return (name, session) < (other.name, other.session)
+    }
 }

@@ -88,6 +88,19 @@ import Testing
         #expect(!quiet.contains("REFUSED"))
     }
 
+    @Test func `lists workers by name, however they have joined, and those without a name last`() {
+        var report = Self.report
+        let peers = [("w1", 2), ("", 3), ("p1", 9), ("p1", 4)] as [(String, UInt64)]
+        report.peers = peers.map { name, session in
+            StatusReport.Peer(
+                name: name, peer: PeerID(high: session << 32, low: 1), session: SessionID(session), groups: [],
+                capacity: 1)
+        }
+        let lines = StatusTable(report).text.split(separator: "\n").drop { !$0.hasPrefix("WORKER") }
+        let shown = lines.dropFirst().prefix(4).map { $0.split(separator: " ").prefix(2).joined(separator: " ") }
+        #expect(shown == ["p1 4", "p1 9", "w1 2", "00000003 3"])
+    }
+
     @Test func `has all of a report with --all`() {
         #expect(
             StatusTable(Self.report, showsAll: true).text == """
