@@ -163,6 +163,7 @@ extension PostgresSession {
                     .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
                     .integer(Int64(piece)), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)])),
                 ], "keep a snapshot")
+            // Appends wait for the same disk: pieces without a pause make the slowest of them ten times as long.
             if pause > 0 { usleep(pause) }
         }
         return entry

@@ -48,6 +48,7 @@ enum StateCommand {
                     "the state has not come to seq \(seq) within \(limit): it is at \(status.seq)"
                         + (status.exitCode == nil ? "" : ", and the loop has ended"))
             }
+            // A report is of one moment: there is no request that waits for a seq.
             try await Task.sleep(for: .milliseconds(50))
         }
     }

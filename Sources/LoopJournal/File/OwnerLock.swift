@@ -27,6 +27,7 @@ struct OwnerLock: ~Copyable {
                     .locked, operation: "be opened for writing", reason: "\(Self.owner(lock)) has it (\(path))",
                     remedy: JournalError.Kind.locked.remedy)
                 if let whileLocked, whileLocked(error) {
+                    // The system has no way to wait for a lock that ends when this process is told to stop.
                     usleep(Self.triesEvery)
                     continue
                 }

@@ -24,6 +24,7 @@ struct DefinitionMaker<Definition: LoopDefinition>: Sendable {
     func definition(
         until stop: StopRequest, _ log: NodeLog, isLongAfter limit: Duration = .seconds(2)
     ) async throws -> Definition? {
+        // A task of its own, since the thread that is waited for cannot tell that it takes long.
         let notice = Task {
             try await Task.sleep(for: limit)
             log.note(

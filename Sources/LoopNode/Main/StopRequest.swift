@@ -37,6 +37,7 @@ final class StopRequest: Sendable {
                 @Sendable func resume(_ result: Result<Value?, any Error>) {
                     waiter.withLock { $0.take() }?.resume(with: result)
                 }
+                // Not a child: its parent would wait for it, and it may never end.
                 let task = Task {
                     do { resume(.success(try await body())) } catch { resume(.failure(error)) }
                 }
