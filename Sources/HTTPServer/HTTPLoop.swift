@@ -10,7 +10,7 @@ internal import LoopLock
 ///
 /// ```text
 /// wait ──▶ wake who is due or was asked for ──▶ MHD_run ──▶ answers ──▶ wait …
-///   └── asked to stop ──▶ wake everybody ──▶ MHD_stop_daemon
+///   └── asked to stop ──▶ wake all waiters ──▶ MHD_stop_daemon
 /// ```
 ///
 /// After its start a daemon is touched by this one thread only; the others leave a word and ring the bell. A daemon with
@@ -18,7 +18,7 @@ internal import LoopLock
 /// moment on that the daemon is marked as stopped, `MHD_queue_response` says yes and queues nothing, and a malformed
 /// request, refused with such an answer, reads through a null pointer (`transmit_error_response_len`). It also ends the
 /// process where a connection is suspended at that moment. Here a daemon is stopped between two turns, when it refuses
-/// nothing, and everybody has been woken.
+/// nothing, and all waiters have been woken.
 @safe final class HTTPLoop: @unchecked Sendable {
     // Connections belong to libmicrohttpd; here they are only carried.
     @safe private struct Words: @unchecked Sendable {
@@ -232,7 +232,7 @@ internal import LoopLock
         var idle: CUnsignedLongLong = 0
         var wait = unsafe MHD_get_timeout(daemon, &idle) == .YES ? Int(clamping: idle) : Int.max
         if let next = due.last {
-            // Rounded up: nobody is woken before the time.
+            // Rounded up: no waiter is woken before its time.
             let rest = ContinuousClock.now.duration(to: next.time) / .milliseconds(1)
             wait = min(wait, Int(min(max(rest.rounded(.up), 0), 1e9)))
         }

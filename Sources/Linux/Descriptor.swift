@@ -61,7 +61,7 @@ public struct Descriptor: ~Copyable, Sendable {
         } catch {
             guard error.code == ENOENT, flags & O_CREAT != 0 else { throw error }
         }
-        // One that somebody else has made meanwhile is an error.
+        // One that another process has made meanwhile is an error.
         let file = try Descriptor(opening: path, flags | O_EXCL, mode: mode)
         guard fchmod(file.number, mode) == 0 else { throw SystemError("say who may use \(path)") }
         return file

@@ -68,7 +68,7 @@ extension FileStatus {
         return kind == .folder ? flawOfOwner(user: user) ?? flawOfPermissions : .noFolder
     }
 
-    /// The flaw that it belongs to somebody else.
+    /// The flaw that it belongs to another user.
     /// - Parameter user: who may own it, besides root.
     public func flawOfOwner(user: UInt32) -> FileFlaw? {
         owner == user || owner == 0 ? nil : .owner(owner, user: user)

@@ -65,7 +65,7 @@ public enum Sockets {
 
     /// The result of trying to connect.
     public enum Trial: Equatable, Sendable {
-        /// Somebody has accepted.
+        /// A listener has accepted.
         case accepted
         /// The machine has no such port open.
         case refused

@@ -90,7 +90,7 @@ extension SnapshotFolder {
         try disk.removeInSteps(path + "/" + Self.name(entry))
     }
 
-    /// Removes files that are of no use. One that cannot be removed is in nobody's way.
+    /// Removes files that are of no use. One that cannot be removed does no harm.
     func removeAll(_ unlisted: Locked<[SnapshotEntry]>) {
         let entries = unlisted.withLock { entries in
             defer { entries = [] }

@@ -35,7 +35,7 @@ struct ThreadMutex: @unchecked Sendable {
     @usableFromInline
     func lock() { unsafe demand(pthread_mutex_lock(mutex), "lock a mutex that this thread may hold already") }
 
-    /// Takes the mutex if nobody holds it, this thread included.
+    /// Takes the mutex if no thread holds it, this one included.
     @usableFromInline
     func lockIfFree() -> Bool {
         let result = unsafe pthread_mutex_trylock(mutex)

@@ -83,7 +83,7 @@ struct SiteFolder: Sendable {
 
     /// Opens a file or folder; nil if it turns out to lie outside of the root.
     ///
-    /// The question is asked of the open file, not of its name, so that nobody can exchange it in between.
+    /// The question is asked of the open file, not of its name, so that it cannot be exchanged in between.
     private func openInside(_ name: String) -> Descriptor? {
         guard let file = try? Descriptor(opening: name, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
             return nil

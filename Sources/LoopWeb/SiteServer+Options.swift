@@ -102,7 +102,7 @@ struct Reply: Sendable {
     /// Of every answer: a browser takes it for what it is said to be, and tells no other site where it came from.
     static let commonHeaders = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")]
 
-    /// Of a page that is made here: it loads and runs nothing, and nobody frames it.
+    /// Of a page that is made here: it loads and runs nothing, and no page may frame it.
     static let pageHeaders = [
         ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-cache"),
         (

@@ -20,12 +20,12 @@ struct BoundEndpoint {
         }
     }
 
-    /// Somebody listens at the path of this endpoint. libzmq would take it over without a word.
+    /// Another process listens at the path of this endpoint. libzmq would take it over without a word.
     static func isTaken(_ endpoint: String) -> Bool {
         path(of: endpoint).map { unsafe loop_unix_is_listening($0) == 1 } ?? false
     }
 
-    /// Before the close, while nobody else can have bound there.
+    /// Before the close, while no other process can have bound there.
     func release(_ socket: UnsafeMutableRawPointer) {
         if endpoint.hasPrefix("inproc://") { _ = unsafe loopzmq_unbind(socket, endpoint) }
         removeFile()

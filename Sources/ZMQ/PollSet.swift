@@ -98,7 +98,7 @@ public struct PollSet: ~Copyable {
             let remaining = ends.map { $0 == 0 ? 0 : max(0, $0 - monotonicMilliseconds()) } ?? -1
             try sleep(milliseconds: isReady ? 0 : remaining)
             let count = try askShown()
-            // A socket's descriptor also shows what nobody has asked for.
+            // A socket's descriptor also shows events that were not asked for.
             if count > 0 || remaining == 0 { return count }
         }
     }
@@ -109,7 +109,7 @@ public struct PollSet: ~Copyable {
         var isReady = false
         for index in members.indices {
             members[index].readiness = []
-            // One that nobody waits for may be in use by another thread meanwhile.
+            // One that is not waited for may be in use by another thread meanwhile.
             guard !members[index].interest.isEmpty, let socket = members[index].socket else { continue }
             if socket.isClosed {
                 remove(Item(index: index))

@@ -14,7 +14,7 @@ public struct RoutingID: Sendable, Hashable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Takes the bytes of an identity frame, into the same array where nobody else holds it.
+    /// Takes the bytes of an identity frame, into the same array if that is not shared.
     mutating func assign(_ frame: UnsafeMutablePointer<zmq_msg_t>) {
         bytes.removeAll(keepingCapacity: true)
         unsafe bytes.append(contentsOf: UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))

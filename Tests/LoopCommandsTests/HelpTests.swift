@@ -96,8 +96,8 @@ import Testing
                   --journal FILE              where the reducer keeps the loop, so that the same command goes on
                                               with it; memory: nowhere; without it LOOP.journal in the working
                                               directory [env: LOOP_JOURNAL]
-                  --durability fsync|os|none  what must have happened to a record before anybody hears of it;
-                                              without it fsync [env: LOOP_DURABILITY]
+                  --durability fsync|os|none  what must have happened to a record before it is acknowledged; without
+                                              it fsync [env: LOOP_DURABILITY]
                   --wait                      wait for a journal that another reducer holds [env: LOOP_WAIT]
                   --json FILE                 write the loop's outcome to this file, as JSON [env: LOOP_JSON]
 

@@ -80,7 +80,7 @@ enum SendCommand {
         let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in
             group.addTask { await send(event, asks: asks, by: connection) }
             group.addTask {
-                // No outcome, after all, is nothing that anybody could tell.
+                // That there is no outcome is not an event: only the time tells.
                 try? await Task.sleep(for: limit)
                 return .failure(tooLate)
             }

@@ -38,7 +38,7 @@ enum ServeCommand {
         let bound = HostAndPort(host: address.host, port: server.port)
         StandardError.line("loopctl: serving \(arguments[folder]) at http://\(bound)/")
         if !bound.isLoopback {
-            StandardError.line("loopctl: everybody who can reach \(bound) can read that folder")
+            StandardError.line("loopctl: all who can reach \(bound) can read that folder")
         }
         let (stopped, post) = AsyncStream.makeStream(of: Void.self)
         let relay = try SignalRelay(signals) { _ in post.yield() }

@@ -29,7 +29,7 @@ enum UpCommand {
             + "LOOP.journal in the working directory")
     static let durability = Option(
         optional: "durability", .choice(["fsync", "os", "none"]),
-        help: "what must have happened to a record before anybody hears of it; without it fsync")
+        help: "what must have happened to a record before it is acknowledged; without it fsync")
     static let wait = Option(flag: "wait", help: "wait for a journal that another reducer holds")
     static let log = Option(
         optional: "log", .choice(LogOptions.Form.allCases.map(\.rawValue)),

@@ -66,7 +66,7 @@ package struct EffectTable: Sendable {
 
     /// - Parameters:
     ///   - feedbacks: by feedback number.
-    ///   - trust: after how long somebody must look whether the civil clock was set; nil: it never is.
+    ///   - trust: after how long the civil clock must be compared again, in case it was set; nil: it never is.
     package init<State, Event>(feedbacks: [Feedback<State, Event>], seed: UInt64, trust: Duration? = nil) {
         names = feedbacks.map { $0.name }
         policies = feedbacks.map { $0.policy }
@@ -157,7 +157,7 @@ package struct EffectTable: Sendable {
         return true
     }
 
-    /// When the first timer is due, or somebody must look at the civil clock again.
+    /// When the first timer is due, or the civil clock must be compared again.
     private func timerDeadline(after now: MonotonicTime) -> MonotonicTime? {
         guard let first = [timers.first?.time, schedules.next].compactMap({ $0 }).min() else { return nil }
         let (wait, overflow) = first.milliseconds.subtractingReportingOverflow(moment.wall.milliseconds)
@@ -295,7 +295,7 @@ package enum EffectPhase: String, Hashable, Sendable {
     case running
     /// Its body has ended well, or its failure has become an event.
     case completed
-    /// It has failed for good, and nobody is told but who asks.
+    /// It has failed for good. Only those who ask learn it.
     case parked
 }
 

@@ -3,11 +3,11 @@ public import Synchronization
 
 /// The right to drain, which one thread has at a time.
 ///
-/// It is taken by one atomic step where the loop is idle, so that a send that meets nobody takes the lock once: to make
+/// It is taken by one atomic step where the loop is idle, so that a send without competition takes the lock once: to make
 /// its state visible. Every other change is made under the loop's lock.
 @usableFromInline
 struct LoopGate: ~Copyable, Sendable {
-    /// Somebody drains.
+    /// A thread drains.
     @usableFromInline static var draining: UInt { 1 }
     /// Something is queued.
     @usableFromInline static var pending: UInt { 2 }
@@ -20,7 +20,7 @@ struct LoopGate: ~Copyable, Sendable {
     @usableFromInline
     init() {}
 
-    /// Takes the right if the loop is idle: nobody drains, nothing is queued, it has not ended. Needs no lock.
+    /// Takes the right if the loop is idle: no thread drains, nothing is queued, it has not ended. Needs no lock.
     @inlinable
     func claimIdle(_ thread: UInt) -> Bool {
         word.compareExchange(
@@ -67,7 +67,7 @@ struct LoopGate: ~Copyable, Sendable {
         }
     }
 
-    /// From here on nobody passes by the queue. Under the lock.
+    /// From here on no send passes by the queue. Under the lock.
     func markPending() { word.bitwiseOr(Self.pending, ordering: .relaxed) }
 
     /// The loop has ended. Under the lock.

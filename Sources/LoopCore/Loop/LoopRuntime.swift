@@ -215,7 +215,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @usableFromInline
     func refuse(_ entry: Shared.Entry) { entry.waiter?.refuse(SendRefusal(.stale)) }
 
-    /// Makes a transition visible that nobody waits for, and gives the right to drain back; false: that is not all there is
+    /// Makes a transition visible for which no caller waits, and gives the right to drain back; false: that is not all there is
     /// to do.
     @inlinable
     func publishAndRelease() -> Bool {
@@ -227,7 +227,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Makes a transition visible that nobody waits for, and finds the next step in the same breath; false: somebody waits.
+    /// Makes a transition visible for which no caller waits, and finds the next step under the same lock; false: a caller waits.
     @inlinable
     func publishAndNext(_ shared: inout Shared) -> (Bool, Shared.Step?) {
         guard !shared.isStopped, shared.subscribers.isEmpty else { return (false, nil) }

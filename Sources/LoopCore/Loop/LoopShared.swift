@@ -5,7 +5,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline
     package struct Entry: Sendable {
         @usableFromInline package var input: LoopInput<State, Event>
-        /// The effect that sent it; nil: nobody whose end removes it.
+        /// The effect that sent it; nil: no effect, so that no end removes it.
         @usableFromInline package var source: EffectID?
         @usableFromInline var waiter: LoopWaiter?
 
@@ -292,7 +292,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return Launch(effect: launch, updates: updates)
     }
 
-    /// Starts what may start, and sees to it that somebody looks again in time.
+    /// Starts what may start, and arranges for the next look in time.
     private mutating func proceed(_ work: inout Work, at now: MonotonicTime) {
         while let launch = table.next(at: now) { work.launches.append(prepare(launch)) }
         guard let deadline = table.deadline(after: now) else {
@@ -319,7 +319,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     mutating func subscribe(_ continuation: AsyncStream<State>.Continuation) -> UInt64? {
         if isStopped { return nil }
         nextToken += 1
-        // Nobody reads the stream yet, so that nothing resumes here.
+        // The stream has no reader yet, so that nothing resumes here.
         continuation.yield(state)
         subscribers.append(Subscriber(token: nextToken, states: continuation))
         return nextToken

@@ -1,4 +1,4 @@
-/// Somebody who waits for what becomes of an event.
+/// A caller that waits for the outcome of an event.
 @usableFromInline
 package enum LoopWaiter: Sendable {
     /// For the seq at which it is applied.

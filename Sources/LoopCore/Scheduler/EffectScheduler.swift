@@ -20,7 +20,7 @@ public struct EffectScheduler: Sendable {
     /// The number of groups that are remembered: those with effects, and those whose buckets are still filling.
     package var groupCount: Int { scheduler.groupCount }
 
-    /// The number of times that groups wait for, with those that nobody waits for any more.
+    /// The number of times that groups wait for, with those for which no group waits any more.
     package var groupTimesCount: Int { scheduler.groupTimesCount }
 
     /// The effect waits to be started. Ignored when it waits or runs already.

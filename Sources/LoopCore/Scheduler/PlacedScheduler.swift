@@ -37,7 +37,7 @@ package struct PlacedScheduler: Sendable {
     /// The number of groups that are remembered: those with effects, and those whose buckets are still filling.
     package var groupCount: Int { lanes.reduce(0) { $0 + $1.groupCount } }
 
-    /// The number of times that groups wait for, with those that nobody waits for any more.
+    /// The number of times that groups wait for, with those for which no group waits any more.
     package var groupTimesCount: Int { lanes.reduce(0) { $0 + $1.groupTimesCount } }
 
     /// The effect waits to be started. Ignored when it waits or runs already.

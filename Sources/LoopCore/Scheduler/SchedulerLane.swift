@@ -69,7 +69,7 @@ struct SchedulerLane: Sendable {
     /// The number of groups that are remembered.
     var groupCount: Int { positions.count + (groups[0].count == 0 ? 0 : 1) }
 
-    /// The number of times that groups wait for, with those that nobody waits for any more.
+    /// The number of times that groups wait for, with those for which no group waits any more.
     var groupTimesCount: Int { short.count + idle.count }
 
     // MARK: Life of an effect
@@ -234,7 +234,7 @@ struct SchedulerLane: Sendable {
             let ticket = Ticket(rank: entry.rank, number: entry.ticket, place: delay.ticket.place)
             enqueue(ticket, group: Int(entry.group), entries)
         }
-        // What is dead must not stand on top: the deadline would be that of nobody.
+        // What is dead must not stand on top: the deadline would be that of no effect.
         cleanDelays(entries)
     }
 
@@ -268,7 +268,7 @@ struct SchedulerLane: Sendable {
 
     /// Finds out where a group stands after anything about it has changed.
     private mutating func review(_ group: Int, _ entries: borrowing SchedulerEntries) {
-        // A feedback's one line is looked at when somebody may start; only groups are compared by who is first.
+        // A feedback's one line is looked at when an effect may start; only groups are compared by who is first.
         guard isGrouped else { return }
         cleanQueue(group, entries)
         let standing = standing(of: groups[group])

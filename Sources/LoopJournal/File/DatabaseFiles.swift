@@ -9,7 +9,7 @@ internal import SQLite
 package struct DatabaseFiles: ~Copyable {
     /// What the database is opened for.
     package enum Purpose: Sendable {
-        /// What is in the files is relied on: they belong to this process's user or to root, and nobody else may write to them.
+        /// What is in the files is relied on: they belong to this process's user or to root, and no other user may write to them.
         case writing
         /// What is in the files is shown.
         case reading

@@ -1,7 +1,7 @@
 /// What lies in a write-ahead log behind its last complete transaction, read from the file before SQLite opens it.
 ///
 /// SQLite takes the log up to the last transaction whose checksums are right, and drops the rest without a word. A
-/// transaction that was being written when the power failed may be dropped, for nobody was told of it. But a byte that
+/// transaction that was being written when the power failed may be dropped, since it was never acknowledged. But a byte that
 /// changed on the disk drops every transaction behind it too, and those were acknowledged. The two can be told apart: a
 /// transaction is synced before the next one is begun, so behind a torn one there is none.
 ///

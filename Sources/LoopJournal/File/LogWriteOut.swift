@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Linux
 
-/// Has SQLite's log on its way to the disk before somebody waits for it.
+/// Starts writing SQLite's log to the disk before an append waits for it.
 ///
-/// Where rows need not outlive a loss of power nobody syncs the log until it is brought into the file. The append that fills
+/// Where rows need not outlive a loss of power, the log is not synced until it is brought into the file. The append that fills
 /// it would wait for all of its megabytes then.
 struct LogWriteOut: ~Copyable {
     private let log: Descriptor?

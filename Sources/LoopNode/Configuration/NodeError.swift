@@ -12,7 +12,7 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case definition(String)
     /// The other side does not let this node in.
     case refused(String)
-    /// Nobody answered; why, as far as is known.
+    /// No reducer answered; why, as far as is known.
     case noAnswer(ReducerAddress, after: Duration, because: String? = nil)
     /// A socket or the system refused something.
     case system(String)

@@ -1,7 +1,7 @@
 internal import Linux
 internal import LoopLock
 
-/// Writes lines to a descriptor on a thread of its own, so that nobody who has something to say waits for whoever reads it.
+/// Writes lines to a descriptor on a thread of its own, so that no thread that logs waits for the reader.
 ///
 /// A reader that stalls costs lines, which are counted; so does one that has gone. SIGPIPE is blocked in this thread alone:
 /// what the signal does elsewhere in the process is not this writer's business.
@@ -13,7 +13,7 @@ final class LogWriter: Sendable {
         var hasThread = false
         /// How often the thread has come to the end of what it had taken.
         var roundsCount = 0
-        /// The round in which somebody waited in vain.
+        /// The round in which a thread waited in vain.
         var stuckRound: Int?
 
         var isDone: Bool { buffer.isEmpty && !isWriting }
@@ -39,7 +39,7 @@ final class LogWriter: Sendable {
     }
 
     /// Waits until everything that was handed over is written.
-    /// - Returns: whether it is; not, when the time is up, and at once while a reader is stuck for whom somebody has waited
+    /// - Returns: whether it is; not, when the time is up, and at once while a reader is stuck for which a thread has waited
     ///   in vain already.
     @discardableResult
     func flush(within limit: Duration) -> Bool {
@@ -66,7 +66,7 @@ final class LogWriter: Sendable {
     private func run() {
         Signals.blockAll()
         while true {
-            // Nobody else takes any.
+            // No other thread takes any.
             state.wait(until: { !$0.buffer.isEmpty })
             let lines = state.withLock { state in
                 state.isWriting = true
@@ -81,7 +81,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// - Returns: false where it cannot be written: nobody can read it, or the disk is full.
+    /// - Returns: false where it cannot be written: it has no reader any more, or the disk is full.
     private func write(whole text: String) -> Bool {
         do throws(SystemError) {
             try SystemCall.write(Array(text.utf8), to: descriptor)

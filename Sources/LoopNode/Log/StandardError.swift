@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Lines for people, apart from what a program prints as its result.
 ///
-/// They are written by a thread of their own, in order. Nobody waits for whoever reads them: while up to 1024 lines or
+/// They are written by a thread of their own, in order. No thread waits for the reader: while up to 1024 lines or
 /// 256 KiB wait, further lines are dropped and counted, and a line in their place says how many. A reader that has gone costs
 /// its lines, and not the process: SIGPIPE does not come from here. What waits when the process exits is written within a
 /// second, if that can be done.
@@ -24,6 +24,6 @@ public enum StandardError {
     @discardableResult
     public static func flush(within limit: Duration) -> Bool { writer.flush(within: limit) }
 
-    /// How many lines were lost since this process began, because nobody read them.
+    /// How many lines were lost since this process began, because they were not read.
     public static var droppedCount: UInt64 { writer.droppedCount }
 }

@@ -42,7 +42,7 @@ package final class OutboxFile {
     /// Opens the file, or makes it, and keeps other processes from it.
     package init(_ path: String) throws(OutboxError) {
         self.path = path
-        // A peer without a session is somebody new: an earlier one of that name may have one at the reducer.
+        // A peer without a session is a new one: an earlier one of that name may have one at the reducer.
         peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
         database = try Self.opened(path)
         warning = DatabaseFiles.warning(of: path)

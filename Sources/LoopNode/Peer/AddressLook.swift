@@ -1,6 +1,6 @@
 internal import Linux
 
-/// Finds out why nobody answers at an address, by a connection of its own that says nothing.
+/// Finds out why there is no answer at an address, by a connection of its own that says nothing.
 package enum AddressLook {
     /// How long a connection may take.
     private static let connectLimitMilliseconds: Int32 = 1000

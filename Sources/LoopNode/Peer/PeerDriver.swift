@@ -3,7 +3,7 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// Joins a peer machine to the effects and senders of its process; the sockets are somebody else's. One thread's own.
+/// Joins a peer machine to the effects and senders of its process; the sockets are its caller's. One thread's own.
 struct PeerDriver {
     var machine: PeerMachine
     let gate: OutboxGate
@@ -192,7 +192,7 @@ struct PeerDriver {
         }
     }
 
-    /// Events that were accepted, whose outcome is not known, and for which nobody waits. The last question of a life: what
+    /// Events that were accepted, whose outcome is not known, and for which no caller waits. The last question of a life: what
     /// senders have left since the last turn is taken for it.
     mutating func unsettled() -> UnsettledEvents {
         var events = UnsettledEvents()

@@ -294,7 +294,7 @@ struct PeerShell: ~Copyable {
         polls.watch(dealerItem, for: [.readable, .writable])
     }
 
-    /// A delta of many entries takes milliseconds, and nobody waits for it.
+    /// A delta of many entries takes milliseconds, and no event waits for it.
     private func show(_ action: ObserverAction) -> Observed {
         guard case .delta = action else { return observed(action) }
         return BackgroundWork.run { observed(action) }

@@ -6,17 +6,17 @@ internal import LoopCore
 ///        └── the connect timeout, before the first contact ──▶ over
 ///
 /// A line comes after two seconds, then after ten, a minute and ten minutes, and every ten minutes from there on. Before a
-/// line the shell is asked to look why nobody answers, unless a connection stands.
+/// line the shell is asked to look why there is no answer, unless a connection stands.
 struct ReducerWait: Equatable, Sendable {
-    /// Why nobody answers, as far as a look at the address tells.
+    /// Why there is no answer, as far as a look at the address tells.
     enum Obstacle: Equatable, Sendable {
         /// The host's name has no address, in the system's words.
         case noSuchHost(String)
-        /// Nobody accepts connections there.
+        /// No process accepts connections there.
         case nothingListens
         /// The machine does not answer, or cannot be reached: in the system's words.
         case unreachable(String)
-        /// Somebody accepts connections, but none of ours comes to stand.
+        /// Connections are accepted, but none of ours comes to stand.
         case foreign
         /// A connection stands.
         case silent
@@ -64,13 +64,13 @@ struct ReducerWait: Equatable, Sendable {
     }
 
     enum Action: Equatable, Sendable {
-        /// Look why nobody answers, on another thread, and tell by `learned`.
+        /// Look why there is no answer, on another thread, and tell by `learned`.
         case look
-        /// Tell people that nobody answers: since when, and why.
+        /// Tell people that there is no answer: since when, and why.
         case waiting(String, for: Duration, because: String)
         /// Tell people that the reducer answers, so long after it was missed.
         case reconnected(String, after: Duration)
-        /// Nobody has answered within the connect timeout, for this reason.
+        /// No reducer has answered within the connect timeout, for this reason.
         case giveUp(after: Duration, because: String)
     }
 

@@ -1,6 +1,6 @@
 internal import LoopCore
 
-/// Events that were accepted, whose outcome is not known when their connection ends, and for whose outcome nobody waits.
+/// Events that were accepted, whose outcome is not known when their connection ends, and for whose outcome no caller waits.
 struct UnsettledEvents: Equatable, Sendable {
     /// How many were never sent.
     var unsentCount = 0
@@ -18,7 +18,7 @@ struct UnsettledEvents: Equatable, Sendable {
         if first.count < Self.shownMax { first.append(Self.name(of: Array(payload))) }
     }
 
-    /// An enum's case, as events are encoded; what else it may be, in short. Not its values, which may be nobody's business.
+    /// An enum's case, as events are encoded; what else it may be, in short. Not its values, which may be confidential.
     private static func name(of event: [UInt8]) -> String {
         let document = JSONText.document(event)
         let isNamed = document.hasPrefix("{\"") || document.hasPrefix("\"")

@@ -63,7 +63,7 @@ public final class ChildProcess: Sendable {
 
 /// What a child's keeper and its owner share.
 struct ChildKeeping {
-    /// The number may belong to somebody else from now on.
+    /// The number may belong to another process from now on.
     var isReaped = false
     /// Set when it has ended and all its output was delivered.
     var settled: ProcessExit?

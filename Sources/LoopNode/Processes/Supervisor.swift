@@ -9,7 +9,7 @@ public import LoopCore
 ///                        ▼                     ▼
 ///                     stopping ──exited──▶   ended
 public struct Supervisor: Sendable, Equatable {
-    /// What is done about an end that nobody asked for.
+    /// What is done about an end that was not asked for.
     public struct Policy: Sendable, Equatable {
         /// The pause after the first crash; it doubles with each further one.
         public var firstDelay: Duration = .milliseconds(200)
@@ -144,7 +144,7 @@ public struct Supervisor: Sendable, Equatable {
         }
     }
 
-    /// Nobody needs it any more.
+    /// It is not needed any more.
     public mutating func stop(at now: MonotonicTime) -> Action {
         switch state {
         case .running:

@@ -15,7 +15,7 @@ public final class RemoteConnection: Sendable {
         case transitions
     }
 
-    /// Somebody who makes states of what is handed out.
+    /// A reader that makes states of what is handed out.
     struct Follower: Sendable {
         let following: Following
         /// On the connection's thread.
@@ -106,7 +106,7 @@ public final class RemoteConnection: Sendable {
         recovered = try (result ?? .success(nil)).get()
     }
 
-    /// What was accepted still leaves, as after ``close()``; nobody waits for that but the exit of the process.
+    /// What was accepted still leaves, as after ``close()``; only the exit of the process waits for that.
     deinit { gate.requestStop() }
 
     /// Why the connection ended, where something went wrong.
@@ -159,7 +159,7 @@ public final class RemoteConnection: Sendable {
     public var executor: any TaskExecutor { ownExecutor }
 
     /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. Nothing is
-    /// accepted any more. What is not known by then, and nobody waits for, is reported in the log; in an outbox file it stays.
+    /// accepted any more. What is not known by then, and no caller waits for, is reported in the log; in an outbox file it stays.
     public func close() async {
         gate.requestStop()
         await thread.join()

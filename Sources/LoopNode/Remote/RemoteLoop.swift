@@ -193,7 +193,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. From the call on
     /// nothing is accepted, and the streams of states end.
     ///
-    /// What is not settled by then, and nobody waits for, stays in the outbox file; without one it is lost. The log says how
+    /// What is not settled by then, and no caller waits for, stays in the outbox file; without one it is lost. The log says how
     /// much, and names the first events.
     ///
     /// A handle that is released, and one that is still there when the process exits, is closed by itself: the process waits

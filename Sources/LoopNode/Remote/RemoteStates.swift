@@ -13,7 +13,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
     private struct Followed {
         var follower: StateFollower<Value>
-        /// A whole state that nobody has looked at yet.
+        /// A whole state that was not looked at yet.
         var unread: ObserverAction?
         /// When the newest state came.
         var cameAt = MonotonicTime.zero
@@ -59,7 +59,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         case .state where !dependsOnTheLast && watchers.isEmpty:
             let now = SystemClock.monotonic
             followed.withLock { ($0.unread, $0.cameAt) = (action, now) }
-            // Somebody may have come meanwhile.
+            // A watcher may have come meanwhile.
             if !watchers.isEmpty { readUnread() }
         case .send, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused:
             let now = SystemClock.monotonic
@@ -123,7 +123,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     func look(_ body: @escaping @Sendable (News) -> Void) -> Int {
         readUnread()
         let id = watchers.add(body)
-        // A state that came meanwhile was left unread, for nobody watched.
+        // A state that came meanwhile was left unread, for there was no watcher.
         readUnread()
         return id
     }

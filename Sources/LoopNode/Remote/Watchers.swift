@@ -39,7 +39,7 @@ final class Watchers<News: Sendable>: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.watchers.isEmpty } }
 
-    /// Notes news for all who watch. Calls nobody, so that it can be done under a lock that gives news its order.
+    /// Notes news for all who watch. Calls none of them, so that it can be done under a lock that gives news its order.
     func post(_ news: News) {
         let kind = kind(news)
         state.withLock { state in

@@ -21,7 +21,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
 
     /// Puts one element behind the others. From any thread; never waits.
     ///
-    /// - Returns: false after ``close()``: nobody will take it.
+    /// - Returns: false after ``close()``: it will not be taken.
     @discardableResult
     public func post(_ element: Element) -> Bool {
         let (accepted, wasEmpty) = state.withLock { state in

@@ -43,7 +43,7 @@ public final class SignalWatch: Sendable {
         try SignalWatch(process: signals)
     }
 
-    /// From now on a write to a pipe that nobody reads any more fails, and does not end this process: for programs that go on
+    /// From now on a write to a pipe without a reader fails, and does not end this process: for programs that go on
     /// without their readers. The programs that they start have the signal as usual.
     public static func ignoreBrokenPipes() { Signals.ignoreBrokenPipes() }
 

@@ -56,7 +56,7 @@ final class EventStream: HTTPSource {
         state.withLock { state in
             guard !state.pending.isEmpty else {
                 if state.isClosed { return nil }
-                // Under the lock, so that nobody wakes it before it rests.
+                // Under the lock, so that it is not woken before it rests.
                 state.isResting = true
                 connection.rest()
                 return []

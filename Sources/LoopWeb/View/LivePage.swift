@@ -55,7 +55,7 @@ final class LivePage: Sendable {
         return (HTML.render(tree.root, .root), name(revision))
     }
 
-    /// Does what somebody has done, with the view as it is now. False: there is no such element now.
+    /// Does what a user has done, with the view as it is now. False: there is no such element now.
     func perform(_ action: ViewAction) -> Bool {
         state.withLock { $0.lastUse = .now }
         return make().perform(action)
@@ -94,7 +94,7 @@ final class LivePage: Sendable {
         }
     }
 
-    /// Since when nobody has used the page; nil while a browser follows it.
+    /// Since when the page has not been used; nil while a browser follows it.
     var idleSince: ContinuousClock.Instant? { state.withLock { $0.streams.isEmpty ? $0.lastUse : nil } }
 
     private func name(_ revision: UInt64) -> String { "\(tag)-\(revision)" }

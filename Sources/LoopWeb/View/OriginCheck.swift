@@ -8,7 +8,7 @@ internal import HTTPServer
 struct OriginCheck: Sendable {
     /// Names that the server answers to, in lower case, without ports.
     let hosts: Set<String>
-    /// Whether it answers to any IP address too. Nobody can lead an address elsewhere, unlike a name.
+    /// Whether it answers to any IP address too. An address cannot be made to lead elsewhere, unlike a name.
     let allowsAddresses: Bool
 
     init(hosts: [String], allowsAddresses: Bool = false) {

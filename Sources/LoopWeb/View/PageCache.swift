@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// The pages of a server, by session: one for everybody, or one for each browser.
+/// The pages of a server, by session: one for all, or one for each browser.
 final class PageCache: Sendable {
     private struct State {
         var pages: [String: LivePage] = [:]
@@ -46,7 +46,7 @@ final class PageCache: Sendable {
         return isTaken ? (new.page, new.session) : nil
     }
 
-    /// Takes away the pages that nobody has used for long; where there is no room, those that are out of use longest.
+    /// Removes the pages that have not been used for long; where there is no room, those that are out of use longest.
     private func clear() -> [LivePage] {
         let now = ContinuousClock.now
         return state.withLock { state in

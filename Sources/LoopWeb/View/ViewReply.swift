@@ -23,7 +23,7 @@ struct ViewReply: Sendable {
         return reply
     }
 
-    /// Nothing runs or loads but this server's own script and style; nobody frames the page, and none of it is kept.
+    /// Nothing runs or loads but this server's own script and style; no other page may frame it, and none of it is kept.
     static let commonHeaders = [
         (
             "Content-Security-Policy",

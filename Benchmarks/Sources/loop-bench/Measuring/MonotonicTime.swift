@@ -1,6 +1,6 @@
 import Glibc
 
-/// The clock that all processes of the machine share and that nobody sets.
+/// The clock that all processes of the machine share and that is never set.
 enum MonotonicTime {
     static var seconds: Double {
         var time = timespec()
