@@ -183,7 +183,10 @@ let package = Package(
         // Real processes under kills, cuts and lies, and what must be true afterwards.
         library(
             "LoopChaos",
-            ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples", "ZMQ"],
+            [
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples",
+                "PostgreSQL", "TestDatabase", "ZMQ",
+            ],
             in: "Tools"),
 
         // What is done at every event, to be counted.
@@ -215,7 +218,8 @@ let package = Package(
 
         // PostgreSQL servers of the tests' own.
         .target(
-            name: "TestDatabase", dependencies: ["LoopLock", "LoopNode", "PostgreSQL"], path: "Tests/TestDatabase",
+            name: "TestDatabase", dependencies: ["Linux", "LoopCore", "LoopLock", "LoopNode", "PostgreSQL"],
+            path: "Tests/TestDatabase",
             swiftSettings: unchecked),
 
         tests("LoopLockTests", ["LoopLock"]),

@@ -98,7 +98,7 @@ final class HeldConnection: Sendable {
                     return try body(&connection)
                 }
             } catch {
-                throw .postgres(operation, error, at: session.url)
+                throw session.failure(operation, error)
             }
         }
     }

@@ -14,6 +14,8 @@ package final class JournalMemory: Sendable {
 
     /// Random: the same process may take the journal again at once, a copy of it may not.
     let holder = Int64(bitPattern: SystemRandom.uint64() | 1)
+    /// Which of the database's hosts it comes to next.
+    let hosts = HostChoice()
     private let state = Locked(State())
 
     package init() {}

@@ -13,6 +13,7 @@ struct PostgresSession: ~Copyable {
 
     var connection: PostgresConnection
     let url: ConnectionString
+    private let hosts: HostChoice?
     /// What a person should know of the server.
     private(set) var report: [String] = []
     /// The setting under which a commit is as durable as the server makes it.
@@ -27,26 +28,34 @@ struct PostgresSession: ~Copyable {
     static let longLimit = Duration.seconds(120)
 
     /// Connects, and sets the connection up.
-    /// - Parameter name: by which other sessions of the server know it.
-    static func open(_ url: ConnectionString, for use: Use, name: String) throws(JournalError) -> PostgresSession {
-        var session = PostgresSession(try connect(url, for: use), url)
+    /// - Parameters:
+    ///   - name: by which other sessions of the server know it.
+    ///   - hosts: which host is tried first; learns of each that does not vouch for its commits. Nil: the URL's first.
+    static func open(
+        _ url: ConnectionString, for use: Use, name: String, hosts: HostChoice? = nil
+    ) throws(JournalError) -> PostgresSession {
+        var session = PostgresSession(try connect(url, for: use, hosts), url, hosts)
         try session.setUp(use, name)
         return session
     }
 
-    private init(_ connection: consuming PostgresConnection, _ url: ConnectionString) {
+    private init(_ connection: consuming PostgresConnection, _ url: ConnectionString, _ hosts: HostChoice?) {
         self.connection = connection
         self.url = url
+        self.hosts = hosts
     }
 
-    private static func connect(_ url: ConnectionString, for use: Use) throws(JournalError) -> PostgresConnection {
+    private static func connect(
+        _ url: ConnectionString, for use: Use, _ hosts: HostChoice?
+    ) throws(JournalError) -> PostgresConnection {
         var defaults = ["connect_timeout": "2", "tcp_user_timeout": "5000", "client_encoding": "UTF8"]
         // A standby cannot be written; of several hosts the primary is meant.
         if use != .reading { defaults["target_session_attrs"] = "read-write" }
         do throws(PostgresError) {
             // From the first statement on.
             let settings = ["statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0"]
-            return try PostgresConnection(url, defaults: defaults, settings: settings, within: Self.connectLimit)
+            return try PostgresConnection(
+                url, defaults: defaults, startingAt: hosts?.first ?? 0, settings: settings, within: Self.connectLimit)
         } catch {
             throw .postgres("connect", error, at: url)
         }
@@ -121,7 +130,7 @@ struct PostgresSession: ~Copyable {
         do throws(PostgresError) {
             return try connection.run(sql, parameters, operation, within: limit)
         } catch {
-            throw .postgres(operation, error, at: url)
+            throw failure(operation, error)
         }
     }
 
@@ -137,8 +146,14 @@ struct PostgresSession: ~Copyable {
         do throws(PostgresError) {
             return try connection.run(statement, parameters, operation, within: Self.limit)
         } catch {
-            throw .postgres(operation, error, at: url)
+            throw failure(operation, error)
         }
+    }
+
+    /// The journal's error for one of this connection.
+    func failure(_ operation: String, _ error: PostgresError) -> JournalError {
+        hosts?.notice(error, at: connection.host)
+        return .postgres(operation, error, at: url)
     }
 
     mutating func drop() { connection.drop() }

@@ -56,7 +56,8 @@ struct Takeover {
     private func tryOnce(
         _ said: inout Set<String>
     ) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
-        var session = try PostgresSession.open(url, for: .writing(durability), name: applicationName)
+        var session = try PostgresSession.open(
+            url, for: .writing(durability), name: applicationName, hosts: memory.hosts)
         try PostgresSchema.check(&session, url)
         while true {
             guard let row = try session.row(of: loop, .current) else {
@@ -138,6 +139,8 @@ struct Takeover {
             found = try attempt(parameters, &session)
         }
         guard let found else {
+            // At an old primary it may be the commit of another process that waits for ever.
+            memory.hosts.leave(session.connection.host)
             throw JournalError(
                 .unreachable, operation: operation, reason: "its row in \(url) is locked, and not by its holder",
                 remedy: "end the transaction that has locked it (pg_locks says whose it is)")
@@ -156,7 +159,7 @@ struct Takeover {
             found = try session.connection.run(Self.statement, parameters, operation, within: PostgresSession.limit)
         } catch {
             if error.isLockTimeout { return nil }
-            throw .postgres(operation, error, at: url)
+            throw session.failure(operation, error)
         }
         return found.count == 1 ? [try JournalRow(found, at: url)] : []
     }

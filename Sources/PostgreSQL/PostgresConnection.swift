@@ -17,25 +17,30 @@ internal import Linux
     private var prepared: Set<String> = []
     /// Where it leads, without a password.
     public let place: String
+    /// Which of the string's hosts it leads to, from 0.
+    public private(set) var host = 0
 
     /// Connects. Of several hosts the first that answers as the string asks for is taken.
     /// - Parameters:
     ///   - string: where to.
     ///   - defaults: options that hold where the string does not say otherwise.
+    ///   - first: the host that is tried first, from 0; the others follow in their order, and those before it come last.
     ///   - settings: of the server for this session, whatever the string, the role and the database say.
     ///   - limit: how long each host may take.
     /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host.
     public init(
-        _ string: ConnectionString, defaults: [String: String] = [:], settings: [String: String] = [:],
-        within limit: Duration
+        _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
+        settings: [String: String] = [:], within limit: Duration
     ) throws(PostgresError) {
         place = string.description
         unsafe notices = .allocate(capacity: 1)
         unsafe notices.initialize(to: loop_pg_notices())
         unsafe raw = nil
         var reasons: [String] = []
-        for attempt in string.attempts {
-            var options = attempt.merging(defaults) { own, _ in own }
+        let attempts = string.attempts
+        for number in attempts.indices {
+            let index = (first + number) % attempts.count
+            var options = attempts[index].merging(defaults) { own, _ in own }
             let words = settings.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }
             if !words.isEmpty { options["options", default: ""] += " " + words.joined(separator: " ") }
             let connection = unsafe Self.start(options)
@@ -51,6 +56,7 @@ internal import Linux
             unsafe PQsetnonblocking(connection, 1)
             unsafe loop_pg_receive_notices(connection, notices)
             unsafe raw = connection
+            host = index
             return
         }
         throw PostgresError(.lost, "connect to \(place)", text: reasons.joined(separator: "; "))

@@ -12,10 +12,12 @@ struct TestJournal {
     static let limit = Duration.seconds(20)
     static let lease = Duration.milliseconds(200)
 
-    init(in database: TestDatabase) throws {
-        url = try database.makeDatabase()
+    init(at url: ConnectionString) throws {
+        self.url = url
         try PostgresSchema.create(url)
     }
+
+    init(in database: TestDatabase) throws { try self.init(at: try database.makeDatabase()) }
 
     init() async throws { try self.init(in: try await TestDatabase.shared.value) }
 

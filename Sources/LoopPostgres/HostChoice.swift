@@ -1,0 +1,22 @@
+internal import LoopLock
+internal import PostgreSQL
+
+/// Which of several hosts is tried first. An old primary that no standby follows any more takes connections like the new one, and
+/// no commit at it ever has a receipt: whoever comes back to it does not find the new one.
+final class HostChoice: Sendable {
+    private let host = Locked(0)
+
+    /// The host that is tried first, from 0.
+    var first: Int { host.withLock { $0 } }
+
+    /// Notes an error of a connection to a host.
+    func notice(_ error: PostgresError, at number: Int) {
+        switch error.kind {
+        case .late, .warned: leave(number)
+        case .lost, .refused, .misuse: break
+        }
+    }
+
+    /// The other hosts are tried first from now on.
+    func leave(_ number: Int) { host.withLock { $0 = number + 1 } }
+}

@@ -1,0 +1,132 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopPostgres
+import LoopWire
+import PostgreSQL
+import TestDatabase
+import Testing
+
+/// Three servers, of which two must have an append before it has a receipt.
+@Suite(.timeLimit(.minutes(3))) struct `A journal with a quorum of three servers` {
+    private let quorum: DatabaseQuorum
+    private let test: TestJournal
+    private let memory = JournalMemory()
+
+    init() async throws {
+        quorum = try await DatabaseQuorum()
+        test = try TestJournal(at: try quorum.makeDatabase())
+    }
+
+    private func waitForAnAppend() async throws {
+        try await quorum.wait(until: "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+    }
+
+    @Test func `gives a receipt once one standby has the records, and none while no standby has`() async throws {
+        let standbys = quorum.standbys
+        var journal = try test.open(memory, renews: false)
+        try journal.append([record(1)])
+        await standbys[0].kill()
+        try journal.append([record(2)])
+
+        standbys[1].freeze()
+        let late = TestJournal.append(journal, [record(3)])
+        try await waitForAnAppend()
+        standbys[1].thaw()
+        #expect(try await late.value == nil)
+
+        standbys[1].freeze()
+        let cancelled = TestJournal.append(journal, [record(4)])
+        try await waitForAnAppend()
+        try await quorum.wait(
+            until: "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+        #expect(try await cancelled.value?.kind == .unreachable)
+        journal.close()
+        standbys[1].thaw()
+        journal = try test.open(memory, renews: false)
+        #expect(try journal.records(after: 0, bytesMax: 10_000) == (1...4).map { record($0) })
+
+        await standbys[1].kill()
+        #expect(#expect(throws: JournalError.self) { try journal.append([record(5)]) }?.kind == .unreachable)
+        journal.close()
+        try await standbys[0].start()
+        journal = try test.open(memory)
+        #expect(try journal.records(after: 0, bytesMax: 10_000) == (1...5).map { record($0) })
+        try journal.append([record(6)])
+        journal.close()
+    }
+
+    /// Appends until one has no receipt.
+    /// - Returns: a task that gives the newest record with a receipt, and how many there are so far.
+    private func appendOn(
+        _ journal: PostgresJournal, from first: UInt64
+    ) -> (end: Task<UInt64, any Error>, count: Monitor<Int>) {
+        // One thread after the other has it.
+        nonisolated(unsafe) let journal = journal
+        let count = Monitor(0)
+        let end = Task {
+            try await NodeThread.run("appends") {
+                var number = first
+                while (try? journal.append([record(number)])) != nil {
+                    number += 1
+                    count.withLock { $0 += 1 }
+                    count.broadcast()
+                }
+                return number - 1
+            }
+        }
+        return (end, count)
+    }
+
+    private func wait(for appends: Int, of count: Monitor<Int>) async throws {
+        while count.withLock({ $0 }) < appends { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    /// The records up to the newest with a receipt, and perhaps the one whose outcome is unknown.
+    private func expect(_ journal: PostgresJournal, through acknowledged: UInt64) throws -> UInt64 {
+        let there = try journal.records(after: 0, bytesMax: 1 << 20)
+        #expect(there == (1...UInt64(there.count)).map { record($0) })
+        #expect([acknowledged, acknowledged + 1].contains(UInt64(there.count)))
+        return UInt64(there.count)
+    }
+
+    @Test func `loses nothing that had a receipt when its primary is killed and all standbys start again`() async throws
+    {
+        var journal = try test.open(memory)
+        let appends = appendOn(journal, from: 1)
+        try await wait(for: 50, of: appends.count)
+        await quorum.primary.kill()
+        let acknowledged = try await appends.end.value
+        journal.close()
+        // After a start a standby says of what it has received only where the segment begins.
+        for server in quorum.standbys { await server.kill() }
+        for server in quorum.standbys { try await server.start() }
+        try await quorum.promote()
+        journal = try test.open(memory) { $0.waits = true }
+        let count = try expect(journal, through: acknowledged)
+        try journal.append([record(count + 1)])
+        journal.close()
+    }
+
+    /// It is the first host of the URL, it takes connections, and no commit of it ever has a receipt.
+    @Test func `is written at the new primary while the old one has come back alone`() async throws {
+        let old = quorum.primary
+        var journal = try test.open(memory)
+        let appends = appendOn(journal, from: 1)
+        try await wait(for: 50, of: appends.count)
+        old.freeze()
+        try await quorum.promote()
+        let acknowledged = try await appends.end.value
+        journal.close()
+        old.thaw()
+        journal = try test.open(memory) { $0.waits = true }
+        let count = try expect(journal, through: acknowledged)
+        try journal.append([record(count + 1)])
+        journal.close()
+        // Another process, which has never seen another primary.
+        journal = try test.open { $0.waits = true }
+        #expect(try expect(journal, through: count + 1) == count + 1)
+        journal.close()
+    }
+}
