@@ -300,7 +300,7 @@ let package = Package(
         tests(
             "FuzzingTests",
             ["CBOR", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
-        tests("ProjectTests", []),
+        tests("ProjectTests", ["TestFolders"]),
     ],
     swiftLanguageModes: [.v6]
 )

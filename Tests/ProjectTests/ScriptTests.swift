@@ -1,4 +1,5 @@
 import Foundation
+import TestFolders
 import Testing
 
 /// The scripts of `make`, run with stubs in the place of the system's programs.
@@ -7,14 +8,9 @@ import Testing
     private func shell(_ commands: String, stubs: [String: String] = [:], path: String = "/usr/bin:/bin") throws
         -> (code: Int32, output: String)
     {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("loop-scripts-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        for (name, body) in stubs {
-            let file = folder.appendingPathComponent(name)
-            try Data("#!/bin/sh\n\(body)\n".utf8).write(to: file)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
-        }
+        let folder = TestFolder()
+        defer { withExtendedLifetime(folder) {} }
+        for (name, body) in stubs { folder.writeProgram(name, body) }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = ["-c", commands]

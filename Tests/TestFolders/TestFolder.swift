@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Glibc
 internal import LoopLock
 public import LoopNode
@@ -28,6 +29,19 @@ public final class TestFolder: Sendable {
         guard let file = fopen("\(path)/\(name)", "we") else { preconditionFailure("no file \(name) in \(path)") }
         fputs(text, file)
         fclose(file)
+    }
+
+    /// Writes a script of the shell that can be run. A shell of its own writes it: a file that this process had open for writing could
+    /// not be run as long as a child has it too, which some other test has started in that moment.
+    public func writeProgram(_ name: String, _ script: String) {
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && /bin/chmod 755 \"$2\"", "sh", script, "\(path)/\(name)",
+        ]
+        do { try shell.run() } catch { preconditionFailure("no shell: \(error)") }
+        shell.waitUntilExit()
+        precondition(shell.terminationStatus == 0, "no program \(name) in \(path)")
     }
 
     public func link(_ name: String, to target: String) {

@@ -11,11 +11,7 @@ import Testing
         let temporary = TestFolder()
         let folder = temporary.path
         for (name, script) in [("reducer", reducer), ("worker", worker)] {
-            let path = "\(folder)/\(name)"
-            let file = try #require(fopen(path, "w"))
-            fputs("#!/bin/sh\necho $$ >> \(folder)/pids\n\(script)\n", file)
-            fclose(file)
-            chmod(path, 0o755)
+            temporary.writeProgram(name, "echo $$ >> \(folder)/pids\n\(script)")
         }
         var request = UpRequest(loop: "none")
         request.workers = workers
