@@ -181,6 +181,10 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case answersFollowTheirEvent
     /// 7: a snapshot has the answers that senders have not confirmed.
     case snapshotsHoldAnswers
+    /// 3: with several turns under way, each waits for its own receipt.
+    case receiptsAreOfOneTurn
+    /// 3: a turn without records waits for those before it.
+    case emptyTurnsWait
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

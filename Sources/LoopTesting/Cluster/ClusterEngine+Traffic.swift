@@ -75,12 +75,13 @@ extension ClusterEngine {
 
     // MARK: Departures
 
-    func deliver(_ messages: [Outbound]) throws(Violation) {
+    /// - Parameter turn: the one that made them.
+    func deliver(_ messages: [Outbound], of turn: TurnMoment) throws(Violation) {
         for message in messages {
             try demandFit(of: message)
             try observe(.left(message))
             if !plan.isUnguarded {
-                try retries.check(message, of: process.turnMoment) { checkers.count(.bounded) }
+                try retries.check(message, of: turn) { checkers.count(.bounded) }
             }
             switch message {
             case .inbox(let id, let frame):

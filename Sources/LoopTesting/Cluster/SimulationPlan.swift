@@ -147,6 +147,8 @@ package struct SimulationPlan: Sendable {
     package var failureShare: Double
     /// How many batches the reducer takes in one turn, at most.
     package var drainMax: Int
+    /// How many turns may wait for the journal at the same time.
+    package var turnsMax = 1
     /// How many records there are between two snapshots.
     package var snapshotInterval: UInt64
     package var hasStateHashes: Bool
@@ -286,6 +288,13 @@ package struct SimulationPlan: Sendable {
     mutating func addOutboxFiles(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f75_7462_6f78)
         hasOutboxFiles = dice.fraction() < 0.5
+    }
+
+    /// Draws whether turns overlap, as in a node. With keys, turns are judged one by one. Has a generator of its own, so that
+    /// nothing else depends on it.
+    mutating func addOverlap(_ scenario: Scenario) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6f76_6572_6c61_70)
+        if !hasKeys, !isUnguarded, dice.fraction() < 0.5 { turnsMax = 4 }
     }
 
     /// Gives the reducer and every process keys, and adds hostile processes and changes of keys to the faults. No copy of the

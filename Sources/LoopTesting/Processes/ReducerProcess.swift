@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The reducer's process: its machine, its hold on the journal, the turn under way and what other threads do for it. The same
+/// The reducer's process: its machine, its hold on the journal, the turns under way and what other threads do for it. The same
 /// value stands for each process that follows another.
 struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// Nil in a turn, and while the process has no machine.
@@ -18,8 +18,10 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     private(set) var beganAt: UInt64 = 0
     /// When the newest turn began.
     private(set) var turnMoment = TurnMoment()
-    /// The turn whose records are on their way to the disk.
-    var underWay: TurnUnderWay?
+    /// The turns whose records are on their way to the disk.
+    var turns = TurnsUnderWay()
+    /// When the machine wants its next turn, if nothing arrives before.
+    var deadline = MonotonicTime.zero
     /// How many turns with records were released.
     var releaseCount = 0
     var wakesAt = UInt64.max
@@ -36,20 +38,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     init(trap: TrapSwitch<Definition.Event>) { self.trap = trap }
 
     /// Whether a turn's records are on their way to the disk.
-    var isSyncing: Bool {
-        switch underWay {
-        case .some: true
-        case nil: false
-        }
-    }
-
-    /// What an end of the process may lose, in part or as a whole.
-    var recordsUnderWay: [Record] {
-        switch underWay {
-        case .some(let turn): turn.records
-        case nil: []
-        }
-    }
+    var isSyncing: Bool { !turns.isEmpty }
 
     /// Whatever was noted for the present machine is void.
     mutating func endLife() { life += 1 }
@@ -67,7 +56,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     mutating func end() {
         machine = nil
         isUp = false
-        underWay = nil
+        turns = TurnsUnderWay()
         snapshots.writing = nil
         journal = nil
         wakesAt = .max
@@ -84,12 +73,6 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
 struct TurnMoment {
     var at: UInt64 = 0
     var wall = WallTime(milliseconds: 0)
-}
-
-/// A turn whose records are on their way to the disk.
-struct TurnUnderWay: ~Copyable {
-    let ready: Ready
-    let records: [Record]
 }
 
 /// The clocks of the reducer's machine.
