@@ -122,7 +122,7 @@ extension ClusterEngine {
     }
 
     /// The buffers of the dead process are lost; its peers connect again.
-    private func loseBuffers(of peer: Peer) {
+    func loseBuffers(of peer: Peer) {
         peer.sockets.pusher.loseBuffers(&random)
         renewRoute(of: peer)
         guard peer.sockets.subscriber.isConnected else { return }

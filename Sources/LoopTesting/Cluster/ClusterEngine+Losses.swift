@@ -32,7 +32,7 @@ extension ClusterEngine {
             (peer: $0, burst: $0.sockets.subscriber.dropCount)
         }
         for (peer, _) in deaf { peer.sockets.subscriber.dropCount = messages.count }
-        try deliver(messages, of: turn.moment)
+        try deliver(messages, of: turn)
         for (peer, burst) in deaf { peer.sockets.subscriber.dropCount = burst }
         try crashReducer(losesPower: true, behind: turn.position - UInt64(turn.records.count))
         if loss.endsAgain { process.endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }

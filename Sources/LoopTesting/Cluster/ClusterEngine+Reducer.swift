@@ -9,14 +9,14 @@ extension ClusterEngine {
     func wakeReducer(at time: UInt64) {
         guard time < process.wakesAt else { return }
         process.wakesAt = time
-        agenda.note(.reducerTurn, at: time)
+        agenda.note(.reducerTurn(candidate: process.life.candidate), at: time)
     }
 
     /// Drain ROUTER wholly, then batches, let time pass, and hand the records to the disk.
     func reducerTurn() throws(Violation) {
         guard now >= process.wakesAt else { return }
         process.wakesAt = .max
-        guard process.isUp, process.turns.mayBegin(plan.turnsMax) else { return }
+        guard process.isUp, !candidate.hold.isSteppingDown, process.turns.mayBegin(plan.turnsMax) else { return }
         if process.frozenUntil > now { return wakeReducer(at: process.frozenUntil) }
         if process.endsAgainAt <= now {
             process.endsAgainAt = .max
@@ -40,7 +40,7 @@ extension ClusterEngine {
         if process.trap.hasSprung { return try endInReduction() }
         if !plan.isUnguarded {
             if let reducer = process.machine { try reads.check(reducer) { checkers.count(.nothingLost) } }
-            try watchLeases()
+            if isLeading { try watchLeases() }
         }
         process.deadline = ready.deadline
         try append(TurnUnderWay(ready, at: process.turnMoment))
@@ -48,20 +48,23 @@ extension ClusterEngine {
 
     /// Hands a turn's records to the disk, which needs some time. Meanwhile the next turn may begin.
     private func append(_ turn: TurnUnderWay) throws(Violation) {
+        if storage.database != nil { try place(turn) }
         try sendEarly(turn)
         let records = turn.records
         let isAlone = process.turns.isEmpty
         process.turns.append(turn)
+        if storage.database != nil { return try sendToDatabase(turn) }
         if isAlone, let length = storage.awaitedLoss?.lengthWhereTorn(records) {
             storage.awaitedLoss = nil
             return try crashReducer(tearingAt: length)
         }
-        if records.isEmpty, isAlone { return try reducerSynced() }
+        if records.isEmpty, isAlone { return try concludeTurns() }
         if !records.isEmpty {
+            turn.awaits = 1
             let time = process.turns.write(at: now + drawDuration())
             agenda.note(.reducerSynced(life: process.life), at: time)
         }
-        if process.turns.mayBegin(plan.turnsMax) { wakeForNextTurn() }
+        wakeForNextTurn()
     }
 
     private func drawDuration() -> UInt64 {
@@ -70,30 +73,38 @@ extension ClusterEngine {
         return isSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
     }
 
-    private func wakeForNextTurn() {
+    /// The next turn may begin while others wait for the journal.
+    func wakeForNextTurn() {
+        guard process.turns.mayBegin(plan.turnsMax) else { return }
         wakeReducer(at: max(now, min(process.clock.virtual(process.deadline), nextArrivalAtReducer())))
     }
 
     /// Where a rule is broken, messages of a turn leave before its receipt.
     private func sendEarly(_ turn: TurnUnderWay) throws(Violation) {
         let isBehindOthers = turn.records.isEmpty && !process.turns.isEmpty
-        if brokenRules.contains(.nothingLeavesEarly) || isBehindOthers && brokenRules.contains(.emptyTurnsWait) {
+        let isFirst = candidate.hold.receipt == BatchLink() && brokenRules.contains(.tailIsReadInTheTerm)
+        if brokenRules.contains(.nothingLeavesEarly) || isFirst
+            || isBehindOthers && brokenRules.contains(.emptyTurnsWait)
+        {
             turn.hasLeft = true
-            try deliver(turn.messagesWithoutReceipt, of: turn.moment)
+            try deliver(turn.messagesWithoutReceipt, of: turn)
         }
     }
 
-    /// The disk has answered for the oldest turn. Those behind it that have no records waited for it alone.
+    /// The disk has answered for the oldest turn that waits for it.
     func reducerSynced() throws(Violation) {
-        repeat {
-            guard let done = process.turns.removeFirst() else { return }
-            try conclude(done)
-        } while process.turns.first?.records.isEmpty == true
+        process.turns.all.first { $0.awaits > 0 }?.awaits = 0
+        try concludeTurns()
+    }
+
+    /// Concludes the turns that wait for nothing any more, in their order.
+    func concludeTurns() throws(Violation) {
+        while process.turns.first?.awaits == 0, let done = process.turns.removeFirst() { try conclude(done) }
         guard process.isUp else { return }
         if brokenRules.contains(.receiptsAreOfOneTurn) {
-            for turn in process.turns.rest where !turn.hasLeft {
+            for turn in process.turns.all where !turn.hasLeft {
                 turn.hasLeft = true
-                try deliver(turn.messagesWithoutReceipt, of: turn.moment)
+                try deliver(turn.messagesWithoutReceipt, of: turn)
             }
         }
         wakeForNextTurn()
@@ -102,11 +113,15 @@ extension ClusterEngine {
     /// The disk has a turn's records, or has failed. With a receipt, the messages leave.
     private func conclude(_ done: TurnUnderWay) throws(Violation) {
         let (records, position) = (done.records, done.position)
-        if !records.isEmpty { guard try store(done) else { return } }
+        if storage.database != nil {
+            try takeReceipt(of: done)
+        } else if !records.isEmpty {
+            guard try store(done) else { return }
+        }
         guard let ready = done.takeReady(),
             let released = process.machine?.release(ready, JournalReceipt(through: position))
         else { return }
-        if !records.isEmpty {
+        if !records.isEmpty, isLeading {
             if process.turns.isEmpty { try demandSurvivorsStruck() }
             try observeReducer()
             if let loss = storage.awaitedLoss, process.turns.isEmpty, loss.covers(records) {
@@ -117,7 +132,7 @@ extension ClusterEngine {
             try noteEnd(end)
             guard process.isUp else { return }
         }
-        if !done.hasLeft { try deliver(released.messages, of: done.moment) }
+        if !done.hasLeft { try deliver(released.messages, of: done) }
         keepUp(released)
         // After the turn's snapshot, as in a node: what a new history begins with is not durable before the next turn.
         if let lost = done.historyLost { try goOn(without: lost) }
@@ -185,6 +200,7 @@ extension ClusterEngine {
         }
         for request in released.journalRequests {
             guard case .trim(let before) = request.question else { continue }
+            if let term = candidate.hold.term { storage.database?.trim(before: before, in: term) }
             _ = process.journal?.trim(before: before)
         }
         snapshotIfDue()
@@ -192,7 +208,7 @@ extension ClusterEngine {
             // Of no generator, on whose numbers everything else depends.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
             process.backgroundJobs.begin(job, doneAt: time)
-            agenda.note(.jobDone, at: time)
+            agenda.note(.jobDone(candidate: process.life.candidate), at: time)
         }
     }
 
@@ -206,6 +222,7 @@ extension ClusterEngine {
             process.turns.mustRest = true
             return
         }
+        guard isLeading else { return }
         process.snapshots.newestAt = disk.position
         process.snapshots.writing = snapshot()
         agenda.note(.snapshotWritten(life: process.life), at: now + between(1_000_000, 500_000_000))
@@ -220,6 +237,10 @@ extension ClusterEngine {
 
     func snapshotWritten() {
         guard let written = process.snapshots.writing.take() else { return }
+        if let database = storage.database {
+            if let term = candidate.hold.term { database.add(written, in: term) }
+            return
+        }
         storage.disk?.add(written, breaking: brokenRules)
     }
 }

@@ -13,7 +13,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// Where the process ends in the middle of a reduction.
     let trap: TrapSwitch<Definition.Event>
     /// Counts the processes, and the machines of one process: what was noted for an earlier one is void.
-    private(set) var life: UInt32 = 0
+    private(set) var life: ProcessLife
     var clock = ReducerClock()
     private(set) var beganAt: UInt64 = 0
     /// When the newest turn began.
@@ -35,13 +35,17 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// What operators ask for in the next turn.
     var operatorRequests: [AdministrationRequest] = []
 
-    init(trap: TrapSwitch<Definition.Event>) { self.trap = trap }
+    /// - Parameter candidate: the position among the reducer's processes.
+    init(trap: TrapSwitch<Definition.Event>, candidate: Int = 0) {
+        self.trap = trap
+        life = ProcessLife(candidate: UInt8(candidate))
+    }
 
     /// Whether a turn's records are on their way to the disk.
     var isSyncing: Bool { !turns.isEmpty }
 
     /// Whatever was noted for the present machine is void.
-    mutating func endLife() { life += 1 }
+    mutating func endLife() { life.number += 1 }
 
     /// A machine has recovered from the journal.
     mutating func begin(_ new: ReducerMachine<Definition>, at now: UInt64, snapshotAt position: UInt64) {
@@ -67,6 +71,12 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
         turnMoment = TurnMoment(at: now, wall: clock.moment(at: now).wall)
         return machine.take()
     }
+}
+
+/// Which machine of which of the reducer's processes.
+struct ProcessLife: Equatable, Sendable {
+    let candidate: UInt8
+    var number: UInt32 = 0
 }
 
 /// When a turn began. The wall clock may be set while the turn's records are written.

@@ -14,8 +14,7 @@ struct TurnsUnderWay {
     var isEmpty: Bool { turns.isEmpty }
     var count: Int { turns.count }
     var first: TurnUnderWay? { turns.first }
-    /// All of them but the first.
-    var rest: ArraySlice<TurnUnderWay> { turns.dropFirst() }
+    var all: [TurnUnderWay] { turns }
 
     /// What an end of the process may lose, in part or as a whole.
     var records: [Record] { turns.flatMap(\.records) }
@@ -51,12 +50,19 @@ final class TurnUnderWay {
     let outcome: Outcome?
     let historyLost: HistoryLost?
     let moment: TurnMoment
+    let log: RecordLog
+    /// How many answers of the journal it waits for.
+    var awaits = 0
+    /// Its records as they are appended in a database, and where the journal ends behind it there.
+    var batch: SimulatedBatch?
+    var end = BatchLink()
     private var ready: Ready?
     /// Its messages have left, which they may not before its receipt.
     var hasLeft = false
 
     init(_ ready: consuming Ready, at moment: TurnMoment) {
-        records = Array(ready.records)
+        log = ready.records
+        records = Array(log)
         position = ready.position
         outcome = ready.outcome
         historyLost = ready.historyLost
