@@ -57,6 +57,20 @@ import Testing
         #expect(report.faultCount > 20)
     }
 
+    @Test func `has several reducers lead in turn, the same way again for the same seed`() throws {
+        let scenario = Scenario(seed: 2, seconds: 20, mix: .standbys)
+        let first = Simulation.slots(scenario, records: true)
+        let second = Simulation.slots(scenario, records: true)
+        try first.run()
+        try second.run()
+        #expect(first.transcript?.hash == second.transcript?.hash)
+        let report = Simulation.run((0..<6).map { Scenario(seed: $0, seconds: 20, mix: .standbys) })
+        #expect(report.failures.isEmpty, "\(report)")
+        #expect(report.takeoverCount > 20)
+        #expect(report.warmTakeoverCount > 5)
+        #expect(report.lateChangeCount > 0)
+    }
+
     @Test func `goes another way for another seed`() throws {
         let first = Simulation.slots(Scenario(seed: 3, seconds: 4), records: true)
         let second = Simulation.slots(Scenario(seed: 4, seconds: 4), records: true)

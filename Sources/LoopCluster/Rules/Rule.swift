@@ -181,6 +181,29 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case answersFollowTheirEvent
     /// 7: a snapshot has the answers that senders have not confirmed.
     case snapshotsHoldAnswers
+    /// 3: with several turns under way, each waits for its own receipt.
+    case receiptsAreOfOneTurn
+    /// 3: a turn without records waits for those before it.
+    case emptyTurnsWait
+    /// Journal in a database, 4: a batch is appended only behind the very batch that is expected there.
+    case appendsCompareTheChain
+    /// Journal in a database, 4: a batch is appended only in the term of its process.
+    case appendsCompareTheTerm
+    /// Journal in a database, 4: what is unknown is no receipt.
+    case unknownIsNotSuccess
+    /// Journal in a database, 4: what is unknown is not appended once more.
+    case unknownIsNotRepeated
+    /// Journal in a database, 4: a process that has lost its connection takes nothing that it sees for a receipt.
+    case lostConnectionsEndTheTerm
+    /// Journal in a database, 3: everything is read behind the commit of the term, and the first records have their receipt before
+    /// anything leaves.
+    case tailIsReadInTheTerm
+    /// 7: a leader proves that it leads before it says that records are missing.
+    case lossIsProven
+    /// A standby goes on from what it has followed only if the journal has the batch where that ends.
+    case warmStatesAreCompared
+    /// Journal in a database, 4: a process that is told that the term is another's says nothing more.
+    case deposedLeadersStop
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

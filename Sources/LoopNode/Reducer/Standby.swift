@@ -40,8 +40,6 @@ final class Standby {
 
     /// How long a look at the sockets takes if nothing comes, in milliseconds.
     private static let waitMilliseconds = 50
-    /// When a peer is to come again that was told of no leader.
-    private static let retryAfter = Duration.milliseconds(500)
 
     init(
         _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, log: NodeLog
@@ -109,16 +107,9 @@ final class Standby {
         if let foreignVersion {
             return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"))
         }
-        switch request {
-        case nil: return nil
-        case .hello(let name, _)? where name != "" && name != loop:
-            return .refused(Refused(.loop, reducer: loop, peer: name))
-        case .statusRequest?: return .status(try CBOR.encode(report))
-        // A peer that has lost its leader may speak to whoever listens at its address now.
-        case .hello?, .join?, .claim?, .heartbeat?, .assignmentsRequest?, .outcomesRequest?, .stateRequest?, .goodbye?,
-            .administration?, .transitionsRequest?, .progress?:
-            return leader.map { .redirect($0) } ?? .noLeader(retryAfter: Self.retryAfter)
-        }
+        guard let request else { return nil }
+        if case .statusRequest = request { return .status(try CBOR.encode(report)) }
+        return StandbyAnswer.to(request, loop: loop, leader: leader)
     }
 
     private var report: StatusReport {

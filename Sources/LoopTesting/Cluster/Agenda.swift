@@ -1,13 +1,21 @@
 /// The tasks of a run by virtual time; those of equal times in the order in which they were added.
 struct Agenda {
     enum Task {
-        case reducerTurn
-        case reducerSynced(life: UInt32)
-        case reducerStart(life: UInt32)
+        case reducerTurn(candidate: UInt8)
+        case reducerSynced(life: ProcessLife)
+        case reducerStart(life: ProcessLife)
         /// The process runs, but its journal has failed.
-        case reducerRetry(life: UInt32)
-        case snapshotWritten(life: UInt32)
-        case jobDone
+        case reducerRetry(life: ProcessLife)
+        case snapshotWritten(life: ProcessLife)
+        case jobDone(candidate: UInt8)
+        /// A process looks at the database.
+        case candidateLook(candidate: UInt8)
+        /// A statement arrives at the database, and an answer of it at a process; by the number of their connection.
+        case statement(Int32)
+        case answer(Int32)
+        /// Standbys of the database confirm again what it does, or one takes its place.
+        case confirmation
+        case failover
         case peerTurn(Int32)
         case effectStep(peer: Int32, run: UInt32)
         case clientEvent(Int32)

@@ -42,7 +42,7 @@ extension ClusterEngine {
         let survivors = records.prefix(length ?? Int.random(in: 0...records.count, using: &random))
         let isSynced = plan.keeping == .fsync || survivors.contains(where: \.outlivesPower)
         storage.disk?.append(survivors, isSynced: isSynced)
-        for record in survivors { try noteDurable(record) }
+        for record in survivors { try noteDurable(record, of: process.turnMoment) }
         if !records.isEmpty { say("\(survivors.count) of \(records.count) records stand") }
     }
 
@@ -76,13 +76,14 @@ extension ClusterEngine {
     ) throws(Violation) {
         guard process.isUp else { return }
         // An append may have been completed, in part, or not at all.
-        let records = plan.keeping == .memory ? [] : process.recordsUnderWay
-        let isInReduction = process.trap.hasSprung
+        let records = plan.keeping == .memory ? [] : process.turns.records
+        // The turn that ends in a reduction has no records yet; those before it may have.
+        let hasNothingUnderWay = process.trap.hasSprung && process.turns.isEmpty
         process.trap.end(signal: signal)
         process.journal?.close()
         try letGoOfMachine()
         say("the reducer's process ends")
-        if !isInReduction { try tear(records, at: length) }
+        if !hasNothingUnderWay { try tear(records, at: length) }
         if plan.keeping == .none || losesPower { try loseTail(behind: position) }
         process.endLife()
         for peer in roster.present where peer.role != .local { loseBuffers(of: peer) }
@@ -121,7 +122,7 @@ extension ClusterEngine {
     }
 
     /// The buffers of the dead process are lost; its peers connect again.
-    private func loseBuffers(of peer: Peer) {
+    func loseBuffers(of peer: Peer) {
         peer.sockets.pusher.loseBuffers(&random)
         renewRoute(of: peer)
         guard peer.sockets.subscriber.isConnected else { return }

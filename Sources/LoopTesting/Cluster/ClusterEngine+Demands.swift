@@ -44,7 +44,7 @@ extension ClusterEngine {
 
     /// A worker has read a tick.
     func noteTick(_ tick: Tick, _ epoch: Epoch, at peer: Peer) {
-        guard epoch == leases.epoch, tick.stamp >= process.clock.offset else { return }
+        guard epoch == leases.epoch, tick.stamp >= process.clock.offset, isLeading else { return }
         peer.lease.reach(at: tick.stamp - process.clock.offset)
     }
 

@@ -21,7 +21,9 @@ extension ClusterEngine {
     }
 
     func faultAtEnd() throws(Violation) {
-        guard isFaulty, let kind = plan.end?.fault?.kind, let peer = roster.present.first else { return }
+        guard isFaulty, let kind = plan.end?.fault?.kind, let peer = roster.present.first, focusOnLeader() else {
+            return
+        }
         say("a fault after the end: \(kind)")
         var dice = SeededRandom(seed: scenario.seed)
         if try fault(kind, peer, &dice) { tally.faultCounts[kind, default: 0] += 1 }
@@ -72,9 +74,9 @@ extension ClusterEngine {
 
     /// Whether the loop has ended and every process knows. If the plan says so, more processes come then and learn of it too.
     func isOver() throws(Violation) -> Bool {
-        guard outcome != nil, !process.isSyncing, roster.unaware == nil, !plan.isUnguarded || hasWrittenAll else {
-            return false
-        }
+        guard outcome != nil, focusOnLeader(), !process.isSyncing, roster.unaware == nil,
+            !plan.isUnguarded && storage.database == nil || hasWrittenAll
+        else { return false }
         guard plan.end != nil, !ending.haveLatecomersCome else { return true }
         ending.haveLatecomersCome = true
         say("everybody has learned of the end; others come late")

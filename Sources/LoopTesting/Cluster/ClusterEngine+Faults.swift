@@ -16,6 +16,7 @@ extension ClusterEngine {
         let alive = roster.living.filter { $0.role != .local }
         guard !alive.isEmpty else { return }
         let peer = alive[min(Int(share * Double(alive.count)), alive.count - 1)]
+        if candidates.count > 1 { focusForFault(&dice) }
         say("fault \(number): \(kind) at peer \(peer.index)")
         if try fault(kind, peer, &dice) { tally.faultCounts[kind, default: 0] += 1 }
     }
@@ -48,6 +49,7 @@ extension ClusterEngine {
         case .stop: return try stop(peer)
         case .reducerFreeze: process.frozenUntil = now + between(.milliseconds(200), plan.silenceLimit * 3)
         case .crash:
+            if storage.database != nil { return try killCandidate() }
             guard process.isUp else { return false }
             try crashReducer()
         case .crashInReduction: process.trap.endsAtNext = true
@@ -55,6 +57,13 @@ extension ClusterEngine {
             guard process.isUp else { return false }
             try crashReducer(losesPower: true)
         case .restart: try stopReducer()
+        case .stepDown: return stepDown()
+        case .slowDisk where storage.database != nil: return stallStatements()
+        case .lostConnection: return try loseConnection()
+        case .candidateCut: cutCandidate(until: now + between(.milliseconds(300), .seconds(7)))
+        case .isolation: isolate(until: now + between(.milliseconds(300), plan.silenceLimit * 5))
+        case .databaseAway: storage.awayUntil = now + between(.milliseconds(200), .seconds(7))
+        case .failover: return beginFailover(&dice)
         case .slowDisk: storage.faults.isNextSlow = true
         case .failingDisk: storage.faults.isNextFailing = plan.keeping != .memory
         case .fullDisk:
@@ -168,7 +177,12 @@ extension ClusterEngine {
     /// From here on nothing fails, and everything must settle.
     func endFaults() throws(Violation) {
         say("the faults end")
-        process.frozenUntil = 0
+        for index in candidates.indices {
+            focus(on: index)
+            process.frozenUntil = 0
+            wakeReducer(at: now)
+        }
+        healDatabase()
         storage.awaitedLoss = nil
         process.endsAgainAt = .max
         storage.faults.heal()
@@ -177,7 +191,7 @@ extension ClusterEngine {
         for peer in roster.present {
             peer.life.frozenUntil = 0
             peer.faults.forgetsClaims = false
-            peer.sockets.heal()
+            peer.heal()
             wake(peer, at: now)
         }
         restoreKeys()

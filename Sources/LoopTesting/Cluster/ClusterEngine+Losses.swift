@@ -22,19 +22,19 @@ extension ClusterEngine {
     /// The machine loses power after a turn, and what that turn wrote is gone with it. Peers have heard of the turn, but not
     /// those whose entries it consumed: so no peer can show that it is lost.
     func loseQuietly(
-        _ loss: AwaitedLoss, _ records: [Record], through position: UInt64, _ messages: [Outbound]
+        _ loss: AwaitedLoss, _ turn: TurnUnderWay, _ messages: [Outbound]
     ) throws(Violation) {
         // The other worker, which was away, may come back with entries of the attempt that it does not have any more.
         let isAwaited = loss.of == .attemptEnd && !loss.endsAgain
         storage.awaitedLoss = isAwaited ? AwaitedLoss(of: .refusal, endsAgain: false) : nil
-        let senders = Set(records.compactMap { $0.entry?.session })
+        let senders = Set(turn.records.compactMap { $0.entry?.session })
         let deaf = roster.present.filter { senders.contains($0.machine.session) }.map {
             (peer: $0, burst: $0.sockets.subscriber.dropCount)
         }
         for (peer, _) in deaf { peer.sockets.subscriber.dropCount = messages.count }
-        try deliver(messages)
+        try deliver(messages, of: turn)
         for (peer, burst) in deaf { peer.sockets.subscriber.dropCount = burst }
-        try crashReducer(losesPower: true, behind: position - UInt64(records.count))
+        try crashReducer(losesPower: true, behind: turn.position - UInt64(turn.records.count))
         if loss.endsAgain { process.endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }
     }
 

@@ -64,7 +64,7 @@ extension ClusterEngine {
     }
 
     func publish(_ frame: PeerFrame, on topic: Topic) {
-        guard !plan.observers.isEmpty else { return }
+        guard !plan.observers.isEmpty || candidates.count > 1 else { return }
         for peer in roster.present where peer.sockets.subscriber.topics.contains(topic) {
             publish(frame, to: peer, on: topic)
         }

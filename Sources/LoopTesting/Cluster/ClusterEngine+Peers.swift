@@ -7,6 +7,8 @@ extension ClusterEngine {
     /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
     @discardableResult
     func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
+        let before = candidate.index
+        defer { focus(on: before) }
         var id = PeerID(high: random.next(), low: random.next())
         if role == .local { id = .local }
         let offset = role == .local ? process.clock.offset : between(0, 1_000_000_000_000)
@@ -24,6 +26,7 @@ extension ClusterEngine {
             outboxBytesMax: loop.limits.outboxBytesMax)
         if role == .local { configuration.outboxEntriesMax += 2 * capacity }
         if let bytes = plan.payloadBytesMax { configuration.payloadBytesMax = bytes }
+        if candidates.count > 1 { configuration.places = candidates.map(\.address) }
         let time = MonotonicTime(nanoseconds: now + offset)
         let earlier = role == .local ? process.machine?.localStream : nil
         var machine =
@@ -31,14 +34,17 @@ extension ClusterEngine {
             ?? PeerMachine(configuration: configuration, at: time)
         machine.brokenRules = brokenRules
         let peer = Peer(
-            index: roster.nextIndex, slot: slot, role: role, machine: machine, clockOffset: offset, at: now)
+            index: roster.nextIndex, slot: slot, role: role, machine: machine, clockOffset: offset,
+            candidates: candidates.count, at: now)
         if let earlier {
             peer.accounts = OutboxAccounts(settled: earlier.settled)
             try observe(.goesOn(earlier.history, earlier.session, after: earlier.settled))
         }
         roster.add(peer)
+        focus(on: peer.place)
         if role == .local { return peer }
         if role == .observer { try watch(plan.observers[slot], peer) }
+        listenEverywhere(peer)
         renewRoute(of: peer)
         wake(peer, at: now)
         if role == .client {
@@ -104,7 +110,7 @@ extension ClusterEngine {
         if peer.role == .observer { try advanceObserver(of: peer) }
         try push(peer)
         guard peer.isAlive else { return }
-        wake(peer, at: min(max(peer.deadline, now + 100_000), max(peer.sockets.readableAt, now)))
+        wake(peer, at: min(max(peer.deadline, now + 100_000), max(peer.readableAt, now)))
         try observe(
             .measured(
                 entries: Int(peer.machine.lastNumber - peer.machine.settledNumber),
@@ -115,6 +121,7 @@ extension ClusterEngine {
     /// Reads from SUB's connections and DEALER, in any order.
     private func readAll(_ peer: Peer) throws(Violation) {
         let time = time(peer)
+        if candidates.count > 1 { try readElsewhere(peer) }
         while peer.isAlive {
             let fromReducer = peer.sockets.dealer.fromReducer.readableAt <= now
             let published = peer.sockets.subscriber.connections.readableCount(at: now)
@@ -133,8 +140,9 @@ extension ClusterEngine {
                 if case .tick(let tick) = frame.message { noteTick(tick, frame.epoch, at: peer) }
                 if frame.isForObservers {
                     try observe(frame, isReply: false, peer)
+                    if candidates.count > 1 { peer.machine.hear(frame, from: candidate.address, at: time) }
                 } else {
-                    peer.machine.receivePublished(frame, at: time)
+                    peer.machine.receivePublished(frame, from: peer.machine.place, at: time)
                 }
                 peer.sockets.subscriber.connections.dropEmpty()
             }
@@ -171,6 +179,7 @@ extension ClusterEngine {
     /// After every call of a machine: notes new entries, does what the machine wishes, and tells outcomes.
     /// - Parameter made: the entry that was just handed to the machine, if it was an event or the end of an effect.
     func settleAccounts(of peer: Peer, _ made: SentEntry? = nil) throws(Violation) {
+        focus(on: peer.place)
         try noteNewEntries(of: peer, made)
         while true {
             keepOutbox(of: peer)
@@ -246,7 +255,8 @@ extension ClusterEngine {
             let id = try tell(peer, number, .applied(seq))
             try observe(.answered(id: id, answer))
         case .hasSpace: try resume(peer)
-        case .dial, .lookUp: break
+        case .dial(let address): dial(address, from: peer)
+        case .lookUp: break
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): try endRefused(peer, refused)
         case .loopEnded:

@@ -8,6 +8,7 @@ extension ClusterEngine {
 
     /// A process starts: it opens the journal, reads in the crash note how the last one ended, and recovers.
     func startReducer() throws(Violation) {
+        if storage.database != nil { return startCandidate() }
         if storage.disk == nil || plan.keeping == .memory { try makeDisk() }
         process.endLife()
         process.clock.offset = between(0, 1_000_000_000_000)
@@ -37,8 +38,11 @@ extension ClusterEngine {
         } catch {
             throw Violation(.oneOrder, "\(error)")
         }
-        let isFresh = disk.position == 0
-        let machine = try recovered(from: disk, isFresh: isFresh)
+        try serve(try recovered(from: disk, isFresh: disk.position == 0), disk)
+    }
+
+    /// A machine that has recovered begins its epoch.
+    func serve(_ machine: ReducerMachine<Ran>, _ disk: SimulatedDisk) throws(Violation) {
         retries.begin(at: machine.core.time)
         leases.begin(machine.epoch, at: now)
         for peer in roster.present { peer.lease.begin() }
@@ -66,6 +70,12 @@ extension ClusterEngine {
         }
         if !disk.snapshots.isEmpty { core.forget(what: brokenRules) }
         if !isFresh { try compare(core, disk) }
+        return machine(on: core)
+    }
+
+    /// A machine that goes on from a state, at the beginning of a new epoch.
+    func machine(on recovered: JournaledState<Ran>) -> ReducerMachine<Ran> {
+        var core = recovered
         var configuration = ReducerConfiguration(
             silenceLimit: plan.silenceLimit, eventBytesMax: loop.limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionsMax: plan.sessionsMax, sessionRetention: plan.sessionRetention)
@@ -81,15 +91,16 @@ extension ClusterEngine {
         // Where every record is applied to a second state, hashes of marks are compared as they come; and states that are
         // large are fetched in chunks.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
-        if plan.keeping == .memory { core.note = nil }
+        if candidates.count > 1 { configuration.searchLimit = LeaderSearch.walkMax }
+        if plan.keeping == .memory || plan.candidateCount > 0 { core.note = nil }
         return ReducerMachine(
             recovered: core, configuration: configuration, seed: random.next(), nonce: random.next(), at: reducerMoment)
     }
 
     /// A recovery gives the same result from every snapshot, and without one.
-    private func compare(_ recovered: JournaledState<Ran>, _ disk: SimulatedDisk) throws(Violation) {
+    func compare(_ recovered: JournaledState<Ran>, _ disk: SimulatedDisk) throws(Violation) {
         try checkers.rest(recovered, wholly: true)
-        guard process.life % 8 == 0 else { return }
+        guard process.life.number % 8 == 0 else { return }
         for snapshot in disk.snapshots.dropFirst() where !snapshot.isDamaged {
             try compare(recovered, disk, from: snapshot)
         }

@@ -9,14 +9,14 @@ extension ClusterEngine {
     func wakeReducer(at time: UInt64) {
         guard time < process.wakesAt else { return }
         process.wakesAt = time
-        agenda.note(.reducerTurn, at: time)
+        agenda.note(.reducerTurn(candidate: process.life.candidate), at: time)
     }
 
     /// Drain ROUTER wholly, then batches, let time pass, and hand the records to the disk.
     func reducerTurn() throws(Violation) {
         guard now >= process.wakesAt else { return }
         process.wakesAt = .max
-        guard process.isUp, !process.isSyncing else { return }
+        guard process.isUp, !candidate.hold.isSteppingDown, process.turns.mayBegin(plan.turnsMax) else { return }
         if process.frozenUntil > now { return wakeReducer(at: process.frozenUntil) }
         if process.endsAgainAt <= now {
             process.endsAgainAt = .max
@@ -40,66 +40,116 @@ extension ClusterEngine {
         if process.trap.hasSprung { return try endInReduction() }
         if !plan.isUnguarded {
             if let reducer = process.machine { try reads.check(reducer) { checkers.count(.nothingLost) } }
-            try watchLeases()
+            if isLeading { try watchLeases() }
         }
-        if brokenRules.contains(.nothingLeavesEarly) { try deliver(ready.messagesWithoutReceipt) }
-        try append(ready)
+        process.deadline = ready.deadline
+        try append(TurnUnderWay(ready, at: process.turnMoment))
     }
 
-    /// Hands a turn's records to the disk, which needs some time.
-    private func append(_ ready: consuming Ready) throws(Violation) {
-        let records = Array(ready.records)
-        process.underWay = TurnUnderWay(ready: ready, records: records)
-        if let length = storage.awaitedLoss?.lengthWhereTorn(records) {
+    /// Hands a turn's records to the disk, which needs some time. Meanwhile the next turn may begin.
+    private func append(_ turn: TurnUnderWay) throws(Violation) {
+        if storage.database != nil { try place(turn) }
+        try sendEarly(turn)
+        let records = turn.records
+        let isAlone = process.turns.isEmpty
+        process.turns.append(turn)
+        if storage.database != nil { return try sendToDatabase(turn) }
+        if isAlone, let length = storage.awaitedLoss?.lengthWhereTorn(records) {
             storage.awaitedLoss = nil
             return try crashReducer(tearingAt: length)
         }
-        if records.isEmpty { return try reducerSynced() }
-        let isSlow = storage.faults.isNextSlow
-        storage.faults.isNextSlow = false
-        let duration =
-            isSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
-        agenda.note(.reducerSynced(life: process.life), at: now + duration)
+        if records.isEmpty, isAlone { return try concludeTurns() }
+        if !records.isEmpty {
+            turn.awaits = 1
+            let time = process.turns.write(at: now + drawDuration())
+            agenda.note(.reducerSynced(life: process.life), at: time)
+        }
+        wakeForNextTurn()
     }
 
-    /// The disk has answered. With a receipt, the messages leave.
+    private func drawDuration() -> UInt64 {
+        let isSlow = storage.faults.isNextSlow
+        storage.faults.isNextSlow = false
+        return isSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
+    }
+
+    /// The next turn may begin while others wait for the journal.
+    func wakeForNextTurn() {
+        guard process.turns.mayBegin(plan.turnsMax) else { return }
+        wakeReducer(at: max(now, min(process.clock.virtual(process.deadline), nextArrivalAtReducer())))
+    }
+
+    /// Where a rule is broken, messages of a turn leave before its receipt.
+    private func sendEarly(_ turn: TurnUnderWay) throws(Violation) {
+        let isBehindOthers = turn.records.isEmpty && !process.turns.isEmpty
+        let isFirst = candidate.hold.receipt == BatchLink() && brokenRules.contains(.tailIsReadInTheTerm)
+        if brokenRules.contains(.nothingLeavesEarly) || isFirst
+            || isBehindOthers && brokenRules.contains(.emptyTurnsWait)
+        {
+            turn.hasLeft = true
+            try deliver(turn.messagesWithoutReceipt, of: turn)
+        }
+    }
+
+    /// The disk has answered for the oldest turn that waits for it.
     func reducerSynced() throws(Violation) {
-        guard let done = process.underWay.take() else { return }
-        if !done.records.isEmpty { guard try store(done) else { return } }
-        let (records, end, lost) = (done.records, done.ready.outcome, done.ready.historyLost)
-        let (position, deadline) = (done.ready.position, done.ready.deadline)
-        guard let released = process.machine?.release(done.ready, JournalReceipt(through: position)) else { return }
-        if !records.isEmpty {
-            try demandSurvivorsStruck()
-            try observeReducer()
-            if let loss = storage.awaitedLoss, loss.covers(records) {
-                return try loseQuietly(loss, records, through: position, released.messages)
+        process.turns.all.first { $0.awaits > 0 }?.awaits = 0
+        try concludeTurns()
+    }
+
+    /// Concludes the turns that wait for nothing any more, in their order.
+    func concludeTurns() throws(Violation) {
+        while process.turns.first?.awaits == 0, let done = process.turns.removeFirst() { try conclude(done) }
+        guard process.isUp else { return }
+        if brokenRules.contains(.receiptsAreOfOneTurn) {
+            for turn in process.turns.all where !turn.hasLeft {
+                turn.hasLeft = true
+                try deliver(turn.messagesWithoutReceipt, of: turn)
             }
         }
-        if let end, outcome == nil {
+        wakeForNextTurn()
+    }
+
+    /// The disk has a turn's records, or has failed. With a receipt, the messages leave.
+    private func conclude(_ done: TurnUnderWay) throws(Violation) {
+        let (records, position) = (done.records, done.position)
+        if storage.database != nil {
+            try takeReceipt(of: done)
+        } else if !records.isEmpty {
+            guard try store(done) else { return }
+        }
+        guard let ready = done.takeReady(),
+            let released = process.machine?.release(ready, JournalReceipt(through: position))
+        else { return }
+        if !records.isEmpty, isLeading {
+            if process.turns.isEmpty { try demandSurvivorsStruck() }
+            try observeReducer()
+            if let loss = storage.awaitedLoss, process.turns.isEmpty, loss.covers(records) {
+                return try loseQuietly(loss, done, released.messages)
+            }
+        }
+        if let end = done.outcome, outcome == nil {
             try noteEnd(end)
             guard process.isUp else { return }
         }
-        if !brokenRules.contains(.nothingLeavesEarly) { try deliver(released.messages) }
+        if !done.hasLeft { try deliver(released.messages, of: done) }
         keepUp(released)
         // After the turn's snapshot, as in a node: what a new history begins with is not durable before the next turn.
-        if let lost { try goOn(without: lost) }
-        guard process.isUp else { return }
-        wakeReducer(at: max(now, min(process.clock.virtual(deadline), nextArrivalAtReducer())))
+        if let lost = done.historyLost { try goOn(without: lost) }
     }
 
     /// - Returns: whether there is a receipt.
-    private func store(_ turn: borrowing TurnUnderWay) throws(Violation) -> Bool {
+    private func store(_ turn: TurnUnderWay) throws(Violation) -> Bool {
         process.journal?.failure = storage.faults.takeFailure(at: now)
         do {
-            _ = try process.journal?.append(turn.records, through: turn.ready.position)
+            _ = try process.journal?.append(turn.records, through: turn.position)
         } catch  where error.kind == .misuse {
             throw Violation(.oneOrder, "another process has written into the journal: \(error)")
         } catch {
             try journalFailed(turn.records, error)
             return brokenRules.contains(.failedJournalsAreLeft)
         }
-        for record in turn.records { try noteDurable(record) }
+        for record in turn.records { try noteDurable(record, of: turn.moment) }
         try observe(.turnEnded)
         return true
     }
@@ -107,7 +157,7 @@ extension ClusterEngine {
     /// Compares a few turns completely, and the others only where most differences would show.
     private func observeReducer() throws(Violation) {
         process.releaseCount += 1
-        guard process.releaseCount % loop.limits.restInterval == 0 else { return }
+        guard process.turns.isEmpty, process.releaseCount % loop.limits.restInterval == 0 else { return }
         guard let reducer = process.machine else { return }
         try measureQueues()
         try checkers.rest(reducer.core, wholly: process.releaseCount % (8 * loop.limits.restInterval) == 0)
@@ -117,9 +167,9 @@ extension ClusterEngine {
         }
     }
 
-    func noteDurable(_ record: Record) throws(Violation) {
+    func noteDurable(_ record: Record, of turn: TurnMoment) throws(Violation) {
         if case .event = record { tally.eventCount += 1 }
-        retries.note(record, of: process.turnMoment)
+        retries.note(record, of: turn)
         try checkers.journal(storage.history, record)
         storage.note(record)
     }
@@ -150,6 +200,7 @@ extension ClusterEngine {
         }
         for request in released.journalRequests {
             guard case .trim(let before) = request.question else { continue }
+            if let term = candidate.hold.term { storage.database?.trim(before: before, in: term) }
             _ = process.journal?.trim(before: before)
         }
         snapshotIfDue()
@@ -157,7 +208,7 @@ extension ClusterEngine {
             // Of no generator, on whose numbers everything else depends.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
             process.backgroundJobs.begin(job, doneAt: time)
-            agenda.note(.jobDone, at: time)
+            agenda.note(.jobDone(candidate: process.life.candidate), at: time)
         }
     }
 
@@ -166,6 +217,12 @@ extension ClusterEngine {
         guard plan.keeping != .memory, let disk = storage.disk,
             process.snapshots.isDue(at: disk.position, interval: plan.snapshotInterval)
         else { return }
+        // The machine is ahead of the journal while a turn is under way.
+        guard process.turns.isEmpty else {
+            process.turns.mustRest = true
+            return
+        }
+        guard isLeading else { return }
         process.snapshots.newestAt = disk.position
         process.snapshots.writing = snapshot()
         agenda.note(.snapshotWritten(life: process.life), at: now + between(1_000_000, 500_000_000))
@@ -180,6 +237,10 @@ extension ClusterEngine {
 
     func snapshotWritten() {
         guard let written = process.snapshots.writing.take() else { return }
+        if let database = storage.database {
+            if let term = candidate.hold.term { database.add(written, in: term) }
+            return
+        }
         storage.disk?.add(written, breaking: brokenRules)
     }
 }

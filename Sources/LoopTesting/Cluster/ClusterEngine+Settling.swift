@@ -6,6 +6,7 @@ import LoopWire
 extension ClusterEngine {
     /// What is not settled yet; nil if everything is.
     func unsettled() -> String? {
+        guard focusOnLeader() else { return "no reducer leads" }
         guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
         if plan.isUnguarded { return unsettledAmongStrangers(reducer) }
         if reducer.end != nil {

@@ -75,12 +75,15 @@ extension ClusterEngine {
 
     // MARK: Departures
 
-    func deliver(_ messages: [Outbound]) throws(Violation) {
+    /// - Parameter turn: the one that made them.
+    func deliver(_ messages: [Outbound], of turn: TurnUnderWay) throws(Violation) {
+        if !messages.isEmpty { try demandInJournal(turn) }
         for message in messages {
             try demandFit(of: message)
-            try observe(.left(message))
-            if !plan.isUnguarded {
-                try retries.check(message, of: process.turnMoment) { checkers.count(.bounded) }
+            // What is late of a leader that is none any more has a receipt. It is older than what the others check.
+            if isLeading { try observe(.left(message)) }
+            if !plan.isUnguarded, isLeading {
+                try retries.check(message, of: turn.moment) { checkers.count(.bounded) }
             }
             switch message {
             case .inbox(let id, let frame):
@@ -95,7 +98,7 @@ extension ClusterEngine {
                 guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }),
                     isConnected(peer)
                 else { continue }
-                if case .busy(_, let reason) = frame.message, !reason.isEmpty, !plan.isUnguarded {
+                if case .busy(_, let reason) = frame.message, !reason.isEmpty, !plan.isUnguarded, isLeading {
                     try demandNoSpace(for: peer)
                 }
                 let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
@@ -132,7 +135,7 @@ extension ClusterEngine {
     }
 
     func publish(_ frame: PeerFrame, to peer: Peer, on topic: Topic? = nil) {
-        if case .joinAccepted = frame.message { peer.lease.reach(at: now) }
+        if case .joinAccepted = frame.message, isLeading { peer.lease.reach(at: now) }
         let isLost =
             peer.sockets.subscriber.dropsNext(at: now, holding: plan.pipeMax) || !peer.isAlive || !isConnected(peer)
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }

@@ -33,7 +33,11 @@ package final class ClusterEngine<Work: Workload> {
     package internal(set) var tally = Tally()
     var network: Network
     var storage = Storage()
-    var process: ReducerProcess<Ran>
+    /// The reducer's processes. There is one, unless the journal is in a database.
+    let candidates: [Candidate<Ran>]
+    /// The one that is looked at: whose turn it is, or the one that the process in turn talks to.
+    var candidate: Candidate<Ran>
+    var connections: [DatabaseConnection] = []
     var roster = Roster<Work.Script>()
     var reads = ReadAccount()
     var retries = RetryWatch()
@@ -71,13 +75,22 @@ package final class ClusterEngine<Work: Workload> {
                 groups: loop.workerGroups)
         }
         network = Network(loop: loop.id)
-        process = ReducerProcess(
-            trap: TrapSwitch(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) }))
+        candidates = (0..<max(1, plan.0.candidateCount)).map { index in
+            let trap = TrapSwitch<Event>(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) })
+            return Candidate(index: index, process: ReducerProcess(trap: trap, candidate: index))
+        }
+        candidate = candidates[0]
         if records {
             transcript = Transcript(limit: scenario.transcriptLines, loop: loop.id) { [coder = work.coder] bytes in
                 (try? coder.decode(Work.Definition.Event.self, from: Array(bytes))).flatMap { work.describe($0) }
             }
         }
+    }
+
+    /// The process of the candidate that is looked at.
+    var process: ReducerProcess<Ran> {
+        _read { yield candidate.process }
+        _modify { yield &candidate.process }
     }
 
     /// The definition as the reducer's process runs it.
@@ -133,7 +146,7 @@ package final class ClusterEngine<Work: Workload> {
     }
 
     private func begin() throws(Violation) {
-        try startReducer()
+        if plan.candidateCount > 0 { try startCandidates() } else { try startReducer() }
         for slot in 0..<plan.workerCount { try addPeer(.worker, slot) }
         for slot in 0..<plan.clientCount { try addPeer(.client, slot) }
         for (slot, observer) in plan.observers.enumerated() {
@@ -149,15 +162,24 @@ package final class ClusterEngine<Work: Workload> {
 
     func perform(_ task: Agenda.Task) throws(Violation) {
         switch task {
-        case .reducerStart(let life): if life == process.life { try startReducer() }
-        case .reducerRetry(let life): if life == process.life { try retryJournal() }
-        case .snapshotWritten(let life): if life == process.life { snapshotWritten() }
-        case .jobDone: wakeReducer(at: now)
-        case .reducerTurn: try reducerTurn()
-        case .reducerSynced(let life): if life == process.life { try reducerSynced() }
-        case .peerTurn(let index): if let peer = roster[index] { try peerTurn(peer) }
-        case .effectStep(let index, let run): if let peer = roster[index] { try effectStep(peer, run) }
-        case .clientEvent(let index): if let peer = roster[index] { try clientEvent(peer) }
+        case .reducerStart(let life): if isPresent(life) { try startReducer() }
+        case .reducerRetry(let life): if isPresent(life) { try retryJournal() }
+        case .snapshotWritten(let life): if isPresent(life) { snapshotWritten() }
+        case .jobDone(let index):
+            focus(on: Int(index))
+            wakeReducer(at: now)
+        case .reducerTurn(let index):
+            focus(on: Int(index))
+            try reducerTurn()
+        case .reducerSynced(let life): if isPresent(life) { try reducerSynced() }
+        case .candidateLook(let index): try look(Int(index))
+        case .statement(let connection): try runStatement(Int(connection))
+        case .answer(let connection): try takeAnswer(Int(connection))
+        case .confirmation: confirm()
+        case .failover: try failOver()
+        case .peerTurn(let index): if let peer = focused(index) { try peerTurn(peer) }
+        case .effectStep(let index, let run): if let peer = focused(index) { try effectStep(peer, run) }
+        case .clientEvent(let index): if let peer = focused(index) { try clientEvent(peer) }
         case .observerStart(let slot): try addPeer(.observer, Int(slot))
         case .observerDamage(let slot): try damageObserver(Int(slot))
         case .endNears: storage.disk?.makeCopy()
@@ -171,6 +193,7 @@ package final class ClusterEngine<Work: Workload> {
     }
 
     private func settle() throws(Violation) {
+        focusOnLeader()
         if let reducer = process.machine { try checkers.rest(reducer.core, wholly: true) }
         try demandLittleLoad()
         try observe(.settled)

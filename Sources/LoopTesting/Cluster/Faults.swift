@@ -36,7 +36,9 @@ public struct Faults: Equatable, Sendable {
 
     /// What the simulator's own loop meets besides: events that no build can take, and operators.
     package static let own = Faults(
-        SimulationPlan.Fault.allCases.filter { !SimulationPlan.Fault.impostors.contains($0) })
+        SimulationPlan.Fault.allCases.filter {
+            !SimulationPlan.Fault.impostors.contains($0) && !SimulationPlan.Fault.ofDatabases.contains($0)
+        })
 
     /// The kinds of both, at the higher of their rates.
     public static func + (a: Faults, b: Faults) -> Faults {

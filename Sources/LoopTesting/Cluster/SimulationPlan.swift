@@ -4,98 +4,6 @@ package import LoopCore
 /// What one seed draws: the cluster's size and limits, and which faults come how often (swarm testing, Groce 2012: each
 /// run leaves out some kinds, so that none hides another).
 package struct SimulationPlan: Sendable {
-    package enum Fault: String, CaseIterable, Sendable {
-        /// The publisher drops the next few messages for one peer.
-        case burst
-        /// A PUSH connection is lost: the middle of its queue is gone.
-        case push
-        /// A SUB connection is lost and made again.
-        case subscription
-        /// A DEALER connection is lost: both directions are cleared, and it comes back under another routing id.
-        case dealer
-        /// A SUB that receives nothing until it is made again.
-        case deadSubscription
-        /// A PUSH that delivers nothing until it is made again.
-        case deadPush
-        /// A PUSH whose messages get lost for a while, also when it is made again.
-        case lostCollector
-        /// Nothing gets through between a process and the reducer for a while, in one direction or both.
-        case partition
-        /// Messages of a process's past, sent or received, come once more: out of order, and maybe of an older session or epoch.
-        case replay
-        /// A process stands still.
-        case freeze
-        case kill
-        /// A worker is asked to leave, and another comes.
-        case stop
-        /// The reducer stands still.
-        case reducerFreeze
-        case crash
-        /// The reducer's process is killed while it reduces some event that is not to blame.
-        case crashInReduction
-        /// The reducer's machine loses power: unsynced records are lost.
-        case powerLoss
-        /// The reducer is stopped gracefully, and started again.
-        case restart
-        /// The next append takes long.
-        case slowDisk
-        /// The next append fails; some of its records may stand.
-        case failingDisk
-        /// Appends fail for a while.
-        case fullDisk
-        /// The newest snapshot is not what was written.
-        case damagedSnapshot
-        /// Another reducer is started on the same journal.
-        case secondReducer
-        /// A client or an effect sends an event that this build of the loop cannot take.
-        case poison
-        /// The reducer's wall clock is set.
-        case clockSet
-        /// An operator retries, drops, lists or trims.
-        case administration
-        /// When a process next gets a new session, what was said to it in the one before comes once more.
-        case earlierSession
-        /// The reducer's machine loses power after a turn. No peer has heard of that turn that could show the loss.
-        case quietLoss
-        /// The reducer's process ends, and a worker does not claim what it has when it comes again; it does the next time.
-        case forgetfulClaim
-        /// An operator makes a copy of the journal.
-        case copy
-        /// An operator puts the copy back.
-        case restored
-        /// A batch that another process has made has the next number of a session.
-        case forgedBatch
-        /// A client's outbox file is copied, or such a copy is put back.
-        case copiedOutbox
-        /// A hostile process says what it may not.
-        case hostile
-        /// A key is removed, put back, or gets other roles or groups.
-        case keysChanged
-
-        /// The faults that come only where a mix or a plan with keys adds them.
-        static let impostors: [Fault] = [.forgedBatch, .copiedOutbox, .hostile, .keysChanged]
-
-        /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
-        /// long is rarer than what loses a few messages, so that a cluster works most of the time.
-        var perSecond: Double {
-            switch self {
-            case .burst, .push, .dealer: 0.6
-            case .replay: 0.2
-            case .subscription: 0.3
-            case .deadSubscription, .deadPush, .partition, .freeze, .kill, .stop: 0.08
-            case .lostCollector, .crash, .poison: 0.05
-            case .crashInReduction, .powerLoss, .restart, .slowDisk, .failingDisk, .quietLoss: 0.03
-            case .reducerFreeze, .fullDisk, .restored, .forgetfulClaim: 0.02
-            case .copy, .earlierSession: 0.05
-            case .damagedSnapshot, .secondReducer, .clockSet: 0.1
-            case .administration: 0.3
-            case .forgedBatch, .copiedOutbox: 0.1
-            case .hostile: 1
-            case .keysChanged: 0.15
-            }
-        }
-    }
-
     /// What an observer follows, and when it comes.
     package struct Watched: Sendable {
         package enum Mode: String, CaseIterable, Sendable { case full, delta, events, transitions, both }
@@ -147,6 +55,8 @@ package struct SimulationPlan: Sendable {
     package var failureShare: Double
     /// How many batches the reducer takes in one turn, at most.
     package var drainMax: Int
+    /// How many turns may wait for the journal at the same time.
+    package var turnsMax = 1
     /// How many records there are between two snapshots.
     package var snapshotInterval: UInt64
     package var hasStateHashes: Bool
@@ -176,6 +86,12 @@ package struct SimulationPlan: Sendable {
     package var garbageShare = 0.02
     /// How the loop ends; nil if it runs for ever.
     package var end: End?
+    /// How many processes the reducer has on one database; 0: the journal is a file.
+    package var candidateCount = 0
+    /// Within what time the leader renews its lease.
+    package var lease = Duration.seconds(1)
+    /// Whether standbys replay the journal while they wait.
+    package var hasWarmStandbys = false
     /// Whether the loop has timers.
     package var hasTimers = false
     /// Whether the reducer has keys, and each process one of them.
@@ -267,6 +183,11 @@ package struct SimulationPlan: Sendable {
         let kinds: [Fault?] = [nil, nil, .crash, .crash, .powerLoss, .restart, .restored, .reducerFreeze, .failingDisk]
         let after = dice.fraction() < 0.3 ? 0 : UInt64.random(in: 0...1_500_000_000, using: &dice)
         if let kind = kinds.randomElement(using: &dice) ?? nil { end.fault = (kind, after) }
+        if candidateCount > 0 {
+            // What loses records does not hit a database.
+            if end.fault?.kind == .restored || end.fault?.kind == .powerLoss { end.fault?.kind = .crash }
+            if end.fault?.kind == .restart { end.fault?.kind = .stepDown }
+        }
         self.end = end
     }
 
@@ -286,6 +207,13 @@ package struct SimulationPlan: Sendable {
     mutating func addOutboxFiles(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f75_7462_6f78)
         hasOutboxFiles = dice.fraction() < 0.5
+    }
+
+    /// Draws whether turns overlap, as in a node. With keys, turns are judged one by one. Has a generator of its own, so that
+    /// nothing else depends on it.
+    mutating func addOverlap(_ scenario: Scenario) {
+        var dice = SeededRandom(seed: scenario.seed ^ 0x6f76_6572_6c61_70)
+        if !hasKeys, !isUnguarded, dice.fraction() < 0.5 { turnsMax = 4 }
     }
 
     /// Gives the reducer and every process keys, and adds hostile processes and changes of keys to the faults. No copy of the

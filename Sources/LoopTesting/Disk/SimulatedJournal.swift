@@ -21,6 +21,14 @@ struct SimulatedJournal: Journal {
         owner = try disk.open()
     }
 
+    /// One that only reads, whoever has it open.
+    init(reading disk: SimulatedDisk, rules: BrokenRules) {
+        self.disk = disk
+        self.rules = rules
+        durability = .fsync
+        owner = -1
+    }
+
     var history: History { disk.history }
     var position: UInt64 { disk.position }
 

@@ -6,9 +6,16 @@ import LoopWire
 struct Storage {
     /// Nil until the first process starts.
     private(set) var disk: SimulatedDisk?
+    /// Where the journal is, if not in a file; its records are those of the disk.
+    private(set) var database: SimulatedDatabase?
     /// The history of the newest record.
     private(set) var history = History.none
     var faults = DiskFaults()
+    /// The database runs no statement before that.
+    var awayUntil: UInt64 = 0
+    /// Up to where the checkers know the database, and up to where what has left depends on it.
+    var notedPosition: UInt64 = 0
+    var toldPosition: UInt64 = 0
     /// The next loss of power that is to go unnoticed; nil: none is wanted.
     var awaitedLoss: AwaitedLoss?
     /// What an older copy of the journal lacks that was put back; nil once a process has started on it.
@@ -22,6 +29,13 @@ struct Storage {
     mutating func begin(_ history: History, alwaysSyncs: Bool) {
         self.history = history
         disk = SimulatedDisk(history: history, alwaysSyncs: alwaysSyncs)
+    }
+
+    /// An empty database.
+    mutating func begin(_ database: SimulatedDatabase) {
+        history = database.disk.history
+        self.database = database
+        disk = database.disk
     }
 
     /// A record is durable.

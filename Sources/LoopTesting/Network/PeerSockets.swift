@@ -160,6 +160,12 @@ struct DealerSocket {
     var toReducer = Pipe<ToReducer>()
     var fromReducer = Pipe<PeerFrame>()
 
+    /// The process closes it. What it has sent may still be read; no answer finds it.
+    mutating func close() {
+        route = []
+        fromReducer.removeAll()
+    }
+
     /// Another connection, under another routing id. What was under way is gone.
     mutating func reconnect(as number: UInt32) {
         route = (0..<8).map { UInt8(truncatingIfNeeded: UInt64(number) >> (8 * $0)) }

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The reducer's process: its machine, its hold on the journal, the turn under way and what other threads do for it. The same
+/// The reducer's process: its machine, its hold on the journal, the turns under way and what other threads do for it. The same
 /// value stands for each process that follows another.
 struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// Nil in a turn, and while the process has no machine.
@@ -13,13 +13,15 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// Where the process ends in the middle of a reduction.
     let trap: TrapSwitch<Definition.Event>
     /// Counts the processes, and the machines of one process: what was noted for an earlier one is void.
-    private(set) var life: UInt32 = 0
+    private(set) var life: ProcessLife
     var clock = ReducerClock()
     private(set) var beganAt: UInt64 = 0
     /// When the newest turn began.
     private(set) var turnMoment = TurnMoment()
-    /// The turn whose records are on their way to the disk.
-    var underWay: TurnUnderWay?
+    /// The turns whose records are on their way to the disk.
+    var turns = TurnsUnderWay()
+    /// When the machine wants its next turn, if nothing arrives before.
+    var deadline = MonotonicTime.zero
     /// How many turns with records were released.
     var releaseCount = 0
     var wakesAt = UInt64.max
@@ -33,26 +35,17 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// What operators ask for in the next turn.
     var operatorRequests: [AdministrationRequest] = []
 
-    init(trap: TrapSwitch<Definition.Event>) { self.trap = trap }
+    /// - Parameter candidate: the position among the reducer's processes.
+    init(trap: TrapSwitch<Definition.Event>, candidate: Int = 0) {
+        self.trap = trap
+        life = ProcessLife(candidate: UInt8(candidate))
+    }
 
     /// Whether a turn's records are on their way to the disk.
-    var isSyncing: Bool {
-        switch underWay {
-        case .some: true
-        case nil: false
-        }
-    }
-
-    /// What an end of the process may lose, in part or as a whole.
-    var recordsUnderWay: [Record] {
-        switch underWay {
-        case .some(let turn): turn.records
-        case nil: []
-        }
-    }
+    var isSyncing: Bool { !turns.isEmpty }
 
     /// Whatever was noted for the present machine is void.
-    mutating func endLife() { life += 1 }
+    mutating func endLife() { life.number += 1 }
 
     /// A machine has recovered from the journal.
     mutating func begin(_ new: ReducerMachine<Definition>, at now: UInt64, snapshotAt position: UInt64) {
@@ -67,7 +60,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     mutating func end() {
         machine = nil
         isUp = false
-        underWay = nil
+        turns = TurnsUnderWay()
         snapshots.writing = nil
         journal = nil
         wakesAt = .max
@@ -80,16 +73,16 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     }
 }
 
+/// Which machine of which of the reducer's processes.
+struct ProcessLife: Equatable, Sendable {
+    let candidate: UInt8
+    var number: UInt32 = 0
+}
+
 /// When a turn began. The wall clock may be set while the turn's records are written.
 struct TurnMoment {
     var at: UInt64 = 0
     var wall = WallTime(milliseconds: 0)
-}
-
-/// A turn whose records are on their way to the disk.
-struct TurnUnderWay: ~Copyable {
-    let ready: Ready
-    let records: [Record]
 }
 
 /// The clocks of the reducer's machine.

@@ -78,7 +78,7 @@ struct Roster<Script> {
     /// A dead process is looked at until the last of its messages was read.
     mutating func forgetTheGone() {
         guard present.contains(where: { !$0.isAlive }) else { return }
-        forget { !$0.isAlive && $0.sockets.isReadByReducer }
+        forget { !$0.isAlive && $0.isRead }
     }
 
     /// The reducer's process has ended, and its own peer with it.

@@ -19,7 +19,12 @@ final class SimulatedPeer<Script> {
     let clockOffset: UInt64
     var machine: PeerMachine
     var life = PeerLife()
-    var sockets = PeerSockets()
+    /// Its sockets at each of the reducer's processes.
+    private var links: [PeerSockets]
+    /// Which of these processes is looked at.
+    var focus = 0
+    /// The one that it talks to.
+    var place = 0
     /// What runs here.
     var bodies = RunningBodies<Script>()
     /// What an observer has besides; nil: it is none.
@@ -35,8 +40,14 @@ final class SimulatedPeer<Script> {
     /// What a local peer says in the reducer's next turn.
     var said: [ToReducer] = []
 
-    /// - Parameter now: when it starts.
-    init(index: Int, slot: Int, role: Role, machine: PeerMachine, clockOffset: UInt64, at now: UInt64) {
+    /// - Parameters:
+    ///   - candidates: how many processes the reducer has.
+    ///   - now: when it starts.
+    init(
+        index: Int, slot: Int, role: Role, machine: PeerMachine, clockOffset: UInt64, candidates: Int = 1,
+        at now: UInt64
+    ) {
+        links = Array(repeating: PeerSockets(), count: candidates)
         self.index = index
         self.slot = slot
         self.role = role
@@ -44,6 +55,25 @@ final class SimulatedPeer<Script> {
         self.clockOffset = clockOffset
         lease = LeaseAccount(heardAt: now)
     }
+
+    /// Its sockets at the reducer's process that is looked at.
+    var sockets: PeerSockets {
+        _read { yield links[focus] }
+        _modify { yield &links[focus] }
+    }
+
+    /// Ends partitions, stalls and drops.
+    func heal() { for index in links.indices { links[index].heal() } }
+
+    /// When it can read its next message, wherever it listens; never: `.max`.
+    var readableAt: UInt64 {
+        var earliest = links[place].readableAt
+        for link in links { earliest = min(earliest, link.subscriber.connections.readableAt) }
+        return earliest
+    }
+
+    /// Whether the reducer's processes have read everything that this process sent.
+    var isRead: Bool { links.allSatisfy(\.isReadByReducer) }
 
     /// The machine takes another id where it has left a session that another process uses.
     var id: PeerID { machine.configuration.peer }

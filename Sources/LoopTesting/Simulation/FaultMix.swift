@@ -23,6 +23,10 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case floods
     /// Events that end the process, in turns with other events.
     case poison
+    /// Four turns that wait for a slow disk, one behind the other, while the process is killed and appends fail.
+    case overlap
+    /// Two or three processes of the reducer on one database. They are killed, frozen and cut off, and the database fails too.
+    case standbys
     /// A loop with timers, whose reducer is killed and started again, and whose clock is set.
     case timers
     /// A reducer with keys. Hostile processes with keys of their own try everything that these do not allow; keys are removed and
@@ -94,6 +98,29 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.slowAppendMax = .milliseconds(1500)
             plan.losesNothing = true
             plan.setFaults([(.slowDisk, 0.7), (.clockSet, 0.1)])
+        case .standbys:
+            plan.candidateCount = [1, 2, 2, 2, 3, 3].randomElement(using: &dice) ?? 2
+            plan.turnsMax = dice.fraction() < 0.8 ? 4 : 1
+            plan.hasWarmStandbys = dice.fraction() < 0.6
+            plan.keeping = .fsync
+            plan.sessionRetention = .seconds(600)
+            plan.setFaults([
+                (.crash, 0.1), (.reducerFreeze, 0.12), (.stepDown, 0.05), (.lostConnection, 0.3), (.candidateCut, 0.08),
+                (.isolation, 0.1), (.databaseAway, 0.04), (.failover, 0.15), (.slowDisk, 0.3), (.partition, 0.1),
+                (.kill, 0.05), (.freeze, 0.05), (.burst, 0.2), (.push, 0.2), (.dealer, 0.2), (.stop, 0.03),
+                (.administration, 0.1), (.clockSet, 0.05), (.failingDisk, 0.1), (.subscription, 0.1), (.replay, 0.1),
+                (.deadSubscription, 0.03), (.deadPush, 0.03), (.lostCollector, 0.02),
+            ])
+        case .overlap:
+            plan.turnsMax = 4
+            plan.keeping = dice.fraction() < 0.8 ? .fsync : .os
+            plan.syncMax = .milliseconds(60)
+            plan.drainMax = 2
+            plan.setFaults([
+                (.slowDisk, 1), (.failingDisk, 0.2), (.fullDisk, 0.05), (.crash, 0.2), (.crashInReduction, 0.1),
+                (.restart, 0.05), (.kill, 0.1), (.burst, 0.3), (.push, 0.3), (.dealer, 0.3), (.poison, 0.05),
+                (.partition, 0.1), (.administration, 0.1), (.copy, 0.05), (.restored, 0.02),
+            ])
         case .keys:
             plan.sessionRetention = dice.fraction() < 0.5 ? .seconds(600) : plan.silenceLimit * 3 / 2
             plan.setFaults([

@@ -38,6 +38,11 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .updatesAreNewer, .unheardIsNotRefused, .snapshotsFollowTheirRecords,
             .settledOutcomesAreForgotten:
             Mutation(rules: [rule], budget: 2000, mix: .all)
+        case .receiptsAreOfOneTurn, .emptyTurnsWait: Mutation(rules: [rule], budget: 100, mix: .overlap)
+        case .appendsCompareTheChain, .appendsCompareTheTerm, .unknownIsNotSuccess, .unknownIsNotRepeated,
+            .lostConnectionsEndTheTerm, .tailIsReadInTheTerm, .lossIsProven, .warmStatesAreCompared,
+            .deposedLeadersStop:
+            Mutation(rules: [rule], budget: 500, mix: .standbys)
         case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)
         case .leftHistoriesStayLeft, .hashesAreCompared,
             .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,

@@ -12,6 +12,11 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     public private(set) var simulatedSeconds = 0.0
     /// How many loops have ended.
     public private(set) var endCount = 0
+    /// How often a process took over a journal in a database, and how often with a state that it had followed.
+    package private(set) var takeoverCount = 0
+    package private(set) var warmTakeoverCount = 0
+    /// How often a statement has changed the database when its process heard nothing more.
+    package private(set) var lateChangeCount = 0
     /// The runs that broke a promise, in the order of their seeds.
     public private(set) var failures: [SimulationFailure] = []
     /// How often each promise was checked, by its name.
@@ -22,6 +27,9 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         eventCount += cluster.tally.eventCount
         simulatedSeconds += Double(cluster.now) / 1e9
         if cluster.outcome != nil { endCount += 1 }
+        takeoverCount += cluster.tally.takeoverCount
+        warmTakeoverCount += cluster.tally.warmTakeoverCount
+        lateChangeCount += cluster.tally.lateChangeCount
         for (fault, count) in cluster.tally.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
         for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
         if let failure { failures.append(failure) }
@@ -46,6 +54,11 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
             "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events, \(endCount) ends,"
             + " \(faultCount) faults (\(kinds.joined(separator: ", ")));"
             + " checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
+        if takeoverCount > 0 {
+            line +=
+                "; \(takeoverCount) takeovers, \(warmTakeoverCount) of them warm, \(lateChangeCount) changes of the database"
+                + " that their process did not hear of"
+        }
         if !uncheckedPromises.isEmpty { line += "; never checked: \(uncheckedPromises.joined(separator: ", "))" }
         return line
     }

@@ -16,6 +16,11 @@ package struct Tally: Sendable {
     /// How often records were lost with the journal's end.
     var tailsLost = 0
     var historiesBegun = 0
+    /// How often a process took the journal over in a database, and how often with a state that it had followed.
+    var takeoverCount = 0
+    var warmTakeoverCount = 0
+    /// How often a statement has changed the database when its process heard nothing more.
+    var lateChangeCount = 0
 
     mutating func nextEntry() -> Int {
         entryCount += 1

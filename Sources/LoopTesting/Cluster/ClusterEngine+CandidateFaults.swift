@@ -1,0 +1,107 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// What fails where several processes of the reducer have one database. A fault of a process hits the one that is looked at.
+extension ClusterEngine {
+    /// Most faults of processes hit the leader.
+    func focusForFault(_ dice: inout SeededRandom) {
+        if dice.fraction() < 0.7, focusOnLeader() { return }
+        focus(on: Int.random(in: candidates.indices, using: &dice))
+    }
+
+    /// The process is killed, and another one starts in its place.
+    /// - Returns: whether it ran.
+    func killCandidate() throws(Violation) -> Bool {
+        guard candidate.hold.standing != .gone else { return false }
+        say("candidate \(candidate.index) ends")
+        cutConnection()
+        let end = ending.outcome
+        if process.isUp { try letGoOfMachine() }
+        ending.outcome = end
+        process.endLife()
+        candidate.hold = DatabaseHold()
+        candidate.warm = nil
+        for peer in roster.present { loseBuffers(of: peer) }
+        agenda.note(.reducerStart(life: process.life), at: now + between(.milliseconds(5), .seconds(4)))
+        return true
+    }
+
+    /// The leader lets go of the journal behind its last append, takes nothing more, and stands by.
+    func stepDown() -> Bool {
+        guard let term = candidate.hold.term, process.isUp, !candidate.hold.isSteppingDown else { return false }
+        say("candidate \(candidate.index) steps down")
+        candidate.hold.isSteppingDown = true
+        send(.release(term))
+        return true
+    }
+
+    /// The statements of a process take long.
+    func stallStatements() -> Bool {
+        guard let number = candidate.hold.connection else { return false }
+        connections[number].stalledUntil = now + between(.milliseconds(100), plan.slowAppendMax)
+        return true
+    }
+
+    /// The process does not reach the database, and is not told: it waits for its answers in vain.
+    func cutCandidate(until time: UInt64) {
+        candidate.cutUntil = time
+        guard let number = candidate.hold.connection, !connections[number].isCut else { return }
+        connections[number].cut(running: pick(connections[number].statementCount + 1))
+        if chance(0.5) { connections[number].stalledUntil = time }
+    }
+
+    /// No peer reaches the process.
+    func isolate(until time: UInt64) {
+        for peer in roster.present { peer.sockets.cut(.both, until: time) }
+    }
+
+    /// No standby of the database confirms anything from here on.
+    func beginFailover(_ dice: inout SeededRandom) -> Bool {
+        guard let database = storage.database, database.isConfirming else { return false }
+        database.stopConfirming()
+        let time = now + between(.milliseconds(20), chance(0.2) ? .seconds(7) : .seconds(2))
+        agenda.note(dice.fraction() < 0.6 ? .failover : .confirmation, at: time)
+        return true
+    }
+
+    /// Standbys of the database have confirmed everything: the answers that waited leave.
+    func confirm() {
+        guard let database = storage.database, !database.isConfirming else { return }
+        database.confirm()
+        for number in connections.indices {
+            for time in connections[number].confirm(arrival: now + latency()) {
+                agenda.note(.answer(Int32(number)), at: time)
+            }
+        }
+    }
+
+    /// A standby takes the place of the database. What it does not have is gone, and nothing may depend on that.
+    func failOver() throws(Violation) {
+        guard let database = storage.database, !database.isConfirming else { return }
+        let lost = database.failOver()
+        say("a standby takes the database's place; it lacks \(lost.count) records")
+        checkers.count(.nothingLost)
+        let end = database.row.end.position
+        if max(storage.notedPosition, storage.toldPosition) > end {
+            throw Violation(
+                .durableBeforeVisible,
+                "record \(max(storage.notedPosition, storage.toldPosition)) was relied on without a receipt: a failover"
+                    + " leaves \(end)")
+        }
+        for index in candidates.indices {
+            focus(on: index)
+            guard let number = candidate.hold.connection else { continue }
+            connections[number].cut(running: 0)
+            _ = try loseConnection()
+        }
+    }
+
+    /// From here on nothing of the database fails.
+    func healDatabase() {
+        storage.awayUntil = 0
+        confirm()
+        for candidate in candidates { candidate.cutUntil = 0 }
+        focusOnLeader()
+    }
+}

@@ -1,0 +1,228 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// The reducer's processes where several have one database: who is looked at, how each begins, stands by, leads and ends.
+extension ClusterEngine {
+    // MARK: Who is looked at
+
+    /// Everything that is said of the reducer's process and of sockets is of this candidate from here on.
+    func focus(on index: Int) {
+        guard index != candidate.index else { return }
+        candidate = candidates[index]
+        for peer in roster.present { peer.focus = index }
+    }
+
+    /// Looks at a candidate, if the process is still the one that is meant.
+    func isPresent(_ life: ProcessLife) -> Bool {
+        focus(on: Int(life.candidate))
+        return life == process.life
+    }
+
+    /// Looks at the candidate that a process talks to.
+    func focused(_ index: Int32) -> Peer? {
+        guard let peer = roster[index] else { return nil }
+        focus(on: peer.place)
+        return peer
+    }
+
+    /// Whether the candidate that is looked at is the leader, by the row.
+    var isLeading: Bool {
+        guard let database = storage.database else { return true }
+        return candidate.hold.term == database.row.term
+    }
+
+    /// - Returns: whether there is one.
+    @discardableResult
+    func focusOnLeader() -> Bool {
+        guard let database = storage.database else { return true }
+        guard let leader = candidates.first(where: { $0.hold.term == database.row.term }) else { return false }
+        focus(on: leader.index)
+        return true
+    }
+
+    // MARK: Beginning
+
+    func startCandidates() throws(Violation) {
+        storage.begin(SimulatedDatabase(history: History(random.next() | 1), breaking: brokenRules))
+        try observe(.began(storage.history))
+        for index in candidates.indices {
+            focus(on: index)
+            startCandidate()
+            agenda.note(.candidateLook(candidate: UInt8(index)), at: now)
+        }
+    }
+
+    /// A process begins to stand by.
+    func startCandidate() {
+        process.endLife()
+        process.clock.offset = between(0, 1_000_000_000_000)
+        process.clock.wallOffset += Int64(between(0, 4000)) - 2000
+        candidate.rate = 0.98 + 0.04 * random.fraction()
+        candidate.warm = nil
+        candidate.hold = DatabaseHold()
+        candidate.hold.holder = random.next()
+        candidate.hold.standing = .away(until: now)
+    }
+
+    // MARK: Following
+
+    /// A standby replays what it has read, or begins over where that does not follow what it has.
+    func follow(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
+        guard let behind, candidate.warm != nil else {
+            guard let end = storage.database?.row.end else { return }
+            candidate.warm = (try recovered(), end)
+            return
+        }
+        try replay(behind)
+        candidate.warm?.end = row.end
+    }
+
+    private func replay(_ records: some Sequence<Record>) throws(Violation) {
+        do {
+            for record in records { try candidate.warm?.core.apply(record) }
+        } catch {
+            throw Violation(.replayIsExact, "candidate \(candidate.index) cannot replay what it reads: \(error)")
+        }
+    }
+
+    private func recovered() throws(Violation) -> JournaledState<Ran> {
+        guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
+        do {
+            let journal = SimulatedJournal(reading: disk, rules: brokenRules)
+            return try Recovery(ran, from: journal, coder: loop.coder, breaking: brokenRules).core
+        } catch {
+            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
+        }
+    }
+
+    // MARK: Leading
+
+    /// A term has begun with this row. Whatever is read now is read behind that.
+    func lead(_ row: JournalRow) throws(Violation) {
+        guard let database = storage.database else { return }
+        candidate.hold.standing = .leading(row.term)
+        let seen = candidate.hold.seen?.end ?? BatchLink()
+        candidate.hold.end = brokenRules.contains(.tailIsReadInTheTerm) ? seen : row.end
+        // Another one has begun a term since, and has appended something.
+        guard database.contains(row.end), database.disk.position == row.end.position else {
+            return try loseTerm("it is not the newest")
+        }
+        if !database.contains(candidate.hold.receipt) {
+            throw Violation(
+                .nothingLost, "record \(candidate.hold.receipt.position), which had a receipt, is not in the journal")
+        }
+        let core = try takeOver(row.end)
+        tally.takeoverCount += 1
+        let moment = TurnMoment(at: now, wall: reducerMoment.wall)
+        try noteJournal(through: min(core.position, row.end.position), of: moment)
+        try compare(core, database.disk)
+        try serve(machine(on: core), database.disk)
+    }
+
+    /// The state at the end of the journal: the warm one, if its row is in the journal, or a recovered one.
+    private func takeOver(_ end: BatchLink) throws(Violation) -> JournaledState<Ran> {
+        guard let database = storage.database else { preconditionFailure("a candidate leads without a database") }
+        if brokenRules.contains(.tailIsReadInTheTerm) { return try recovered(through: candidate.hold.end.position) }
+        let isSound =
+            candidate.warm.map { database.contains($0.end) && $0.end.position >= database.disk.trimmed } ?? false
+        guard isSound || candidate.warm != nil && brokenRules.contains(.warmStatesAreCompared) else {
+            candidate.warm = nil
+            return try recovered()
+        }
+        try replay(database.disk.records.dropFirst(Int(candidate.warm?.end.position ?? 0)))
+        guard let core = candidate.warm.take()?.core else { preconditionFailure("a warm state is gone") }
+        say("candidate \(candidate.index) goes on from what it has followed")
+        tally.warmTakeoverCount += 1
+        return core
+    }
+
+    /// The state at a position of the past.
+    private func recovered(through position: UInt64) throws(Violation) -> JournaledState<Ran> {
+        guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
+        var core = JournaledState(definition: ran, coder: loop.coder, history: disk.history)
+        core.core.brokenRules = brokenRules
+        do {
+            for record in disk.records.prefix(Int(position)) { try core.apply(record) }
+        } catch {
+            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
+        }
+        return core
+    }
+
+    // MARK: Standing by
+
+    /// What has come to a process that does not lead is answered as a standby does it.
+    func answerAsStandby() {
+        let isAway = candidate.hold.standing != .standingBy && candidate.hold.standing != .takingOver
+        let seen = candidate.hold.seen.flatMap { $0.isReleased || $0.address == candidate.address ? nil : $0.address }
+        let leader = seen == "" ? nil : seen
+        for peer in roster.present {
+            for index in peer.sockets.pusher.connections.pipes.indices {
+                while peer.sockets.pusher.connections.pipes[index].readableAt <= now {
+                    _ = peer.sockets.pusher.connections.pipes[index].popFirst()
+                }
+            }
+            while peer.sockets.dealer.toReducer.readableAt <= now,
+                let request = peer.sockets.dealer.toReducer.popFirst()
+            {
+                if isTranscribing { transcript?.note(.toReducer(peer.index, request), at: now) }
+                guard !isAway, let answer = StandbyAnswer.to(request, loop: Work.Definition.name, leader: leader)
+                else { continue }
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: answer)
+                if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
+                let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
+                peer.sockets.dealer.fromReducer.append(frame, arrival: arrival)
+                wake(peer, at: arrival)
+            }
+        }
+    }
+
+    // MARK: At the peers
+
+    /// A peer listens at all addresses: whoever leads next is heard at once.
+    func listenEverywhere(_ peer: Peer) {
+        guard candidates.count > 1, peer.role != .local else { return }
+        let topics = peer.role == .observer ? peer.sockets.subscriber.topics : [.tick(loop.id)]
+        for index in candidates.indices {
+            focus(on: index)
+            peer.sockets.subscriber.topics = topics
+            peer.sockets.subscriber.connect(knownFrom: now + 2 * latency())
+            wakeReducer(at: peer.sockets.subscriber.knownFrom)
+        }
+        focus(on: peer.place)
+    }
+
+    /// Reads what was published at the addresses to which the peer does not talk.
+    func readElsewhere(_ peer: Peer) throws(Violation) {
+        var frames: [(place: String, frame: PeerFrame)] = []
+        for index in candidates.indices where index != peer.place {
+            focus(on: index)
+            while let frame = peer.sockets.subscriber.connections.popFirst(0, at: now) {
+                frames.append((candidate.address, frame))
+            }
+        }
+        focus(on: peer.place)
+        for (place, frame) in frames where peer.isAlive {
+            peer.heardEnds.note(frame, at: now)
+            if frame.isForObservers {
+                try observe(frame, isReply: false, peer)
+                peer.machine.hear(frame, from: place, at: time(peer))
+            } else {
+                peer.machine.receivePublished(frame, from: place, at: time(peer))
+            }
+            try settleAccounts(of: peer)
+        }
+    }
+
+    /// From here on the peer talks to the process at this address.
+    func dial(_ address: String, from peer: Peer) {
+        guard let index = candidates.firstIndex(where: { $0.address == address }) else {
+            return peer.machine.couldNotDial()
+        }
+        peer.sockets.dealer.close()
+        peer.place = index
+        focus(on: index)
+        renewRoute(of: peer)
+    }
+}

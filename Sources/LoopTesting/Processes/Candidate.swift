@@ -1,0 +1,75 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// One of the reducer's processes, with its place among them. One that has the journal in a file is alone.
+final class Candidate<Definition: LoopDefinition> {
+    let index: Int
+    var process: ReducerProcess<Definition>
+    /// How it stands to the database; unused where the journal is a file.
+    var hold = DatabaseHold()
+    /// What it has replayed while it stands by, and where that ends; nil: it follows nothing.
+    var warm: (core: JournaledState<Definition>, end: BatchLink)?
+    /// How many nanoseconds of its steady clock a virtual second has, divided by 10⁹.
+    var rate = 1.0
+    /// It cannot reach the database before that.
+    var cutUntil: UInt64 = 0
+
+    init(index: Int, process: consuming ReducerProcess<Definition>) {
+        self.index = index
+        self.process = process
+    }
+
+    /// Where peers find it.
+    var address: String { Self.address(index) }
+
+    static func address(_ index: Int) -> String { "tcp://candidate:\(7710 + index)" }
+
+    /// Its steady clock, as it judges leases.
+    func steady(at now: UInt64) -> UInt64 { UInt64(Double(now) * rate) }
+}
+
+/// How a process stands to the journal's row.
+///
+///     away ── connects ──▶ standing by ── the holder is silent ──▶ taking over ── the row is its own ──▶ leading
+///      ▲                        ▲                                        └── another was faster ──┐        │
+///      │                        └─────────────────────────────────────────────────────────────────┘        │
+///      └── whatever is unknown: a lost connection, a deadline, a statement that changed no row ◀───────────┘
+struct DatabaseHold {
+    enum Standing: Equatable {
+        /// The process does not run.
+        case gone
+        /// It connects at this time.
+        case away(until: UInt64)
+        case standingBy
+        case takingOver
+        case leading(SimulatedTerm)
+    }
+
+    var standing = Standing.gone
+    /// A random number of the process's own.
+    var holder: UInt64 = 0
+    /// The number of its connection; nil: it has none.
+    var connection: Int?
+    /// The statements that have no answer, the oldest first.
+    var sent: [Sent] = []
+    /// When the newest statement was sent of those that have shown that it leads.
+    var provenAt: UInt64 = 0
+    /// The end of what it has sent, and of what it has a receipt for.
+    var end = BatchLink()
+    var receipt = BatchLink()
+    var watch = HolderWatch()
+    /// The row as it was seen last.
+    var seen: JournalRow?
+    /// It has let go of the journal, and takes nothing more.
+    var isSteppingDown = false
+
+    /// A statement that has no answer.
+    struct Sent {
+        let at: UInt64
+        /// The turn that waits for it; nil: none does.
+        let turn: TurnUnderWay?
+    }
+
+    var term: SimulatedTerm? { if case .leading(let term) = standing { term } else { nil } }
+}

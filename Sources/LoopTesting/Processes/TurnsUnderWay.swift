@@ -1,0 +1,86 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// Turns whose records are on their way to the journal, the oldest first. They are released in their order. A turn without
+/// records waits for those before it: what it says may depend on them.
+struct TurnsUnderWay {
+    private var turns: [TurnUnderWay] = []
+    /// When the last one is written. Appends are written one behind the other.
+    private var writtenAt: UInt64 = 0
+    /// Whether the next turn begins only once all of these have been released.
+    var mustRest = false
+
+    var isEmpty: Bool { turns.isEmpty }
+    var count: Int { turns.count }
+    var first: TurnUnderWay? { turns.first }
+    var all: [TurnUnderWay] { turns }
+
+    /// What an end of the process may lose, in part or as a whole.
+    var records: [Record] { turns.flatMap(\.records) }
+
+    /// Whether another turn may begin. What waits for all before it is the turn after one that ends the loop, finds that the
+    /// journal has lost records, or is to be in a snapshot.
+    /// - Parameter countMax: how many there may be.
+    func mayBegin(_ countMax: Int) -> Bool {
+        isEmpty || count < countMax && !mustRest && !turns.contains(where: \.isBarrier)
+    }
+
+    mutating func append(_ turn: TurnUnderWay) { turns.append(turn) }
+
+    /// The records of the newest turn are written at this time, or with earlier ones that are written later.
+    /// - Returns: when.
+    mutating func write(at time: UInt64) -> UInt64 {
+        writtenAt = max(writtenAt, time)
+        return writtenAt
+    }
+
+    mutating func removeFirst() -> TurnUnderWay? {
+        if turns.isEmpty { return nil }
+        if turns.count == 1 { mustRest = false }
+        return turns.removeFirst()
+    }
+}
+
+/// One turn whose records are on their way to the journal.
+final class TurnUnderWay {
+    let records: [Record]
+    /// The number of the last record on which it depends.
+    let position: UInt64
+    let outcome: Outcome?
+    let historyLost: HistoryLost?
+    let moment: TurnMoment
+    let log: RecordLog
+    /// How many answers of the journal it waits for.
+    var awaits = 0
+    /// Its records as they are appended in a database, and where the journal ends behind it there.
+    var batch: SimulatedBatch?
+    var end = BatchLink()
+    private var ready: Ready?
+    /// Its messages have left, which they may not before its receipt.
+    var hasLeft = false
+
+    init(_ ready: consuming Ready, at moment: TurnMoment) {
+        log = ready.records
+        records = Array(log)
+        position = ready.position
+        outcome = ready.outcome
+        historyLost = ready.historyLost
+        self.moment = moment
+        self.ready = consume ready
+    }
+
+    /// The next turn needs the machine as this one has left it, and its records in the journal.
+    var isBarrier: Bool { outcome != nil || historyLost != nil }
+
+    /// The messages as a machine sends them that breaks G7.
+    var messagesWithoutReceipt: [Outbound] {
+        switch ready {
+        case .some(let ready): ready.messagesWithoutReceipt
+        case nil: []
+        }
+    }
+
+    /// What the machine wants back for the receipt; nil: it has it.
+    func takeReady() -> Ready? { ready.take() }
+}
