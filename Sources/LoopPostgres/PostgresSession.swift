@@ -141,5 +141,31 @@ struct PostgresSession: ~Copyable {
         }
     }
 
+    /// Sends a prepared statement and does not wait; see `PostgresConnection`.
+    mutating func send(
+        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
+    ) throws(JournalError) {
+        do throws(PostgresError) {
+            try connection.send(statement, parameters, operation, within: Self.limit)
+        } catch {
+            throw .postgres(operation, error, at: url)
+        }
+    }
+
+    /// Takes the outcome of the oldest append that was sent.
+    /// - Returns: whether it is there: one row is committed.
+    mutating func takeAppend(waits: Bool) throws(JournalError) -> Bool {
+        guard let operation = connection.sentOperation else { return false }
+        let found: QueryResult?
+        do throws(PostgresError) {
+            found = try connection.takeSent(waits: waits)
+        } catch {
+            throw .postgres(operation, error, at: url)
+        }
+        guard let found else { return false }
+        guard found.affectedCount == 1 else { throw .notHeld(operation, url) }
+        return true
+    }
+
     mutating func drop() { connection.drop() }
 }
