@@ -17,6 +17,7 @@ enum {
 
 // Macros that are characters, as numbers.
 enum {
+    LOOP_PG_SEVERITY = PG_DIAG_SEVERITY_NONLOCALIZED,
     LOOP_PG_SQLSTATE = PG_DIAG_SQLSTATE,
     LOOP_PG_MESSAGE = PG_DIAG_MESSAGE_PRIMARY,
 };

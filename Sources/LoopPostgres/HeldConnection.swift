@@ -1,11 +1,15 @@
 internal import LoopCluster
 internal import LoopCore
+internal import LoopJournal
 internal import LoopLock
 internal import LoopNode
 internal import PostgreSQL
 
 /// The connection of a journal, which the reducer's thread and the one that renews the lease use in turn. All appends and
 /// renewals of a term go through it, one behind the other.
+///
+/// Appends are sent without waiting. Whoever uses the connection for something else first takes their outcomes, and leaves the
+/// receipts here for the reducer's thread.
 ///
 /// A thread of its own renews, because the reducer's does not come to it while it replays a journal or reduces a long event. A
 /// renewal is a commit and not a look: an isolated old primary answers looks.
@@ -17,12 +21,20 @@ final class HeldConnection: Sendable {
         var failure: JournalError?
         /// When the newest write was sent of those that have succeeded.
         var provenAt: MonotonicTime
+        /// When the newest write was sent.
+        var sentAt: MonotonicTime
+        /// Appends that were sent and whose outcomes were not taken.
+        var sent: [(link: ChainLink, at: MonotonicTime)] = []
+        /// Appends that are committed, which the reducer's thread does not know yet.
+        var receipts: [ChainLink] = []
     }
 
     let url: ConnectionString
     let journalID: Int64
     /// Nil: it only reads.
     let term: Term?
+    /// Readable when the outcome of an append may be there.
+    let descriptor: Int32
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -36,15 +48,28 @@ final class HeldConnection: Sendable {
         self.journalID = journalID
         self.term = term
         self.lease = lease
+        descriptor = session.connection.descriptor
         self.session = Exclusive(session)
-        turn = Monitor(Turn(provenAt: provenAt))
+        turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))
     }
 
     // MARK: Use
 
-    /// Runs `body` while no other thread uses the connection. After an error nothing more is done with it.
+    /// Runs `body` while no other thread uses the connection, behind everything that was sent. After an error nothing more is done
+    /// with it.
     /// - Parameter isProof: whether its success shows that the journal is still held.
     func use<Result: ~Copyable>(
+        _ operation: String, isProof: Bool = false,
+        _ body: (inout PostgresSession) throws(JournalError) -> Result
+    ) throws(JournalError) -> Result {
+        try useAtOnce(operation, isProof: isProof) { session throws(JournalError) in
+            try takeOutcomes(&session)
+            return try body(&session)
+        }
+    }
+
+    /// The same, while appends may be on their way.
+    private func useAtOnce<Result: ~Copyable>(
         _ operation: String, isProof: Bool = false,
         _ body: (inout PostgresSession) throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
@@ -68,7 +93,10 @@ final class HeldConnection: Sendable {
     private func end(provenAt: MonotonicTime?, failure: JournalError?) {
         turn.withLock { turn in
             turn.isUsed = false
-            if let provenAt { turn.provenAt = provenAt }
+            if let provenAt {
+                turn.provenAt = provenAt
+                turn.sentAt = provenAt
+            }
             if turn.failure == nil { turn.failure = failure }
         }
         turn.broadcast()
@@ -109,6 +137,60 @@ final class HeldConnection: Sendable {
         return [.integer(journalID), .integer(term.number), .integer(term.nonce)]
     }
 
+    // MARK: Appends
+
+    /// Sends an append, which ends there, and does not wait for its outcome.
+    func send(
+        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, ending link: ChainLink
+    ) throws(JournalError) {
+        try useAtOnce(operation) { session throws(JournalError) in
+            let now = SystemClock.monotonic
+            try session.send(statement, parameters, operation)
+            turn.withLock { turn in
+                turn.sent.append((link, now))
+                turn.sentAt = now
+            }
+        }
+    }
+
+    /// An append that was committed some other way has its receipt in line with the others.
+    func addReceipt(_ link: ChainLink) { turn.withLock { $0.receipts.append(link) } }
+
+    /// Whether a receipt is there or will come.
+    var awaitsReceipts: Bool { turn.withLock { !$0.sent.isEmpty || !$0.receipts.isEmpty } }
+
+    /// The next receipt, in the order in which the appends were sent.
+    /// - Returns: where the append ends; nil: none was sent, or its outcome is not there yet.
+    func takeReceipt(waits: Bool) throws(JournalError) -> ChainLink? {
+        let operation = "take a receipt"
+        let isSent = try turn.withLock { turn throws(JournalError) in
+            if let failure = turn.failure { throw Self.afterwards(operation, failure) }
+            return turn.receipts.isEmpty && !turn.sent.isEmpty
+        }
+        if isSent {
+            // The other thread may have taken it meanwhile.
+            try useAtOnce(operation) { session throws(JournalError) in
+                if turn.withLock({ $0.receipts.isEmpty }) { _ = try takeOutcome(&session, waits: waits) }
+            }
+        }
+        return turn.withLock { $0.receipts.isEmpty ? nil : $0.receipts.removeFirst() }
+    }
+
+    private func takeOutcomes(_ session: inout PostgresSession) throws(JournalError) {
+        while try takeOutcome(&session, waits: true) {}
+    }
+
+    /// - Returns: whether an outcome was there. It is a receipt, or an error is thrown.
+    private func takeOutcome(_ session: inout PostgresSession, waits: Bool) throws(JournalError) -> Bool {
+        guard try session.takeAppend(waits: waits) else { return false }
+        turn.withLock { turn in
+            let append = turn.sent.removeFirst()
+            turn.receipts.append(append.link)
+            turn.provenAt = append.at
+        }
+        return true
+    }
+
     // MARK: The lease
 
     private static let renewal = PreparedStatement(
@@ -145,12 +227,13 @@ final class HeldConnection: Sendable {
     private func renewUntilTheEnd() {
         let every = lease / 4
         while true {
-            let due = turn.withLock { turn in turn.provenAt + every }
+            // An append that is on its way renews the lease, too.
+            let due = turn.withLock { turn in turn.sentAt + every }
             let now = SystemClock.monotonic
             let isOver = turn.wait(
                 until: { $0.isClosing || $0.failure != nil }, timeout: due > now ? due - now : .zero)
             if isOver { return }
-            let isStale = turn.withLock { SystemClock.monotonic - $0.provenAt >= every }
+            let isStale = turn.withLock { SystemClock.monotonic - $0.sentAt >= every }
             // The next append, or the next turn without one, says what went wrong.
             if isStale { try? renew() }
         }
@@ -169,7 +252,9 @@ final class HeldConnection: Sendable {
         guard let mayRelease else { return }
         turn.broadcast()
         session.withValue { session in
-            if releases, mayRelease, let condition = try? condition("release it") {
+            // Appends on their way are committed first, or the row of a journal that is free would change.
+            let isSettled = releases && mayRelease && (try? takeOutcomes(&session)) != nil
+            if isSettled, let condition = try? condition("release it") {
                 _ = try? session.run(
                     PreparedStatement(
                         "release",

@@ -10,6 +10,9 @@ internal import PostgreSQL
 ///     append ──▶ one statement: is the term mine, and my row the next? ──▶ commit ──▶ receipt
 ///                                                    └── anything else ──▶ the term is over
 ///
+/// Appends are sent one behind the other without waiting: each row is tied to the one before, so that after a lost one none
+/// can follow.
+///
 /// Nothing is repeated after an error: the caller opens the journal again, which begins a new term, and goes on from what is
 /// there. It belongs to one thread; a second thread of its own renews its lease.
 package final class PostgresJournal: Journal {
@@ -28,7 +31,10 @@ package final class PostgresJournal: Journal {
     let keptAs: KeptAs
     /// Nil: it only reads.
     private let memory: JournalMemory?
+    /// Its tail is the end of the newest row that has a receipt.
     var reader: RowReader
+    /// The end of the newest row that was sent.
+    private var sent: ChainLink
     private var isClosed = false
 
     init(
@@ -37,6 +43,7 @@ package final class PostgresJournal: Journal {
     ) {
         self.held = held
         self.reader = reader
+        sent = reader.tail
         self.durability = durability
         self.keptAs = keptAs
         self.memory = memory
@@ -50,7 +57,7 @@ package final class PostgresJournal: Journal {
     var isReadOnly: Bool { memory == nil }
     var url: ConnectionString { held.url }
 
-    /// The position of the newest record; 0 before the first.
+    /// The position of the newest record that has a receipt; 0 before the first.
     package var position: UInt64 { reader.tail.position }
 
     // MARK: Appending
@@ -68,45 +75,90 @@ package final class PostgresJournal: Journal {
             SELECT id, $4, $5, $6, $7, $8, $2, $10 FROM held
         """)
 
-    /// Appends the records of a turn as one row.
+    /// Appends the records of a turn as one row, and waits until the database has committed it and all that were sent before.
     /// - Parameters:
     ///   - records: in order; may be empty, which shows no more than that the journal is still held.
     ///   - position: the position of the last of them.
-    /// - Returns: the proof, once the database has committed the row as durably as it is set up to.
     /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow; of kind `.unreachable` if it is unknown
     ///   whether the records are in the journal. After any error nothing more can be appended.
     package func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
+        var newest = try beginAppend(records, through: position)
+        while let receipt = try takeReceipt(waits: true) { newest = receipt }
+        guard let newest, newest.position == position else {
+            throw .notUsable("append the records through \(position)", "its receipt was taken elsewhere")
+        }
+        return newest
+    }
+
+    /// Sends the records of a turn as one row, and does not wait for the commit.
+    /// - Returns: a receipt if there are no records, and no other append is on its way.
+    /// - Throws: as `append`.
+    package func beginAppend(
+        _ records: RecordLog, through position: UInt64
+    ) throws(JournalError) -> JournalReceipt? {
         let operation = "append the records through \(position)"
-        guard self.position + UInt64(records.count) == position else {
-            throw .notUsable(operation, "they end at \(self.position + UInt64(records.count))")
+        guard sent.position + UInt64(records.count) == position else {
+            throw .notUsable(operation, "they end at \(sent.position + UInt64(records.count))")
         }
         guard !records.isEmpty else {
+            if held.awaitsReceipts { return nil }
             try held.prove(operation)
             return JournalReceipt(through: position)
         }
-        let tail = reader.tail
         let seq: UInt64
         do throws(JournalError) {
-            seq = try records.newestSeq(after: tail.seq, operation)
+            seq = try records.newestSeq(after: sent.seq, operation)
         } catch {
             // What it takes for the state of the loop is not what its caller does: nothing more is written.
             return try held.use(operation) { _ throws(JournalError) in throw error }
         }
-        let row = BatchRow(after: tail, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
+        let row = BatchRow(after: sent, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
         let parameters =
-            try held.condition(operation) + Self.parameters(of: row, after: tail) + [.bytes(records.bytes)]
-        let isSynced = durability != .fsync && records.outlivesPower
+            try held.condition(operation) + Self.parameters(of: row, after: sent) + [.bytes(records.bytes)]
+        if durability != .fsync && records.outlivesPower {
+            try appendSynced(row.link, parameters, operation)
+        } else {
+            try held.send(Self.append, parameters, operation, ending: row.link)
+        }
+        sent = row.link
+        return nil
+    }
+
+    /// A commit that is more durable than the others. It is rare, so it waits.
+    private func appendSynced(
+        _ link: ChainLink, _ parameters: [Parameter], _ operation: String
+    ) throws(JournalError) {
         try held.use(operation, isProof: true) { session throws(JournalError) in
-            if isSynced { try session.setSynchronousCommit(true) }
+            try session.setSynchronousCommit(true)
             guard try session.run(Self.append, parameters, operation).affectedCount == 1 else {
                 throw .notHeld(operation, session.url)
             }
-            if isSynced { try session.setSynchronousCommit(false) }
+            try session.setSynchronousCommit(false)
         }
-        reader.tail = row.link
-        if durability == .fsync { memory?.withState { $0.receipt = row.link } }
-        return JournalReceipt(through: position)
+        held.addReceipt(link)
     }
+
+    /// The next receipt of the appends that were sent, in their order.
+    /// - Parameter waits: whether to wait for it, for 5 s after the append was sent at most.
+    /// - Returns: nil if none was sent, or its commit is not confirmed yet.
+    /// - Throws: as `append`. No append that was sent gets a receipt any more.
+    package func takeReceipt(waits: Bool) throws(JournalError) -> JournalReceipt? {
+        let link: ChainLink?
+        do throws(JournalError) {
+            link = try held.takeReceipt(waits: waits)
+        } catch {
+            // Whether what was sent is there is unknown, and nothing is sent behind it.
+            sent = reader.tail
+            throw error
+        }
+        guard let link else { return nil }
+        reader.tail = link
+        if durability == .fsync { memory?.withState { $0.receipt = link } }
+        return JournalReceipt(through: link.position)
+    }
+
+    /// The connection's.
+    package var receiptDescriptor: Int32? { held.descriptor }
 
     private static func parameters(of row: BatchRow, after tail: ChainLink) -> [Parameter] {
         [

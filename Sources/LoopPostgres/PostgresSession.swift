@@ -150,6 +150,32 @@ struct PostgresSession: ~Copyable {
         }
     }
 
+    /// Sends a prepared statement and does not wait; see `PostgresConnection`.
+    mutating func send(
+        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
+    ) throws(JournalError) {
+        do throws(PostgresError) {
+            try connection.send(statement, parameters, operation, within: Self.limit)
+        } catch {
+            throw failure(operation, error)
+        }
+    }
+
+    /// Takes the outcome of the oldest append that was sent.
+    /// - Returns: whether it is there: one row is committed.
+    mutating func takeAppend(waits: Bool) throws(JournalError) -> Bool {
+        guard let operation = connection.sentOperation else { return false }
+        let found: QueryResult?
+        do throws(PostgresError) {
+            found = try connection.takeSent(waits: waits)
+        } catch {
+            throw failure(operation, error)
+        }
+        guard let found else { return false }
+        guard found.affectedCount == 1 else { throw .notHeld(operation, url) }
+        return true
+    }
+
     /// The journal's error for one of this connection.
     func failure(_ operation: String, _ error: PostgresError) -> JournalError {
         hosts?.notice(error, at: connection.host)

@@ -12,9 +12,11 @@ internal import Linux
 /// Sendable: it has one owner at a time, which may be on any thread.
 @safe public struct PostgresConnection: ~Copyable, @unchecked Sendable {
     /// Nil once it was dropped.
-    private var raw: OpaquePointer?
-    private var notices: UnsafeMutablePointer<loop_pg_notices>
+    private(set) var raw: OpaquePointer?
+    var notices: UnsafeMutablePointer<loop_pg_notices>
     private var prepared: Set<String> = []
+    /// What was sent and not yet taken.
+    var pipeline = Pipeline()
     /// Where it leads, without a password.
     public let place: String
     /// Which of the string's hosts it leads to, from 0.
@@ -94,7 +96,7 @@ internal import Linux
         return unsafe Self.message(of: connection)
     }
 
-    private static func message(of connection: OpaquePointer) -> String {
+    static func message(of connection: OpaquePointer) -> String {
         unsafe PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? "the connection is lost"
     }
 
@@ -110,6 +112,7 @@ internal import Linux
         unsafe shutdown(PQsocket(connection), Int32(SHUT_RDWR))
         unsafe PQfinish(connection)
         unsafe raw = nil
+        pipeline = Pipeline()
     }
 
     // MARK: Statements
@@ -146,17 +149,23 @@ internal import Linux
         _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration
     ) throws(PostgresError) -> QueryResult {
         let deadline = Deadline(after: limit)
-        if !prepared.contains(statement.name) {
-            _ = try unsafe exchange(operation, deadline, []) { connection, _, _, _ in
-                let types = parameters.map(\.type)
-                return unsafe PQsendPrepare(connection, statement.name, statement.sql, Int32(types.count), types)
-            }
-            prepared.insert(statement.name)
-        }
+        try prepare(statement, parameters, operation, deadline)
         return try unsafe exchange(operation, deadline, parameters) { connection, values, lengths, forms in
             unsafe PQsendQueryPrepared(
                 connection, statement.name, Int32(parameters.count), values, lengths, forms, 1)
         }
+    }
+
+    /// Prepares a statement, if this connection has not yet.
+    mutating func prepare(
+        _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, _ deadline: Deadline
+    ) throws(PostgresError) {
+        guard !prepared.contains(statement.name) else { return }
+        _ = try unsafe exchange(operation, deadline, []) { connection, _, _, _ in
+            let types = parameters.map(\.type)
+            return unsafe PQsendPrepare(connection, statement.name, statement.sql, Int32(types.count), types)
+        }
+        prepared.insert(statement.name)
     }
 
     /// Runs `body` in a transaction, and commits it.
@@ -187,11 +196,9 @@ internal import Linux
     private mutating func exchange(
         _ operation: String, _ deadline: Deadline, _ parameters: [Parameter], _ send: Send
     ) throws(PostgresError) -> QueryResult {
-        guard let connection = unsafe raw else {
-            throw PostgresError(.lost, operation, text: "the connection was dropped before")
-        }
-        guard Parameter.fit(parameters) else {
-            throw PostgresError(.misuse, operation, text: "more than \(Parameter.bytesMax >> 20) MiB at once")
+        let connection = unsafe try usable(operation, parameters)
+        guard pipeline.sent.isEmpty else {
+            throw PostgresError(.misuse, operation, text: "statements were sent before whose outcomes were not taken")
         }
         unsafe notices.pointee = loop_pg_notices()
         let isSent = unsafe Parameter.lend(parameters) { values, lengths, forms in
@@ -231,7 +238,18 @@ internal import Linux
         return last
     }
 
-    private static func flush(_ connection: OpaquePointer, _ deadline: Deadline) -> Bool {
+    /// The connection, if it is still there and the parameters fit into a message.
+    func usable(_ operation: String, _ parameters: [Parameter] = []) throws(PostgresError) -> OpaquePointer {
+        guard let connection = unsafe raw else {
+            throw PostgresError(.lost, operation, text: "the connection was dropped before")
+        }
+        guard Parameter.fit(parameters) else {
+            throw PostgresError(.misuse, operation, text: "more than \(Parameter.bytesMax >> 20) MiB at once")
+        }
+        return unsafe connection
+    }
+
+    static func flush(_ connection: OpaquePointer, _ deadline: Deadline) -> Bool {
         while true {
             switch unsafe PQflush(connection) {
             case 0: return true
@@ -245,7 +263,7 @@ internal import Linux
         }
     }
 
-    private mutating func failure(
+    mutating func failure(
         _ connection: OpaquePointer, _ operation: String, _ deadline: Deadline
     ) -> PostgresError {
         defer { drop() }
@@ -255,7 +273,7 @@ internal import Linux
         return unsafe PostgresError(.lost, operation, text: Self.message(of: connection))
     }
 
-    private static func error(of result: OpaquePointer, _ operation: String) -> PostgresError {
+    static func error(of result: OpaquePointer, _ operation: String) -> PostgresError {
         let code = unsafe PQresultErrorField(result, Int32(LOOP_PG_SQLSTATE)).map { unsafe String(cString: $0) }
         let text = unsafe PQresultErrorField(result, Int32(LOOP_PG_MESSAGE)).map { unsafe String(cString: $0) }
         let whole = unsafe PQresultErrorMessage(result).map { unsafe String(cString: $0) }
@@ -263,7 +281,7 @@ internal import Linux
             .refused, operation, code: code ?? "", text: text ?? whole ?? "the server refused without a reason")
     }
 
-    private func warning(_ operation: String) -> PostgresError? {
+    func warning(_ operation: String) -> PostgresError? {
         guard unsafe notices.pointee.warnings_count > 0 else { return nil }
         let code = unsafe withUnsafeBytes(of: notices.pointee.code) { unsafe Self.text($0) }
         let text = unsafe withUnsafeBytes(of: notices.pointee.text) { unsafe Self.text($0) }
@@ -272,39 +290,5 @@ internal import Linux
 
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-    }
-}
-
-/// A moment of the steady clock by which something must have happened.
-private struct Deadline {
-    private let nanoseconds: Int
-
-    init(after limit: Duration) {
-        let parts = limit.components
-        nanoseconds = Self.now + Int(parts.seconds) * 1_000_000_000 + Int(parts.attoseconds / 1_000_000_000)
-    }
-
-    var isOver: Bool { Self.now >= nanoseconds }
-
-    private static var now: Int {
-        let time = System.bootTime
-        return time.seconds * 1_000_000_000 + time.nanoseconds
-    }
-
-    /// Waits until the descriptor is ready.
-    /// - Returns: false where the deadline came first, or where there is no descriptor.
-    func wait(for descriptor: Int32, _ events: Int32) -> Bool {
-        guard descriptor >= 0 else { return false }
-        while true {
-            var items = [Poll.item(descriptor, events)]
-            let left = nanoseconds - Self.now
-            // Rounded up, so that a rest of a moment is no busy loop.
-            if let count = Poll.wait(&items, milliseconds: Int32(clamping: max(0, (left + 999_999) / 1_000_000))),
-                count > 0
-            {
-                return true
-            }
-            if isOver { return false }
-        }
     }
 }

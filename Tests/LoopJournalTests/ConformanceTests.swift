@@ -100,6 +100,38 @@ import Testing
         journal.close()
     }
 
+    @Test(arguments: JournalKind.allCases)
+    mutating func `gives receipts in order for appends that were begun one behind the other`(
+        kind: JournalKind
+    ) async throws {
+        let place = try await KeptPlace(kind)
+        var journal = try place.open()
+        var records: [Record] = []
+        var proven: [UInt64] = []
+        for size in [3, 1, 2] {
+            let batch = batches.next(events: size, others: 1)
+            records += batch
+            // The position is counted from what was begun, whether it has its receipt or not.
+            if let receipt = try journal.beginAppend(RecordLog(batch), through: UInt64(records.count)) {
+                proven.append(receipt.position)
+            }
+        }
+        while let receipt = try journal.takeReceipt(waits: true) { proven.append(receipt.position) }
+        #expect(proven == [4, 6, 9])
+        #expect(journal.position == 9)
+        // An append that waits has the receipts of all that were begun before.
+        let batch = [batches.next(events: 1, others: 0), batches.next(events: 2, others: 0)]
+        _ = try journal.beginAppend(RecordLog(batch[0]), through: 10)
+        #expect(try journal.append(batch[1], through: 12).position == 12)
+        #expect(try journal.takeReceipt(waits: true) == nil)
+        #expect(try journal.all() == records + batch[0] + batch[1])
+        let error = #expect(throws: JournalError.self) {
+            _ = try journal.beginAppend(RecordLog([.skipped(SessionID(1), number: 1)]), through: 14)
+        }
+        #expect(error?.kind == .misuse)
+        journal.close()
+    }
+
     @Test(arguments: JournalKind.lasting, Durability.allCases)
     mutating func `gives back what was appended after it was opened again`(
         kind: JournalKind, durability: Durability

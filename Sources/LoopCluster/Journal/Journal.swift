@@ -7,10 +7,10 @@ public protocol Journal {
     /// The history that the journal began with.
     var history: History { get }
 
-    /// The position of the newest record; 0: nothing was ever appended.
+    /// The position of the newest record that has a receipt; 0: nothing was ever appended.
     var position: UInt64 { get }
 
-    /// Appends records behind all earlier ones.
+    /// Appends records behind all earlier ones, and waits for their receipt and for those of all that was begun before.
     /// - Parameters:
     ///   - records: the records of a turn, in order.
     ///   - position: that of the last of them, counted by whoever makes them: a journal that would come to another one
@@ -19,6 +19,22 @@ public protocol Journal {
     /// - Throws: of kind `.misuse` where the records do not end at `position`; of another kind where they cannot be
     ///   written. After any error in writing every later append is refused.
     mutating func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt
+
+    /// Begins an append behind all that were begun before, and does not wait for its receipt. Records and position are those of
+    /// `append`; the position is counted from what was begun.
+    /// - Returns: the receipt, if it is there at once and no other append is on its way; nil: it comes by `takeReceipt`.
+    /// - Throws: as `append`. After any error no append gets a receipt any more that had none yet.
+    mutating func beginAppend(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt?
+
+    /// The next receipt of the appends that were begun, in their order. One receipt may prove several appends.
+    /// - Parameter waits: whether to wait for it, as long as the journal gives an append.
+    /// - Returns: nil: no append is on its way, or its receipt is not there yet.
+    /// - Throws: as `append`, if an append that was begun has failed or took too long.
+    mutating func takeReceipt(waits: Bool) throws(JournalError) -> JournalReceipt?
+
+    /// A descriptor to poll while an append is on its way: it is readable when `takeReceipt` may find something. Nil: no append
+    /// is ever on its way, because `beginAppend` returns each receipt.
+    var receiptDescriptor: Int32? { get }
 
     /// Proves that this process still leads the loop, by a commit that begins after the call: before it says that records are missing
     /// which a peer knows of, it must know that it is not the one that is behind. Nothing to do where the journal cannot be another
@@ -78,6 +94,19 @@ public protocol Journal {
 }
 
 extension Journal {
+    /// Appends the records: this journal is done when it returns.
+    public mutating func beginAppend(
+        _ records: RecordLog, through position: UInt64
+    ) throws(JournalError) -> JournalReceipt? {
+        try append(records, through: position)
+    }
+
+    /// Nil: no append is ever on its way.
+    public mutating func takeReceipt(waits: Bool) -> JournalReceipt? { nil }
+
+    /// Nil: no append is ever on its way.
+    public var receiptDescriptor: Int32? { nil }
+
     /// Nothing: the journal is this process's own as long as it is open.
     public mutating func prove() {}
 

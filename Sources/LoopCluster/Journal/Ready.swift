@@ -17,6 +17,11 @@ public struct Ready: ~Copyable, Sendable {
     public let outcome: Outcome?
     /// Acknowledged records are missing: the machine serves nobody until it is told `beginHistory`.
     public let historyLost: HistoryLost?
+    /// Whether its release needs the machine and the journal as they are at the end of this turn: no other turn begins before
+    /// it is released. True of a turn that asks the journal, that a suspect has survived, of a lost history, and from the end on.
+    public var isBarrier: Bool {
+        !released.journalRequests.isEmpty || !survivors.isEmpty || historyLost != nil || outcome != nil
+    }
     let released: Released
     /// Suspects that this turn has consumed.
     let survivors: [Suspect]

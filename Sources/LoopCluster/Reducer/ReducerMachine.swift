@@ -6,7 +6,8 @@ public import LoopWire
 ///     turn(at:) { intake in … } ──▶ Ready ──▶ journal ──▶ receipt ──▶ release ──▶ Released { messages, jobs, … }
 ///
 /// A shell has one way through a turn. `turn` hands out an intake for what has arrived, then lets time pass, and ends with the
-/// records to append. `release` exchanges the journal's receipt for everything that depends on those records (G7).
+/// records to append. `release` exchanges the journal's receipt for everything that depends on those records (G7). Turns may go
+/// on while earlier ones wait for their receipts, except behind a barrier (`Ready.isBarrier`).
 ///
 /// The rules are in `ReducerCore`, which knows nothing of the definition's types.
 public struct ReducerMachine<Definition: LoopDefinition>: Sendable {

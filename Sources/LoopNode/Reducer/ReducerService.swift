@@ -44,6 +44,14 @@ struct ReducerService<Definition: LoopDefinition> {
     private let post: @Sendable (ReducerMail) -> Void
     private var flushedAt: MonotonicTime
     private var pace = TurnPace()
+    private var overlap = TurnOverlap()
+    /// Turns that wait for their receipts, in order.
+    private var waiting: [WaitingTurn] = []
+    private let standstill: Duration
+    /// Whether the epoch's first records are in the journal: before that no other turn begins.
+    private var hasBegun = false
+    /// When the next turn is due if nothing arrives.
+    private var nextTurn = MonotonicTime.zero
     /// How many lines of the process's log the machine knows to be lost.
     private var droppedLinesCount: UInt64 = 0
     /// The keys that are admitted, where the machine does not know them yet.
@@ -114,6 +122,7 @@ struct ReducerService<Definition: LoopDefinition> {
         self.listeners = listeners
         self.log = log
         self.post = post
+        standstill = TurnOverlap.standstill(silenceLimit: configuration.silenceLimit)
         durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
@@ -124,10 +133,28 @@ struct ReducerService<Definition: LoopDefinition> {
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
-    /// Drains the sockets into the machine, lets time pass, makes the records durable, and sends what depends on them.
-    /// - Throws: `JournalError` when they could not be made durable: nothing was sent, and this service is of no use any
-    ///   more. `NodeKilled`. What the sockets throw.
+    /// Lets out the turns whose receipts are there. Then, unless only receipts have come: drains the sockets into the machine, lets
+    /// time pass, and makes the records durable. What depends on them is sent now or by a later call.
+    /// - Throws: `JournalError` when records could not be made durable: nothing was sent that depends on them, and this service is
+    ///   of no use any more. `NodeKilled`. What the sockets throw.
     mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
+        let hasWaited = !waiting.isEmpty
+        try takeReceipts(&sockets)
+        var end = TurnEnd(deadline: nextTurn)
+        if !hasWaited || isTurnDue(sockets) { end = try takeTurn(&sockets) }
+        nextTurn = end.deadline
+        sockets.watch(journal: waiting.isEmpty ? nil : journal.receiptDescriptor)
+        if let oldest = waiting.first { end.deadline = min(end.deadline, oldest.begunAt + standstill) }
+        end.hasWork = local?.hasWork ?? false || !mail.isEmpty
+        return end
+    }
+
+    private func isTurnDue(_ sockets: borrowing ReducerSockets) -> Bool {
+        sockets.hasNews || SystemClock.monotonic >= nextTurn || !mail.isEmpty || newKeys != nil
+            || local?.hasWork ?? false
+    }
+
+    private mutating func takeTurn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
         var now = arrived
         let ready = try machine.turn(at: arrived) { [droppedLines = newlyDroppedLines(), mail = takeMail()] intake in
@@ -159,25 +186,57 @@ struct ReducerService<Definition: LoopDefinition> {
             intake.passTime(to: now)
         }
         var end = TurnEnd(deadline: ready.deadline, outcome: ready.outcome, historyLost: ready.historyLost)
-        let position = ready.position
+        let takesSnapshot = snapshots.isDue(at: ready.position)
+        let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
-        let receipt = try journal.append(ready.records, through: position)
+        let hasRecords = !ready.records.isEmpty
+        let receipt = try journal.beginAppend(ready.records, through: ready.position)
         // What a peer knows and the journal has not, a successor's may have: first it is proven that there is none.
         if end.historyLost != nil { try journal.prove() }
-        try killSwitch?.check()
-        let closing = SystemClock.monotonic - now.monotonic
-        let released = machine.release(ready, receipt)
-        for outbound in released.messages { try send(outbound, &sockets, at: now.monotonic) }
-        // No peer waits for what follows.
-        pace.note(closing: closing)
+        waiting.append(
+            WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count, hasRecords: hasRecords))
+        if let receipt { try release(receipt, &sockets) }
+        if isBarrier { try settle(&sockets) }
+        hasBegun = true
+        if takesSnapshot { snapshots.write(machine.core, log) }
         try flushIfDue(at: now.monotonic, &end)
-        for news in released.news { log.tell(news) }
         log.tellLeftOut(at: now.monotonic)
-        if snapshots.isDue(at: position) { snapshots.write(machine.core, log) }
-        for job in released.backgroundJobs { send(out: job) }
-        for request in released.journalRequests { try answer(request) }
-        end.hasWork = local?.hasWork ?? false || !mail.isEmpty
         return end
+    }
+
+    /// Lets out the turns whose receipts are there, and waits for some if that is necessary before the next turn begins.
+    private mutating func takeReceipts(_ sockets: inout ReducerSockets) throws {
+        while let oldest = waiting.first {
+            let isFull = waiting.count >= overlap.turnsLimit
+            let standsStill = SystemClock.monotonic - oldest.begunAt >= standstill
+            guard let receipt = try journal.takeReceipt(waits: isFull || standsStill) else { return }
+            try release(receipt, &sockets)
+        }
+    }
+
+    /// Waits until every turn has its receipt, and lets it out.
+    mutating func settle(_ sockets: inout ReducerSockets) throws {
+        while !waiting.isEmpty, let receipt = try journal.takeReceipt(waits: true) { try release(receipt, &sockets) }
+        precondition(waiting.isEmpty, "the journal has no receipt through \(waiting.last?.position ?? 0)")
+    }
+
+    /// Lets out the turns that a receipt proves, in their order.
+    private mutating func release(_ receipt: JournalReceipt, _ sockets: inout ReducerSockets) throws {
+        while let turn = waiting.first, turn.position <= receipt.position {
+            waiting.removeFirst()
+            try killSwitch?.check()
+            let now = SystemClock.monotonic
+            let wait = now - turn.begunAt
+            // The turns ahead have waited, too: each costs its part.
+            pace.note(closing: wait / (turn.ahead + 1))
+            if turn.hasRecords { overlap.note(wait: wait, ahead: turn.ahead) }
+            let released = machine.release(turn.take(), receipt)
+            for outbound in released.messages { try send(outbound, &sockets, at: now) }
+            // No peer waits for what follows.
+            for news in released.news { log.tell(news) }
+            for job in released.backgroundJobs { send(out: job) }
+            for request in released.journalRequests { try answer(request) }
+        }
     }
 
     private mutating func newlyDroppedLines() -> UInt64 {

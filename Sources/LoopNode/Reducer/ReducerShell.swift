@@ -4,7 +4,8 @@ import LoopCore
 import LoopWire
 import ZMQ
 
-/// A reducer's thread. One turn at a time: wait, drain, advance, persist, send.
+/// A reducer's thread. One turn at a time: wait, drain, advance, persist, send. Where the journal takes its time, the next turn begins
+/// before what depends on the last one is sent.
 ///
 ///     serving ── the journal fails ──▶ failed ── a try succeeds ──▶ serving
 ///        │                               │ answers status: not ready, and why
@@ -157,6 +158,11 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             try configuration.onOutcome?(outcome)
             try service?.markEnded()
         }
+        do {
+            try service?.settle(&holder.sockets)
+        } catch let error as JournalError {
+            log.note(.journalFailed, "the last turns have no receipt: \(error)", [.reason("\(error)")])
+        }
         service?.finish()
         log.tellLeftOut(at: nil)
         return outcome
@@ -264,6 +270,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Nothing that depended on the failed records has left, and nothing will.
     private mutating func fail(_ error: JournalError) throws {
         service?.abandon()
+        holder.sockets.watch(journal: nil)
         if let item = localItem { holder.sockets.unwatch(item) }
         localItem = nil
         service = nil

@@ -29,6 +29,9 @@ struct ReducerSockets: ~Copyable {
     private var publisher: Socket
     private var collector: Socket
     private var polls: PollSet
+    /// While appends are on their way: the descriptor of the journal, and its place among those that are polled.
+    private var journal: (descriptor: Int32, item: PollSet.Item)?
+    private var readyCount = 0
     private let items: (router: PollSet.Item, publisher: PollSet.Item, collector: PollSet.Item)
     private var message = Message()
     private var sender = RoutingID()
@@ -169,7 +172,20 @@ struct ReducerSockets: ~Copyable {
 
     mutating func unwatch(_ item: PollSet.Item) { polls.remove(item) }
 
-    mutating func wait(milliseconds: Int) throws { try polls.wait(milliseconds: milliseconds) }
+    /// Waits for a journal's receipts too from now on; nil: it does not.
+    mutating func watch(journal descriptor: Int32?) {
+        guard descriptor != journal?.descriptor else { return }
+        if let journal { polls.remove(journal.item) }
+        journal = descriptor.map { ($0, polls.add(descriptor: $0)) }
+    }
+
+    mutating func wait(milliseconds: Int) throws { readyCount = try polls.wait(milliseconds: milliseconds) }
+
+    /// Whether the last wait found anything but receipts of the journal.
+    var hasNews: Bool {
+        let isJournalReady = journal.map { !polls.readiness(of: $0.item).isEmpty } ?? false
+        return readyCount > (isJournalReady ? 1 : 0)
+    }
 
     /// Whether the last wait found something to read.
     func isReadable(_ item: PollSet.Item) -> Bool { polls.isReadable(item) }
