@@ -9,7 +9,7 @@ import TestFolders
 import Testing
 
 /// Two reducer processes with one journal: the leader is killed, and the standby takes over.
-@Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader that is killed` {
+@Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader with a standby` {
     private let folder = TestFolder()
     private let addresses = [freeAddress(), freeAddress()]
 
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: Setting.allCases)
-    func `is followed by its standby, and no event is lost or applied twice`(setting: Setting) async throws {
+    func `that is killed is followed by it, and no event is lost or applied twice`(setting: Setting) async throws {
         let hasKeys = setting == .fileWithKeys
         let journal = try await journal(setting)
         let both = addresses.map(\.description).joined(separator: ",")
@@ -71,6 +71,7 @@ import Testing
         try await wait(first.lines, for: "listening at")
         var second = try reducer(1, journal: journal, hasKeys: hasKeys)
         try await wait(second.lines, for: "standing by: the leader is at \(addresses[0])")
+        try await wait(second.lines, for: "standing by: follows the journal")
         let worker = try ChildProcess(
             .init(
                 Executables.path("loop-effect"), ["counter", "--reducer", both] + options, output: .lines { _, _ in }))
@@ -86,13 +87,17 @@ import Testing
             _ = await first.process.wait()
             _ = try await sender.send(Self.event, confirmed: true)
             try await wait(second.lines, for: "listening at \(addresses[standby])")
+            // It replays what it has not followed, and no more.
+            try await wait(second.lines, for: "from a warm state at seq")
             first = second
             second = try reducer(leader, journal: journal, hasKeys: hasKeys)
             try await wait(second.lines, for: "standing by: the leader is at \(addresses[standby])")
+            try await wait(second.lines, for: "standing by: follows the journal")
         }
         let table = try await Program.run(Executables.path("loopctl"), ["status", "--reducer", both] + options)
         #expect(table.contains("\(addresses[0])  leader"))
         #expect(table.contains("\(addresses[1])  standby") && table.contains("follows \(addresses[0])"))
+        #expect(table.contains("lease 1000 ms, proven") == (setting == .database), "\(table)")
         // Whoever is asked, the leader answers.
         for address in addresses.map(\.description) + [both] {
             let state = try await Program.run(

@@ -59,6 +59,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// Opens the journal, recovers the machine, and begins an epoch.
     /// - Parameters:
     ///   - listeners: those that listen already.
+    ///   - warm: what a standby has followed of the journal.
     ///   - advertised: where peers are told to find the reducer.
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
@@ -68,16 +69,27 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Throws: `RecoveryError.stopped` when the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
-        listeners: Standby.Listeners, advertised: String?, note: CrashNote?,
+        listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
         decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, log: NodeLog,
         isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
         let coder = CBORCoder()
-        let reader = ReplayReader<Definition.Event>(journal, coder: coder)
-        let recovery = try Recovery(
-            definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
-            isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
+        func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
+            let reader = ReplayReader<Definition.Event>(journal, coder: coder)
+            return try Recovery(
+                definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
+                warm: warm.take(), isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
+        }
+        let recovery: Recovery<Definition>
+        let isWarm = warm != nil
+        do {
+            recovery = try recover(warm.take())
+        } catch let error as RecoveryError where isWarm && error != .stopped {
+            // What a state in memory has come to is not taken for what the journal says.
+            log.note(.snapshotFailed, "the warm state cannot be used: \(error)", [.reason("\(error)")])
+            recovery = try recover(nil)
+        }
         if isStopping() { throw RecoveryError.stopped }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         var limits = ReducerConfiguration(
@@ -101,8 +113,8 @@ struct ReducerService<Definition: LoopDefinition> {
             let duration = SystemClock.monotonic - now.monotonic
             log.note(
                 .recovered,
-                "recovered seq \(machine.seq) from \(recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record")"
-                    + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms",
+                "recovered seq \(machine.seq) from \(Self.beginning(of: recovery)) and \(recovery.recordsCount) records"
+                    + " in \(duration.wholeNanoseconds / 1_000_000) ms",
                 [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
         }
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
@@ -122,6 +134,11 @@ struct ReducerService<Definition: LoopDefinition> {
             isDue: recovery.core.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
+    }
+
+    private static func beginning(of recovery: Recovery<Definition>) -> String {
+        if let seq = recovery.warmSeq { return "a warm state at seq \(seq)" }
+        return recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record"
     }
 
     /// Drains the sockets into the machine, lets time pass, makes the records durable, and sends what depends on them.
@@ -148,6 +165,7 @@ struct ReducerService<Definition: LoopDefinition> {
             sockets.settleInboxes { intake.owner(of: $0) }
             for (counter, count) in sockets.takeConnectionCounts() { intake.count(counter, count) }
             intake.connections = sockets.connectionRoom
+            intake.journalLease = journal.lease
             intake.follow(sockets.subscriptions)
             for stream in begun { intake.publishAgain(stream) }
             intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {

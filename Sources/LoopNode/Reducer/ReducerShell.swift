@@ -50,17 +50,16 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let keyWatch = try ring.map { ring throws(NodeError) in
             try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
         }
-        var listeners = Standby.Listeners()
-        let journal: any Journal
+        let gained: Gained
         if let opened {
-            journal = opened
+            gained = Gained(journal: opened)
         } else {
             configuration.onListening(holder.sockets.bound)
-            (journal, listeners) = try Self.standBy(holder, configuration, ring, log, isStopping)
+            gained = try Self.standBy(definition, holder, configuration, ring, log, isStopping)
         }
         let mailItem = holder.sockets.watch(descriptor: mailbox.descriptor)
         var hadCrash = false
-        let file = try crashNote(beside: journal, configuration, log, hadCrash: &hadCrash)
+        let file = try crashNote(beside: gained.journal, configuration, log, hadCrash: &hadCrash)
         let note: CrashNote? =
             switch file {
             case .some(let file): file.note
@@ -70,7 +69,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
             holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
             hadCrash: hadCrash)
-        try shell.serve(journal, listeners)
+        try shell.serve(gained)
         if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
         return shell
     }
@@ -209,9 +208,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     ) throws -> any Journal {
         do {
             return try configuration.journal.open(
-                JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: configuration.waitsForJournal,
-                    address: configuration.address(), isStopping: isStopping, note: { log.note(.journal, $0) }))
+                opening(
+                    configuration, waits: configuration.waitsForJournal, address: configuration.address(), log,
+                    isStopping))
         } catch {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")
@@ -234,13 +233,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         return file
     }
 
-    private mutating func serve(_ opened: any Journal, _ listeners: Standby.Listeners) throws {
-        var journal = opened
+    private mutating func serve(_ gained: Gained) throws {
+        var journal = gained.journal
         let mailbox = mailbox
         do {
             let service = try ReducerService(
-                definition, configuration: configuration, journal: journal, listeners: listeners,
-                advertised: configuration.address(bound: holder.sockets.bound), note: note,
+                definition, configuration: configuration, journal: journal, listeners: gained.listeners,
+                warm: gained.warm.take(), advertised: configuration.address(bound: holder.sockets.bound), note: note,
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
                 keys: ring?.allowed, log: log,
                 isStopping: isStopping, post: { mailbox.post($0) })
@@ -270,7 +269,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
-        if failure?.error != error {
+        if failure?.error != error, !isStopping() {
             log.note(
                 .journalFailed, "\(error); not ready, trying again from the journal until it can be written",
                 [.reason("\(error)")])
@@ -281,8 +280,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func recoverIfDue() throws {
         guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
         do {
-            let (journal, listeners) = try openAgain()
-            try serve(journal, listeners)
+            try serve(try openAgain())
             // The epoch's first records show whether the journal can be written.
             _ = try service?.turn(&holder.sockets)
             log.note(.journalRestored, "the journal can be written again")
@@ -293,18 +291,14 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// A standby that has lost the journal to another process stands by again.
-    private mutating func openAgain() throws -> (any Journal, Standby.Listeners) {
+    private mutating func openAgain() throws -> Gained {
         guard configuration.isStandby else {
-            let journal = try configuration.journal.open(
-                JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: false,
-                    address: configuration.address(bound: holder.sockets.bound), isStopping: isStopping,
-                    note: { [log] in log.note(.journal, $0) }))
-            return (journal, Standby.Listeners())
+            let address = configuration.address(bound: holder.sockets.bound)
+            return Gained(
+                journal: try configuration.journal.open(
+                    Self.opening(configuration, waits: false, address: address, log, isStopping)))
         }
-        let standby = Self.makeStandby(holder, configuration, ring, log)
-        let journal = try Self.open(standby, configuration, log, isStopping)
-        return (journal, standby.listeners)
+        return try Self.waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
     }
 
     private mutating func answerWhileFailed() throws {

@@ -1,4 +1,6 @@
+import LoopCluster
 import LoopCore
+import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -31,11 +33,12 @@ private final class Pair: Sendable {
         }
     }
 
-    func start(_ index: Int) throws -> Member {
+    func start(_ index: Int, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }) throws -> Member {
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(addresses[index]), journal: place, log: .silent)
         configuration.isStandby = true
         configuration.silenceLimit = .seconds(2)
+        change(&configuration)
         let node = try ReducerNode(jobs, configuration: configuration)
         return Member(node: node, run: Task { try await node.run() })
     }
@@ -109,6 +112,83 @@ private final class Pair: Sendable {
         #expect(door.arrivedCount == 4)
         await sender.close()
         await observer.close()
+    }
+
+    @Test func `follows the journal while it waits, and goes on from what it has`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let lines = Locked<[String]>([])
+        let second = try pair.start(1) { configuration in
+            configuration.log = LogHandler { event in lines.withLock { $0.append(event.text) } }
+        }
+        let sender = try pair.remote(pair.both)
+        for number in 0..<20 { try await sender.sendAndConfirm(.note("\(number)")) }
+        let report = try await pair.status(of: pair.addresses[1]) { $0.seq == 20 && $0.following?.lag == 0 }
+        #expect(report.following?.coldBecause == nil && report.following?.lagMilliseconds != nil)
+        #expect(report.following?.position ?? 0 > 20)
+        await first.kill()
+        try await sender.sendAndConfirm(.note("last"))
+        #expect(
+            lines.withLock {
+                $0.contains { $0.hasPrefix("recovered seq 20 from a warm state at seq 20 and 0 records in") }
+            })
+        let (_, state) = try await sender.currentState(within: .seconds(60))
+        #expect(state.notes == (0..<20).map(String.init) + ["last"])
+        await sender.close()
+        second.node.stop()
+        _ = try await second.run.value
+    }
+
+    /// A database that does not answer keeps whoever asks it waiting.
+    @Test func `answers peers while its journal answers nothing`() async throws {
+        let gate = Monitor(false)
+        let place = JournalPlace(
+            path: { _ in nil },
+            open: { opening throws(JournalError) in
+                gate.wait(until: { $0 })
+                return try JournalPlace.memory.open(opening)
+            }, read: nil)
+        let pair = try Pair(Jobs(ends: false), journal: place)
+        let reducer = try pair.start(0)
+        for _ in 0..<3 {
+            let report = try await pair.status(of: pair.addresses[0]) { _ in true }
+            #expect(report.isStandby && report.leader == nil)
+            #expect(report.following?.coldBecause == "a journal in memory cannot be followed")
+        }
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        reducer.node.stop()
+        _ = try await reducer.run.value
+    }
+
+    @Test func `has a lease and a deadline within limits`() throws {
+        let changes: [@Sendable (inout ReducerNodeConfiguration) -> Void] = [
+            { $0.journalLease = .milliseconds(249) }, { $0.journalLease = .seconds(61) },
+            { $0.journalDeadline = .zero }, { $0.journalDeadline = .seconds(601) },
+        ]
+        for change in changes {
+            var configuration = ReducerNodeConfiguration()
+            change(&configuration)
+            let error = #expect(throws: NodeError.self) { try ReducerNode(Jobs(), configuration: configuration) }
+            #expect(error?.description.contains(", and must be from 0.25 seconds to ") == true)
+        }
+    }
+
+    @Test func `says why it does not follow a journal that cannot be followed`() async throws {
+        let pair = try Pair(Jobs(ends: false), journal: SharedDisk().place)
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        let report = try await pair.status(of: pair.addresses[1]) {
+            $0.following?.coldBecause == "this journal cannot be followed"
+        }
+        #expect(report.seq == 0 && report.isStandby)
+        for member in [second, first] {
+            member.node.stop()
+            _ = try await member.run.value
+        }
     }
 
     @Test func `is heard when it takes over by those who know it alone`() async throws {
