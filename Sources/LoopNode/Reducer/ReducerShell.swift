@@ -303,41 +303,20 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     private mutating func answerWhileFailed() throws {
         guard let failure else { return }
-        let report = failure.report(loop: Definition.name, schema: UInt64(Definition.schema))
-        let document = try CBOR.encode(report)
-        var routes: [[UInt8]] = []
+        var answers: [(route: [UInt8], messages: [ToPeer])] = []
         let allowed = ring?.allowed
         try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
-            if let allowed, case .key(let key) = principal, allowed[key] == nil { return }
-            if case .statusRequest = request, case .router(let id) = route { routes.append(id) }
+            guard case .router(let id) = route, let request, Standby.may(.readStatus, principal, allowed) else {
+                return
+            }
+            answers.append((id, try failure.answer(to: request, Definition.self)))
         }
-        for id in routes {
-            let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: .status(document))
-            _ = try holder.sockets.reply(frame, to: id)
+        for (id, messages) in answers {
+            for message in messages {
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
+                _ = try holder.sockets.reply(frame, to: id)
+            }
         }
         try holder.sockets.drainSubscriptions(for: .milliseconds(5))
-    }
-}
-
-/// Why a reducer does not serve, and when it tries again.
-private struct JournalFailure {
-    let error: JournalError
-    let tries: Int
-    let retryAt: MonotonicTime
-
-    func report(loop: String, schema: UInt64) -> StatusReport {
-        var report = StatusReport(loop: loop, schema: schema)
-        report.notReadyBecause = "\(error)"
-        return report
-    }
-}
-
-extension JournalError.Kind {
-    /// Whether it may be well again later.
-    fileprivate var mayPass: Bool {
-        switch self {
-        case .full, .readOnly, .failedDisk, .locked, .unreachable: true
-        case .corrupt, .foreign, .misuse: false
-        }
     }
 }
