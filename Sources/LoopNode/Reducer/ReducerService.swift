@@ -52,6 +52,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private var listeners: Standby.Listeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
+    /// An operator has asked to let another reducer lead.
+    private(set) var stepDownRequest: JournalRequest?
 
     /// How long records may wait to be written where they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
@@ -97,6 +99,7 @@ struct ReducerService<Definition: LoopDefinition> {
             sessionsPerKeyMax: configuration.sessionsPerKeyMax,
             publisher: addresses.publisher, collector: addresses.collector)
         limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
+        limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
         limits.advertised = advertised
         limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
@@ -249,6 +252,7 @@ struct ReducerService<Definition: LoopDefinition> {
         case .trim(let before):
             let first = try journal.trim(before: before)
             answer(.done("the journal begins at seq \(first) now"), to: request)
+        case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()
             if let refusal = queries.take(reading, for: request, newest: newestState()) {
@@ -297,16 +301,29 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// A clean end: an ordinary start after it replays nothing.
-    mutating func finish() {
+    /// - Parameter takesSnapshot: false: the next one has followed, and needs none.
+    /// - Returns: the state, for whoever follows the journal from here on.
+    @discardableResult
+    mutating func finish(takesSnapshot: Bool = true) -> WarmState<Definition>? {
         do {
             try journal.flush()
             // What a begin has written and no turn has appended yet is not in the journal: a snapshot would be ahead of it.
             let isDurable = machine.core.position == journal.position
-            if isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) { try add(written) }
+            if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) {
+                try add(written)
+            }
         } catch {
             log.note(.snapshotFailed, "no snapshot was made at the end: \(error)", [.reason("\(error)")])
         }
+        let warm = WarmState(of: machine.core, at: journal)
         journal.close()
+        return warm
+    }
+
+    /// The same, where another reducer is to lead: what runs in this process ends first.
+    mutating func stepDown(takesSnapshot: Bool) -> WarmState<Definition>? {
+        local?.die()
+        return finish(takesSnapshot: takesSnapshot)
     }
 
     /// The outcome was told: the next run starts over.

@@ -31,7 +31,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
-    private let hadCrash: Bool
+    private var hadCrash: Bool
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
@@ -139,6 +139,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             end = try service?.turn(&holder.sockets)
             if let lost = end?.historyLost { try service?.goOn(without: lost) }
+            if let request = service?.stepDownRequest {
+                try stepDown(request)
+                return nil
+            }
         } catch let error as JournalError {
             try fail(error)
             return nil
@@ -260,12 +264,58 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Nothing that depended on the failed records has left, and nothing will.
-    private mutating func fail(_ error: JournalError) throws {
-        service?.abandon()
+    /// Lets another reducer lead: everything that was appended is durable, and nothing more is taken. Then it stands by.
+    private mutating func stepDown(_ request: JournalRequest) throws {
+        let left = Left()
+        try letGo(left, request)
+        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, left, isStopping)
+        try renewNote(gained.journal)
+        try serve(gained)
+    }
+
+    private mutating func letGo(_ left: Left, _ request: JournalRequest) throws {
+        guard case .stepDown(let takesSnapshot, let who) = request.question, var service = service.take() else {
+            return
+        }
+        let (seq, epoch) = (service.machine.seq, service.machine.epoch)
+        left.peers = service.machine.memberPeers
+        left.warm = service.stepDown(takesSnapshot: takesSnapshot)
+        left.standsBackUntil = SystemClock.monotonic + max(configuration.journalLease * 3, .seconds(3))
+        forgetService()
+        log.note(
+            .standby, "\(who) has asked it to step down: it has led until seq \(seq), in epoch \(epoch)", [.seq(seq)])
+        try answer(.done("it has let go of the journal at seq \(seq), in epoch \(epoch.number)"), to: request)
+    }
+
+    private func answer(_ answer: AdministrationAnswer, to request: JournalRequest) throws {
+        guard case .router(let id) = request.route else { return }
+        for part in AnswerPart.parts(of: try CBOR.encode(answer), request: request.number) {
+            _ = try holder.sockets.reply(
+                PeerFrame(history: .none, epoch: .none, session: .none, message: .answer(part)), to: id)
+        }
+    }
+
+    /// Another process may have written the note meanwhile.
+    private mutating func renewNote(_ journal: any Journal) throws {
+        switch crashNote {
+        case .some(let file):
+            guard let line = try file.begin(history: journal.history) else { return }
+            hadCrash = true
+            log.note(.crashed, line, [.reason(line)])
+        case .none: break
+        }
+    }
+
+    private mutating func forgetService() {
         if let item = localItem { holder.sockets.unwatch(item) }
         localItem = nil
         service = nil
+    }
+
+    /// Nothing that depended on the failed records has left, and nothing will.
+    private mutating func fail(_ error: JournalError) throws {
+        service?.abandon()
+        forgetService()
         guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
@@ -298,7 +348,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 journal: try configuration.journal.open(
                     Self.opening(configuration, waits: false, address: address, log, isStopping)))
         }
-        return try Self.waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
+        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
+        try renewNote(gained.journal)
+        return gained
     }
 
     private mutating func answerWhileFailed() throws {
