@@ -10,8 +10,8 @@ public enum ControlProgram {
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
         SendCommand.subcommand, ParkedCommand.subcommand, QuarantineCommand.subcommand, SchedulesCommand.subcommand,
         HistoryCommand.subcommand, StateCommand.subcommand, SchemaCommand.subcommand, VerifyCommand.subcommand,
-        TrimCommand.subcommand, ServeCommand.subcommand, JournalCommand.subcommand, KeygenCommand.subcommand,
-        NewCommand.subcommand,
+        TrimCommand.subcommand, StepDownCommand.subcommand, ServeCommand.subcommand, JournalCommand.subcommand,
+        KeygenCommand.subcommand, NewCommand.subcommand,
     ]
 
     /// The command line, for its help and for tests.

@@ -49,6 +49,11 @@ extension SQLiteJournal {
     /// Where peers find the process that has the journal of this path, while one has it; nil: it does not say.
     public static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
 
+    /// Whether this process was the last one that had the journal of this path, as a reducer of this address.
+    package static func wasThisProcessLast(at path: String, address: String?) -> Bool {
+        OwnerLock.isMarked(JournalPaths(path).lock, address: address)
+    }
+
     package static func open(
         _ path: String, loop: String, durability: Durability, newHistory: History, address: String? = nil,
         whileLocked: ((JournalError) -> Bool)?, layer: FileLayer, opensMoved: Bool = false

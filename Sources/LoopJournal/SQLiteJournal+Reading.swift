@@ -42,6 +42,30 @@ extension SQLiteJournal {
         return try reader.position(before: seq, in: file)
     }
 
+    /// The end of the row that ends with a record; nil: no row ends there.
+    /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was closed.
+    public func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
+        let file = try readable("be read")
+        if isReadOnly { try refresh() } else { try settle() }
+        return try reader.end(ofRowAt: position, in: file)
+    }
+
+    /// The records behind those that a reader has; nil: the row on which it stands is not there, or the file has lost its name to
+    /// another one.
+    /// - Throws: `JournalError` as `records(after:bytesMax:)`.
+    public func page(
+        after position: UInt64, checksum: UInt32?, bytesMax: Int
+    ) throws(JournalError) -> FollowedPage? {
+        let file = try readable("read the records after \(position)")
+        if isReadOnly {
+            if try file.hasMoved() { return nil }
+            try refresh()
+        } else {
+            try settle()
+        }
+        return try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: file)
+    }
+
     /// What the process that writes has appended since: for journals that were opened for reading.
     func refresh() throws(JournalError) {
         let file = try readable("be read")

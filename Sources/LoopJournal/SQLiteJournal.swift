@@ -11,7 +11,7 @@ internal import SQLite
 ///                                 └──▶ the file, from time to time
 ///
 /// It belongs to one thread. One process at a time may write; others may read meanwhile.
-public final class SQLiteJournal: Journal {
+public final class SQLiteJournal: FollowedJournal {
     /// The path of the file, as it was given at the opening.
     public let path: String
     /// The name of the loop that it belongs to.

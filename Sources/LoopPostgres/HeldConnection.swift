@@ -116,10 +116,11 @@ final class HeldConnection: Sendable {
     ) throws(JournalError) -> Result {
         let condition = try condition(operation)
         return try use(operation, isProof: true) { session throws(JournalError) in
+            let short = session.limit
             do throws(PostgresError) {
                 return try session.connection.transaction(operation, within: limit) {
                     connection throws(PostgresError) in
-                    let held = try connection.run(Self.renewal, condition, operation, within: PostgresSession.limit)
+                    let held = try connection.run(Self.renewal, condition, operation, within: short)
                     guard held.affectedCount == 1 else {
                         throw PostgresError(.lost, operation, text: "another process holds the journal now")
                     }
@@ -192,6 +193,9 @@ final class HeldConnection: Sendable {
     }
 
     // MARK: The lease
+
+    /// How long it lasts, and when it was proven last.
+    var heldLease: JournalLease { JournalLease(duration: lease, provenAt: turn.withLock { $0.provenAt }) }
 
     private static let renewal = PreparedStatement(
         "renew", "UPDATE loop_journal SET renewals = renewals + 1 WHERE id = $1 AND term = $2 AND nonce = $3")

@@ -10,13 +10,9 @@ extension JournalPlace {
     /// - Parameters:
     ///   - url: the database.
     ///   - keptAs: which of the loop's journals is read; only the current one is opened for writing.
+    ///
+    /// How long its lease lasts, and how long a statement may take, is said by `ReducerNodeConfiguration`.
     public static func postgres(_ url: ConnectionString, keptAs: KeptAs = .current) -> JournalPlace {
-        postgres(url, keptAs: keptAs, lease: PostgresOpening.standardLease)
-    }
-
-    package static func postgres(
-        _ url: ConnectionString, keptAs: KeptAs = .current, lease: Duration
-    ) -> JournalPlace {
         let memories = Locked([String: JournalMemory]())
         @Sendable func memory(of loop: String) -> JournalMemory {
             memories.withLock { memories in
@@ -40,7 +36,9 @@ extension JournalPlace {
                 try refuseWriting()
                 var opening = PostgresOpening(loop: request.loop, newHistory: History(SystemRandom.uint64() | 1))
                 opening.durability = request.durability
-                opening.lease = lease
+                opening.lease = request.lease
+                opening.deadline = request.deadline
+                opening.standsBackUntil = request.standsBackUntil
                 opening.address = request.address
                 opening.whileWaiting = request.whileWaiting
                 opening.waits = request.waits

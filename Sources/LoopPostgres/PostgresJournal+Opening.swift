@@ -1,5 +1,5 @@
 package import LoopCluster
-internal import LoopCore
+package import LoopCore
 internal import LoopJournal
 package import LoopNode
 package import LoopWire
@@ -19,6 +19,10 @@ package struct PostgresOpening {
     package var waits = false
     /// Called while it waits, about 20 times a second, with what is known of the holder; returns whether to go on waiting.
     package var whileWaiting: ((JournalOwner) -> Bool)?
+    /// How long a short statement may take.
+    package var deadline = ReducerNodeConfiguration.standardDeadline
+    /// Until then it takes the journal only if another process has held it since this one did.
+    package var standsBackUntil: MonotonicTime?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
     /// Told once of each thing that it waits for.
@@ -33,8 +37,7 @@ package struct PostgresOpening {
         self.newHistory = newHistory
     }
 
-    /// A second: a healthy holder renews four times in it.
-    package static let standardLease = Duration.seconds(1)
+    package static let standardLease = ReducerNodeConfiguration.standardLease
 }
 
 extension PostgresJournal {
@@ -83,11 +86,13 @@ extension PostgresJournal {
     private static func openOnce(
         _ url: ConnectionString, _ opening: PostgresOpening, _ memory: JournalMemory
     ) throws(JournalError) -> PostgresJournal {
-        let takeover = Takeover(
+        var takeover = Takeover(
             url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
             lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
             whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, note: opening.note,
             renews: opening.renews)
+        takeover.limit = opening.deadline
+        takeover.standsBackUntil = opening.standsBackUntil
         let (held, row, report) = try takeover.run()
         do throws(JournalError) {
             let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)

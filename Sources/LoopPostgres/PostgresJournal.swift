@@ -15,7 +15,7 @@ internal import PostgreSQL
 ///
 /// Nothing is repeated after an error: the caller opens the journal again, which begins a new term, and goes on from what is
 /// there. It belongs to one thread; a second thread of its own renews its lease.
-package final class PostgresJournal: Journal {
+package final class PostgresJournal: FollowedJournal {
     /// The name of the loop that it belongs to.
     package let loop: String
     /// The first history of the journal, made with it. A later one stands in a record.
@@ -172,6 +172,9 @@ package final class PostgresJournal: Journal {
     /// - Throws: `JournalError` of kind `.unreachable` if another process may hold the journal.
     package func prove() throws(JournalError) { try held.renew("prove that it leads") }
 
+    /// The lease, which other processes watch; nil where it only reads.
+    package var lease: JournalLease? { isReadOnly ? nil : held.heldLease }
+
     /// Does nothing: no record waits to be written.
     package func flush() throws(JournalError) {}
 
@@ -214,16 +217,39 @@ package final class PostgresJournal: Journal {
         return try reader.position(before: seq, in: rows)
     }
 
+    /// The end of the row that ends with a record; nil: no row ends there.
+    package func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
+        try refreshIfReading()
+        return try reader.end(ofRowAt: position, in: rows)
+    }
+
+    /// The records behind those that a reader has; nil: the row on which it stands is not there, or another journal has the place.
+    package func page(
+        after position: UInt64, checksum: UInt32?, bytesMax: Int
+    ) throws(JournalError) -> FollowedPage? {
+        guard try refreshIfReading() else { return nil }
+        do throws(JournalError) {
+            return try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: rows)
+        } catch {
+            // What was asked for may have been trimmed meanwhile.
+            guard error.kind == .corrupt, try refreshIfReading(), position < reader.base.position else { throw error }
+            return nil
+        }
+    }
+
     /// What the process that writes has appended since.
-    func refreshIfReading() throws(JournalError) {
-        guard isReadOnly else { return }
+    /// - Returns: whether it is the journal of its place still.
+    @discardableResult
+    func refreshIfReading() throws(JournalError) -> Bool {
+        guard isReadOnly else { return true }
         let (loop, keptAs) = (loop, keptAs)
         let row = try held.use("be read") { session throws(JournalError) in try session.row(of: loop, keptAs) }
         // One that was set aside meanwhile stays what it was.
-        guard let row, row.id == held.journalID else { return }
+        guard let row, row.id == held.journalID else { return false }
         reader.base = row.base
         reader.tail = row.tail
         hasEnded = row.hasEnded
+        return true
     }
 
     // MARK: Ending

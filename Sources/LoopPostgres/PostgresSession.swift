@@ -1,4 +1,6 @@
 internal import LoopCluster
+internal import LoopCore
+internal import LoopNode
 internal import PostgreSQL
 
 /// A connection that is set up for a journal: without the server's own time limits, and directly to one backend.
@@ -19,9 +21,10 @@ struct PostgresSession: ~Copyable {
     /// The setting under which a commit is as durable as the server makes it.
     private(set) var synchronousCommit = "on"
 
-    /// How long a short statement may take, its commit included. A commit waits for the standbys: longer than any healthy one
-    /// is late, and shorter than people are patient.
-    static let limit = Duration.seconds(5)
+    /// How long a short statement may take if nothing else is said.
+    static let limit = ReducerNodeConfiguration.standardDeadline
+    /// How long a short statement may take, its commit included. A commit waits for the standbys.
+    var limit = Self.limit
     /// How long each host may take to be connected to.
     static let connectLimit = Duration.seconds(2)
     /// How long a statement may take that touches many rows.
@@ -31,10 +34,12 @@ struct PostgresSession: ~Copyable {
     /// - Parameters:
     ///   - name: by which other sessions of the server know it.
     ///   - hosts: which host is tried first; learns of each that does not vouch for its commits. Nil: the URL's first.
+    ///   - limit: how long a short statement may take.
     static func open(
-        _ url: ConnectionString, for use: Use, name: String, hosts: HostChoice? = nil
+        _ url: ConnectionString, for use: Use, name: String, hosts: HostChoice? = nil, limit: Duration = Self.limit
     ) throws(JournalError) -> PostgresSession {
-        var session = PostgresSession(try connect(url, for: use, hosts), url, hosts)
+        var session = PostgresSession(try connect(url, for: use, hosts, limit), url, hosts)
+        session.limit = limit
         try session.setUp(use, name)
         return session
     }
@@ -46,9 +51,10 @@ struct PostgresSession: ~Copyable {
     }
 
     private static func connect(
-        _ url: ConnectionString, for use: Use, _ hosts: HostChoice?
+        _ url: ConnectionString, for use: Use, _ hosts: HostChoice?, _ limit: Duration
     ) throws(JournalError) -> PostgresConnection {
-        var defaults = ["connect_timeout": "2", "tcp_user_timeout": "5000", "client_encoding": "UTF8"]
+        let unanswered = "\(limit.wholeNanoseconds / 1_000_000)"
+        var defaults = ["connect_timeout": "2", "tcp_user_timeout": unanswered, "client_encoding": "UTF8"]
         // A standby cannot be written; of several hosts the primary is meant.
         if use != .reading { defaults["target_session_attrs"] = "read-write" }
         do throws(PostgresError) {
@@ -125,10 +131,10 @@ struct PostgresSession: ~Copyable {
 
     /// Runs a statement; see `PostgresConnection`.
     mutating func run(
-        _ sql: String, _ parameters: [Parameter], _ operation: String, within limit: Duration = Self.limit
+        _ sql: String, _ parameters: [Parameter], _ operation: String, within limit: Duration? = nil
     ) throws(JournalError) -> QueryResult {
         do throws(PostgresError) {
-            return try connection.run(sql, parameters, operation, within: limit)
+            return try connection.run(sql, parameters, operation, within: limit ?? self.limit)
         } catch {
             throw failure(operation, error)
         }
@@ -144,7 +150,7 @@ struct PostgresSession: ~Copyable {
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
     ) throws(JournalError) -> QueryResult {
         do throws(PostgresError) {
-            return try connection.run(statement, parameters, operation, within: Self.limit)
+            return try connection.run(statement, parameters, operation, within: limit)
         } catch {
             throw failure(operation, error)
         }
@@ -155,7 +161,7 @@ struct PostgresSession: ~Copyable {
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
     ) throws(JournalError) {
         do throws(PostgresError) {
-            try connection.send(statement, parameters, operation, within: Self.limit)
+            try connection.send(statement, parameters, operation, within: limit)
         } catch {
             throw failure(operation, error)
         }

@@ -18,13 +18,17 @@ struct Takeover {
     /// Where peers find this process; nil: it is not known.
     let address: String?
     let waits: Bool
-    /// Called while it waits, with what is known of the holder; returns whether to go on waiting. Nil: it sleeps.
+    /// Called while it waits, with what is known of the holder; returns whether to go on waiting.
     let whileWaiting: ((JournalOwner) -> Bool)?
     let isStopping: @Sendable () -> Bool
     let note: (String) -> Void
     var renews = true
     /// Where it moves the journal, which may have been begun before; nil: it opens none that moves.
     var movesTo: String?
+    /// How long a short statement may take.
+    var limit = PostgresSession.limit
+    /// Until then it takes the journal only if another process has held it since this one did.
+    var standsBackUntil: MonotonicTime?
 
     /// How long it waits between two looks, in microseconds.
     private static let looksEvery: UInt32 = 50_000
@@ -57,7 +61,7 @@ struct Takeover {
         _ said: inout Set<String>
     ) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
         var session = try PostgresSession.open(
-            url, for: .writing(durability), name: applicationName, hosts: memory.hosts)
+            url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
         try PostgresSchema.check(&session, url)
         while true {
             guard let row = try session.row(of: loop, .current) else {
@@ -73,6 +77,8 @@ struct Takeover {
             }
             let verdict = row.isReleased || row.holder == memory.holder ? .free : watch(row)
             switch verdict {
+            case .free where standsBack(from: row):
+                guard pause(JournalOwner()) else { throw locked(row) }
             case .free:
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
@@ -98,12 +104,18 @@ struct Takeover {
         }
     }
 
-    /// Waits a moment.
+    /// Waits a moment, however often it is asked for something meanwhile.
     /// - Returns: whether to go on waiting.
     private func pause(_ owner: JournalOwner) -> Bool {
-        if let whileWaiting { return whileWaiting(owner) && !isStopping() }
+        if let whileWaiting, !whileWaiting(owner) || isStopping() { return false }
         usleep(Self.looksEvery)
         return true
+    }
+
+    /// A process that has stepped down lets another one take the journal first.
+    private func standsBack(from row: JournalRow) -> Bool {
+        guard let standsBackUntil, row.holder == memory.holder else { return false }
+        return SystemClock.monotonic < standsBackUntil
     }
 
     private func watch(_ row: JournalRow) -> LeaseWatch.Verdict {
@@ -156,7 +168,7 @@ struct Takeover {
         let operation = "be taken over"
         let found: QueryResult
         do throws(PostgresError) {
-            found = try session.connection.run(Self.statement, parameters, operation, within: PostgresSession.limit)
+            found = try session.connection.run(Self.statement, parameters, operation, within: session.limit)
         } catch {
             if error.isLockTimeout { return nil }
             throw session.failure(operation, error)

@@ -1,4 +1,6 @@
+import Foundation
 import Glibc
+import LoopCore
 import LoopLock
 import LoopNode
 import LoopPostgres
@@ -8,8 +10,8 @@ import TestDatabase
 import TestFolders
 import Testing
 
-/// Two reducer processes with one journal: the leader is killed, and the standby takes over.
-@Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader that is killed` {
+/// Two reducer processes with one journal: the leader is killed or steps down, and the standby takes over.
+@Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader with a standby` {
     private let folder = TestFolder()
     private let addresses = [freeAddress(), freeAddress()]
 
@@ -61,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: Setting.allCases)
-    func `is followed by its standby, and no event is lost or applied twice`(setting: Setting) async throws {
+    func `that is killed is followed by it, and no event is lost or applied twice`(setting: Setting) async throws {
         let hasKeys = setting == .fileWithKeys
         let journal = try await journal(setting)
         let both = addresses.map(\.description).joined(separator: ",")
@@ -71,6 +73,7 @@ import Testing
         try await wait(first.lines, for: "listening at")
         var second = try reducer(1, journal: journal, hasKeys: hasKeys)
         try await wait(second.lines, for: "standing by: the leader is at \(addresses[0])")
+        try await wait(second.lines, for: "standing by: follows the journal")
         let worker = try ChildProcess(
             .init(
                 Executables.path("loop-effect"), ["counter", "--reducer", both] + options, output: .lines { _, _ in }))
@@ -86,18 +89,84 @@ import Testing
             _ = await first.process.wait()
             _ = try await sender.send(Self.event, confirmed: true)
             try await wait(second.lines, for: "listening at \(addresses[standby])")
+            // It replays what it has not followed, and no more.
+            try await wait(second.lines, for: "from a warm state at seq")
             first = second
             second = try reducer(leader, journal: journal, hasKeys: hasKeys)
             try await wait(second.lines, for: "standing by: the leader is at \(addresses[standby])")
+            try await wait(second.lines, for: "standing by: follows the journal")
         }
         let table = try await Program.run(Executables.path("loopctl"), ["status", "--reducer", both] + options)
         #expect(table.contains("\(addresses[0])  leader"))
         #expect(table.contains("\(addresses[1])  standby") && table.contains("follows \(addresses[0])"))
+        #expect(table.contains("lease 1000 ms, proven") == (setting == .database), "\(table)")
         // Whoever is asked, the leader answers.
         for address in addresses.map(\.description) + [both] {
             let state = try await Program.run(
                 Executables.path("loopctl"), ["state", "--json", "--reducer", address, "--timeout", "60s"] + options)
             #expect(state.contains(#""count":104"#), "\(state)")
+        }
+        await sender.close()
+        for process in [second.process, first.process] {
+            process.terminate()
+            #expect(await process.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+
+    /// How often the leader steps down: more often to measure how long that takes.
+    private static let stepsCount = ProcessInfo.processInfo.environment["LOOP_MEASURE"] == nil ? 4 : 20
+
+    @Test(arguments: Setting.allCases)
+    func `that steps down follows it, back and forth, and no event is lost or applied twice`(
+        setting: Setting
+    ) async throws {
+        let hasKeys = setting == .fileWithKeys
+        let journal = try await journal(setting)
+        let peerKeys = hasKeys ? try await makeKeys() : nil
+        let both = addresses.map(\.description).joined(separator: ",")
+        let options = hasKeys ? ["--key", secret, "--reducer-key", "\(keys)/server.key"] : []
+        let first = try reducer(0, journal: journal, hasKeys: hasKeys)
+        try await wait(first.lines, for: "listening at")
+        let second = try reducer(1, journal: journal, hasKeys: hasKeys)
+        let worker = try ChildProcess(
+            .init(
+                Executables.path("loop-effect"), ["counter", "--reducer", both] + options, output: .lines { _, _ in }))
+        defer { worker.kill() }
+        let known = addresses.map { $0.with(peerKeys) }
+        let sender = try RemoteConnection(
+            loop: "counter", reducer: try ReducerAddress(parsing: both).with(peerKeys), name: "sender",
+            observing: .nothing, log: .silent)
+        var times: [Duration] = []
+        for round in 0..<Self.stepsCount {
+            let (leader, standby) = (round % 2, (round + 1) % 2)
+            for _ in 0..<25 { _ = try await sender.send(Self.event, confirmed: false) }
+            _ = try await status(of: known[standby]) { $0.isStandby && $0.seq > 0 && $0.following?.lag == 0 }
+            let began = SystemClock.monotonic
+            if round == 1 {
+                let said = try await Program.run(
+                    Executables.path("loopctl"), ["step-down", "--reducer", both] + options)
+                #expect(said.contains("it has let go of the journal at seq "), "\(said)")
+                #expect(said.contains("\(addresses[standby]) leads in epoch \(round + 2), "), "\(said)")
+            } else {
+                let reducer = known[leader]
+                _ = try await NodeThread.run("ask") {
+                    var call = try AdministrationCall(reducer: reducer)
+                    return try call.ask(.stepDown(takesSnapshot: false, who: "test"), within: .seconds(60))
+                }
+            }
+            _ = try await sender.send(Self.event, confirmed: true)
+            times.append(SystemClock.monotonic - began)
+        }
+        for lines in [first.lines, second.lines] {
+            let said = lines.withLock { $0 }
+            #expect(said.count { $0.contains("from a warm state at seq") } == Self.stepsCount / 2, "\(said)")
+        }
+        let state = try await Program.run(
+            Executables.path("loopctl"), ["state", "--json", "--reducer", both, "--timeout", "60s"] + options)
+        #expect(state.contains(#""count":\#(Self.stepsCount * 26)"#), "\(state)")
+        if Self.stepsCount > 4 {
+            let sorted = times.sorted().map { $0.wholeNanoseconds / 1_000_000 }
+            print("\(setting): from a step-down to an event of the successor: \(sorted) ms")
         }
         await sender.close()
         for process in [second.process, first.process] {

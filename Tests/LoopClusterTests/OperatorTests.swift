@@ -43,6 +43,24 @@ import Testing
         return reducer
     }
 
+    @Test func `has a reducer step down that can follow another one, and no other`() throws {
+        let request = AdministrationRequest.stepDown(takesSnapshot: true, who: String(repeating: "e", count: 300))
+        var bench = try ReducerBench()
+        let refused = bench.ask(request)
+        #expect(refused.refusal?.contains("started without --standby") == true && bench.journalRequests == [])
+        var configuration = ReducerConfiguration()
+        configuration.mayStepDown = true
+        bench = try ReducerBench(configuration: configuration)
+        _ = bench.say(.administration(request: 3, bench.document(request)), from: Self.tool)
+        // The shell answers when it has let go.
+        #expect(
+            bench.journalRequests.map(\.question)
+                == [.stepDown(takesSnapshot: true, who: String(repeating: "e", count: 256))])
+        let sender = bench.join(client, capacity: 0)
+        _ = try bench.send(sender, from: 1, .finish)
+        #expect(bench.ask(request).refusal == "the loop has ended")
+    }
+
     @Test func `sees what is parked, with its request`() throws {
         var (bench, _, grant) = try parked()
         let answer = bench.ask(.parked)

@@ -8,7 +8,7 @@ import Testing
         (
             [],
             "loopctl needs to be told what to do: up, status, ready, tail, send, parked, quarantine, schedules, "
-                + "history, state, schema, verify, trim, serve, journal, keygen, new; see loopctl --help"
+                + "history, state, schema, verify, trim, step-down, serve, journal, keygen, new; see loopctl --help"
         ),
         (["stats"], "unknown command 'stats'; did you mean status?"),
         (["status", "--jsn"], "unknown option --jsn; did you mean --json?"),

@@ -29,6 +29,7 @@ import Testing
                   verify      Replay the journal, and compare with its snapshots and state
                               hashes.
                   trim        Forget the journal's records before a seq.
+                  step-down   Have the reducer that leads let a standby lead.
                   serve       Serve a folder as a web site.
                   journal     Prepare a database for journals; move a journal there or back.
                   keygen      Make a key pair, for a peer or a reducer.

@@ -8,7 +8,10 @@ import Testing
         .worker: [.readStatus, .join, .runEffects],
         .observer: [.readStatus, .join, .followUpdates, .fetchStates, .followTransitions],
         .sender: [.readStatus, .join, .sendEvents, .explainEvents],
-        .admin: [.readStatus, .readHistory, .readSchema, .parked, .quarantine, .schedules, .trim, .drain, .shutDown],
+        .admin: [
+            .readStatus, .readHistory, .readSchema, .parked, .quarantine, .schedules, .trim, .drain, .shutDown,
+            .stepDown,
+        ],
         .reducer: [],
     ]
 

@@ -70,6 +70,52 @@ import Testing
         again.close()
     }
 
+    @Test func `who has stepped down takes it back when another one has had it, or when none wants it`() async throws {
+        let memory = JournalMemory()
+        try test.open(memory).close()
+        let test = test
+        let back = Task {
+            try await NodeThread.run("back") {
+                let journal = try test.open(memory) {
+                    $0.waits = true
+                    $0.standsBackUntil = SystemClock.monotonic + .seconds(3600)
+                }
+                try journal.append([record(2)])
+                journal.close()
+            }
+        }
+        let other = try test.open()
+        try other.append([record(1)])
+        other.close()
+        try await back.value
+        #expect(try test.records() == [record(1), record(2)])
+        let again = try test.open(memory) {
+            $0.waits = true
+            $0.standsBackUntil = SystemClock.monotonic + .milliseconds(100)
+        }
+        try again.append([record(3)])
+        again.close()
+    }
+
+    @Test func `who may say how long its lease is, and how long a statement may take`() throws {
+        let holder = try test.open {
+            $0.lease = .seconds(7)
+            $0.deadline = .milliseconds(300)
+        }
+        #expect(try test.run("SELECT lease_ms FROM loop_journal") == 7000)
+        try holder.append([record(1)])
+        let lease = try #require(holder.lease)
+        #expect(lease.duration == .seconds(7) && lease.provenAt <= SystemClock.monotonic)
+        // Another transaction keeps the row: the append is given up after that time.
+        var other = try PostgresConnection(test.url, within: TestJournal.limit)
+        _ = try other.run("BEGIN", "test", within: TestJournal.limit)
+        _ = try other.run("SELECT FROM loop_journal FOR UPDATE", "test", within: TestJournal.limit)
+        let began = SystemClock.monotonic
+        #expect(#expect(throws: JournalError.self) { try holder.append([record(2)]) }?.kind == .unreachable)
+        #expect(SystemClock.monotonic - began >= .milliseconds(300))
+        holder.close()
+    }
+
     @Test func `of two who want it at the same time`() async throws {
         try test.open(renews: false).abandon()
         let test = test

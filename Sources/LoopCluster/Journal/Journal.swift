@@ -42,6 +42,9 @@ public protocol Journal {
     /// - Throws: if another process may lead.
     mutating func prove() throws(JournalError)
 
+    /// How long after a sign of life of this process another one may take the journal; nil: never, while it is open.
+    var lease: JournalLease? { get }
+
     /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
     /// - Throws: where the records cannot be written.
     mutating func flush() throws(JournalError)
@@ -110,8 +113,25 @@ extension Journal {
     /// Nothing: the journal is this process's own as long as it is open.
     public mutating func prove() {}
 
+    /// Nil: nobody takes it.
+    public var lease: JournalLease? { nil }
+
     /// Closes it.
     public mutating func abandon() { close() }
+}
+
+/// The lease of a journal that other processes take over when its holder gives no sign of life.
+public struct JournalLease: Equatable, Sendable {
+    /// How long it lasts.
+    public var duration: Duration
+    /// When the newest commit began that has shown that this process holds the journal.
+    public var provenAt: MonotonicTime
+
+    /// Creates a lease from its parts.
+    public init(duration: Duration, provenAt: MonotonicTime) {
+        self.duration = duration
+        self.provenAt = provenAt
+    }
 }
 
 /// A snapshot of a loop as the journal lists it.

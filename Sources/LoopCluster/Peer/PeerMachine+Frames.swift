@@ -80,8 +80,15 @@ extension PeerMachine {
     }
 
     private mutating func wait(_ duration: Duration, because reason: String) {
-        guard case .joining = phase else { return }
-        phase.next = now + ReducerTerms.pause(duration)
+        let time = now + ReducerTerms.pause(duration)
+        switch phase {
+        // A reducer without its journal: it is not left for that, and greeted again.
+        case .introducing:
+            search.greet(from: time)
+            phase = .introducing(next: time)
+        case .joining: phase.next = time
+        case .claiming, .joined, .leaving, .over: return
+        }
         guard !reason.isEmpty, reason != busyReason else { return }
         busyReason = reason
         actions.append(.keptWaiting(reason: reason))

@@ -7,17 +7,21 @@ import LoopWire
 ///     newest snapshot ── corrupt ──▶ the one before ── … ──▶ none: from the first record
 ///            │                                                        │
 ///            └────────── every record after it, in order ◀────────────┘
+///
+/// A standby has a warm state, and goes on from that if the journal has the row on which it stands.
 public struct Recovery<Definition: LoopDefinition> {
     /// What was rebuilt.
     package private(set) var core: JournaledState<Definition>
-    /// The snapshot it began from; nil: from the first record.
+    /// The snapshot it began from; from a warm state, the newest one; nil: from the first record.
     public private(set) var snapshot: SnapshotEntry?
+    /// The seq of the warm state that it began from; nil: it did not begin from one.
+    public private(set) var warmSeq: Seq?
     /// How many records were replayed, and how many of them were events.
     public var recordsCount: UInt64 { counts.records }
     /// How many of the replayed records were events.
     public var eventsCount: UInt64 { counts.events }
     private var counts = ReplayCounts()
-    /// What people should know of: snapshots that could not be used.
+    /// What people should know of: snapshots and a warm state that could not be used.
     public private(set) var notes: [String] = []
 
     /// How much of the journal is held in memory at a time, in bytes.
@@ -32,6 +36,7 @@ public struct Recovery<Definition: LoopDefinition> {
     ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
     ///     arguments of the run.
     ///   - note: where each step is noted, should it be the process's last.
+    ///   - warm: where to go on, if the journal continues it; `notes` says why not otherwise.
     ///   - isStopped: asked before each record whether nobody needs the result any more.
     ///   - pages: gives the records after a position, as the journal does, with what could be decoded of them already;
     ///     nil: the journal is read here, and events are decoded one by one.
@@ -39,23 +44,24 @@ public struct Recovery<Definition: LoopDefinition> {
     public init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        isStopped: (() -> Bool)? = nil,
+        warm: consuming WarmState<Definition>? = nil, isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
         try self.init(
             definition, from: journal, coder: coder, through: limit, reinterprets: reinterprets,
-            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), isStopped: isStopped, pages: pages)
+            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), warm: warm.take(),
+            isStopped: isStopped, pages: pages)
     }
 
     /// The same, for a machine that breaks rules.
     package init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        breaking rules: BrokenRules, isStopped: (() -> Bool)? = nil,
+        breaking rules: BrokenRules, warm: consuming WarmState<Definition>? = nil, isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
-        try begin(definition, journal, coder, limit, ignoresArguments)
+        if try !goOn(from: warm.take(), journal) { try begin(definition, journal, coder, limit, ignoresArguments) }
         core.core.brokenRules = rules
         core.reinterprets = reinterprets
         core.ignoresArguments = ignoresArguments
@@ -64,6 +70,37 @@ public struct Recovery<Definition: LoopDefinition> {
             if let pages { return try pages(position) }
             return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
         }
+    }
+
+    /// A recovery that applies what it is given from here on: for whoever follows a journal.
+    init(beginningIn journal: any Journal, _ definition: Definition, coder: any ValueCoder, reinterprets: Bool) throws {
+        core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        try begin(definition, journal, coder, nil, false)
+        core.reinterprets = reinterprets
+    }
+
+    /// The same, from where one was.
+    init(going warm: WarmState<Definition>, reinterprets: Bool) {
+        core = warm.core
+        core.reinterprets = reinterprets
+    }
+
+    /// Applies the records that follow.
+    mutating func apply(_ page: DecodedPage, _ isStopped: (() -> Bool)?) throws(RecoveryError) {
+        _ = try core.core.replay(page, nil, isStopped, &counts)
+    }
+
+    /// - Returns: whether the journal continues a warm state.
+    private mutating func goOn(from warm: WarmState<Definition>?, _ journal: any Journal) throws(JournalError) -> Bool {
+        guard let warm else { return false }
+        if let refusal = try warm.refusal(by: journal) {
+            notes.append("the warm state at seq \(warm.seq) cannot be used: \(refusal)")
+            return false
+        }
+        core = warm.core
+        snapshot = try journal.snapshots().first
+        warmSeq = warm.seq
+        return true
     }
 
     private mutating func begin(

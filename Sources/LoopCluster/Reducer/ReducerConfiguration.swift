@@ -84,6 +84,8 @@ public struct ReducerConfiguration: Sendable {
     /// How long peers may take to find this reducer once they have noticed the silence of the one before: zero where it is always at
     /// the same address, ``LeaderSearch/walkMax`` where it may be at several.
     public var searchLimit = Duration.zero
+    /// Whether it can let another reducer lead, and stand by.
+    public var mayStepDown = false
     /// The address at which it wants to be known to peers and tools; nil: it does not say.
     public var advertised: String?
     /// How long after a restart effects of an earlier epoch wait to be claimed by the peers that run them.

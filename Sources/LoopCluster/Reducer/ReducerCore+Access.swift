@@ -132,6 +132,7 @@ extension AdministrationRequest {
         case .history, .state, .verify: .readHistory
         case .explain: .explainEvents
         case .schema: .readSchema
+        case .stepDown: .stepDown
         }
     }
 }

@@ -17,6 +17,8 @@ public enum JournalQuestion: Equatable, Sendable {
     case trim(before: Seq)
     /// For any journal that reads the same file.
     case read(JournalReading)
+    /// The journal is left to a standby, with a snapshot or without; the operator has this name.
+    case stepDown(takesSnapshot: Bool, who: String)
 }
 
 /// What can be read in a journal while another one writes.
@@ -63,7 +65,19 @@ extension ReducerCore {
         case .runSchedule(let name, let who): answer(runScheduleNow(name, by: named(who)), number, route)
         case .explain(let event): answer(explained(event), number, route)
         case .schema: answer(schemaAnswer(), number, route)
+        case .stepDown(let takesSnapshot, let who): stepDown(takesSnapshot, named(who), number, route)
         }
+    }
+
+    private mutating func stepDown(_ takesSnapshot: Bool, _ who: String, _ number: UInt64, _ route: Route) {
+        guard context.configuration.mayStepDown else {
+            return answer(
+                .refused(
+                    "this reducer was started without --standby, or keeps its journal in memory: it cannot follow another"
+                        + " one; stop it, and start it with --standby"), number, route)
+        }
+        guard !phase.hasEnded else { return answer(.refused("the loop has ended"), number, route) }
+        ask(.stepDown(takesSnapshot: takesSnapshot, who: who), number, route)
     }
 
     private mutating func ask(_ question: JournalQuestion, _ number: UInt64, _ route: Route) {
@@ -118,7 +132,8 @@ extension AdministrationRequest {
     /// Whether it asks for more than an answer.
     fileprivate var changesTheLoop: Bool {
         switch self {
-        case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule:
+        case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule,
+            .stepDown:
             true
         case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema: false
         }

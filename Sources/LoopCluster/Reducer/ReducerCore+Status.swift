@@ -28,6 +28,11 @@ extension ReducerCore {
         var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
         report.role = StatusReport.leaderRole
         report.leader = context.configuration.advertised
+        report.journalLease = journalLease.map { lease in
+            StatusReport.JournalLease(
+                milliseconds: lease.duration.wholeNanoseconds / 1_000_000,
+                provenMillisecondsAgo: (now - lease.provenAt).wholeNanoseconds / 1_000_000)
+        }
         report.history = journaled.history.description
         report.epoch = journaled.epoch.number
         report.seq = journaled.seq.value

@@ -26,6 +26,8 @@ public struct ReducerCore: Sendable {
     var access: Access
     /// How many connections are open, and how many may be; the shell knows, and status tells.
     public var connections: (count: Int, max: Int)?
+    /// The lease of the journal, if it has one; the shell knows, and status tells.
+    public var journalLease: JournalLease?
     var admission = Admission()
     var dispatch: Dispatch
     var timers = Timers()

@@ -129,6 +129,9 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// How many peers are admitted, not counting one.
     public func memberCount(besides peer: PeerID?) -> Int { reducer.admission.members.count { $0.value.peer != peer } }
 
+    /// The peers that are admitted.
+    public var memberPeers: [PeerID] { reducer.admission.members.map { $0.value.peer } }
+
     /// Whether some of what has arrived waits for the next turn.
     public var hasDeferred: Bool { reducer.poison.hasDeferred }
 

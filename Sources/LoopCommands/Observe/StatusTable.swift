@@ -49,23 +49,41 @@ struct StatusTable {
         return lines.joined(separator: "\n")
     }
 
-    /// A standby knows nothing of the loop's state.
+    /// A standby shows nothing of the loop's state.
     private var standby: String {
         let leader = report.leader.map { "the leader is at \(JSONText.onOneLine($0))" } ?? "it knows no leader"
-        return "\(report.loop), a standby: \(leader)"
+        let cold = report.following?.coldBecause.map { "\nit does not follow: \(JSONText.onOneLine($0))" } ?? ""
+        return "\(report.loop), a standby: \(leader)" + cold
     }
 
     private var reducers: String? {
         guard members.count > 1 else { return nil }
         let rows = members.map { member -> [String] in
             let report = member.report
+            guard report.isStandby else {
+                return [
+                    "\(member.address)", "leader", "\(report.epoch)", "\(report.seq)", "-",
+                    report.journalLease.map {
+                        "lease \($0.milliseconds) ms, proven \($0.provenMillisecondsAgo) ms ago"
+                    } ?? "",
+                ]
+            }
+            let isWarm = report.following.map { $0.coldBecause == nil } ?? false
+            let leader = report.leader.map { "follows \(JSONText.onOneLine($0))" } ?? "knows no leader"
             return [
-                "\(member.address)", report.isStandby ? "standby" : "leader",
-                report.isStandby ? "-" : "\(report.epoch)",
-                report.isStandby ? report.leader.map { "follows \(JSONText.onOneLine($0))" } ?? "knows no leader" : "",
+                "\(member.address)", "standby", "-", isWarm ? "\(report.seq)" : "-",
+                report.following.map(Self.lag) ?? "-",
+                leader + (report.following?.coldBecause.map { ", cold: \(JSONText.onOneLine($0, 80))" } ?? ""),
             ]
         }
-        return Self.table(["REDUCER", "ROLE", "EPOCH", ""], rows, left: [0, 1, 3])
+        return Self.table(["REDUCER", "ROLE", "EPOCH", "SEQ", "LAG", ""], rows, left: [0, 1, 5])
+    }
+
+    /// How far a standby is behind the journal.
+    static func lag(_ following: StatusReport.Following) -> String {
+        guard following.coldBecause == nil else { return "-" }
+        let records = following.lag == 1 ? "1 record" : "\(following.lag) records"
+        return records + (following.lagMilliseconds.map { ", \($0) ms" } ?? "")
     }
 
     private var warnings: String? {

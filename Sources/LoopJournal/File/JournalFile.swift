@@ -73,12 +73,17 @@ final class JournalFile: BatchRows {
 
     /// Refuses a file that has taken the place of the one that was looked at before.
     func checkIsOne(of files: borrowing DatabaseFiles) throws(JournalError) {
-        let hasMoved = try naming("be opened") { () throws(SQLiteError) in try database.hasMoved() }
+        let hasMoved = try hasMoved()
         do throws(OpeningError) {
             try files.checkAgain(hasMoved: hasMoved)
         } catch {
             throw .opening("be opened", error)
         }
+    }
+
+    /// Whether the file has another name by now, or none.
+    func hasMoved() throws(JournalError) -> Bool {
+        try naming("be opened") { () throws(SQLiteError) in try database.hasMoved() }
     }
 
     func create(loop: String, history: History) throws(JournalError) {

@@ -35,9 +35,25 @@ struct OwnerLock: ~Copyable {
             throw error
         }
         // A full disk must not keep a journal from being opened.
-        let text = Array("\(getpid())\n\(address.map { "\($0)\n" } ?? "")".utf8)
+        let text = Self.mark(address)
         if (try? lock.truncate(to: 0)) != nil { _ = try? lock.write(text, text.indices, at: 0) }
         self.lock = lock
+    }
+
+    /// What a process that has the lock writes into its file.
+    private static func mark(_ address: String?) -> [UInt8] {
+        Array("\(getpid())\n\(address.map { "\($0)\n" } ?? "")".utf8)
+    }
+
+    /// Whether no other process, or other reducer of this one, has taken the lock since this one had it.
+    static func isMarked(_ path: String, address: String?) -> Bool {
+        let lock: Descriptor
+        do throws(OpeningError) {
+            lock = try Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead })
+        } catch {
+            return false
+        }
+        return (try? lock.bytes(atMost: 1024)) == mark(address)
     }
 
     /// Given back before it is closed: a child that another thread is starting holds the descriptor too, until it has become its

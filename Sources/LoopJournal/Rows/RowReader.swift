@@ -110,6 +110,45 @@ package struct RowReader: Sendable {
         return base
     }
 
+    // MARK: Following
+
+    /// The end of the row that ends with a record, as it is there now; nil: no row ends there.
+    package func end(ofRowAt position: UInt64, in source: some BatchRows) throws(JournalError) -> RowEnd? {
+        if position == base.position { return RowEnd(base) }
+        if position == tail.position { return RowEnd(tail) }
+        guard position > base.position, position < tail.position,
+            let row = try source.rows(through: position, max: 1).first ?? nil, row.lastPosition == position
+        else { return nil }
+        return RowEnd(row.link)
+    }
+
+    /// The records behind those that a reader has; nil: the row on which it stands is not there.
+    ///
+    /// The checksum of the next row covers that of the row before, so where both are read one after the other nothing more is asked.
+    package mutating func page(
+        after position: UInt64, checksum: UInt32?, bytesMax: Int, in source: some BatchRows
+    ) throws(JournalError) -> FollowedPage? {
+        guard position >= base.position, position <= tail.position else { return nil }
+        let newest = tail.position
+        if let checksum {
+            let expected = RowEnd(position: position, checksum: checksum)
+            let isLastRead = position < newest && lastRead.map(RowEnd.init) == expected
+            if !isLastRead, try end(ofRowAt: position, in: source)?.checksum != checksum { return nil }
+        }
+        guard position < newest else { return FollowedPage(records: [], end: nil, newest: newest) }
+        do throws(JournalError) {
+            let records = try records(after: position, bytesMax: bytesMax, in: source)
+            return FollowedPage(records: records, end: lastRead.map(RowEnd.init), newest: newest)
+        } catch {
+            guard error.kind == .corrupt, let checksum,
+                try end(ofRowAt: position, in: source)?.checksum != checksum
+            else { throw error }
+            return nil
+        }
+    }
+
+    // MARK: Places
+
     /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
     /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
     /// - Throws: of kind `.corrupt` where a row is missing.
@@ -215,4 +254,8 @@ extension JournalError {
     package static func misuse(_ operation: String, _ reason: String) -> JournalError {
         JournalError(.misuse, operation: operation, reason: reason, remedy: Kind.misuse.remedy)
     }
+}
+
+extension RowEnd {
+    init(_ link: ChainLink) { self.init(position: link.position, checksum: link.checksum) }
 }

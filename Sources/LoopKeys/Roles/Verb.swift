@@ -32,6 +32,8 @@ public enum Verb: CaseIterable, Hashable, Sendable {
     case drain
     /// To end the reducer.
     case shutDown
+    /// To have the reducer let a standby lead.
+    case stepDown
 
     /// For people, to follow "may not".
     public var text: String {
@@ -52,6 +54,7 @@ public enum Verb: CaseIterable, Hashable, Sendable {
         case .trim: "trim the journal"
         case .drain: "drain workers"
         case .shutDown: "end the reducer"
+        case .stepDown: "have the reducer step down"
         }
     }
 }

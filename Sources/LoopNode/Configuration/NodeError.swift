@@ -8,6 +8,8 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case notSecured(BindAddress)
     /// A key or a folder of keys cannot be used.
     case keys(String)
+    /// A value of the node's configuration is out of range.
+    case configuration(String)
     /// The definition cannot run as it is placed, or could not be made.
     case definition(String)
     /// The other side does not let this node in.
@@ -33,6 +35,7 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
             "binding \(address) lets everybody who can reach it send events and see the state;"
                 + " pass --keys DIR to admit only owners of keys, bind tcp://127.0.0.1:…, or pass --insecure"
         case .keys(let why): why
+        case .configuration(let why): why
         case .definition(let why): why
         case .refused(let why): why
         case .noAnswer(let reducer, let limit, let why):

@@ -1,3 +1,4 @@
+internal import Glibc
 package import LoopCluster
 package import LoopCore
 import LoopJournal
@@ -6,15 +7,21 @@ import LoopWire
 /// Where a reducer keeps its journal.
 public struct JournalPlace: Sendable {
     /// What a place is asked to open, on the thread that asks.
-    package struct Opening {
+    package struct Opening: Sendable {
         package var loop: String
         package var durability: Durability
         package var waits: Bool
         /// Where peers find this process; told to those that wait for the journal.
         package var address: String?
-        /// Called at least ten times a second while it waits, with what is known of the process that has the journal. It may take a
-        /// tenth of a second. Returns whether to go on waiting.
-        package var whileWaiting: ((JournalOwner) -> Bool)?
+        /// Called at fixed intervals while it waits, with what is known of the process that has the journal; about 20 times a second as
+        /// long as that can be asked. Returns whether to go on waiting.
+        package var whileWaiting: (@Sendable (JournalOwner) -> Bool)?
+        /// Until then it does not take the journal from itself: only when another process has had it since. Nil: at once.
+        package var standsBackUntil: MonotonicTime?
+        /// Of a journal in a database: how long after the last renewal no other process may take it.
+        package var lease = ReducerNodeConfiguration.standardLease
+        /// Of a journal in a database: how long a short statement may take.
+        package var deadline = ReducerNodeConfiguration.standardDeadline
         /// Whether the journal of a run that has ended is opened as it is, instead of making room for the next run.
         package var keepsEnded = false
         /// Asked while it waits: whether it is to give up, with the error of a journal that another process has.
@@ -23,7 +30,7 @@ public struct JournalPlace: Sendable {
 
         package init(
             loop: String, durability: Durability, waits: Bool, address: String? = nil,
-            whileWaiting: ((JournalOwner) -> Bool)? = nil, isStopping: @escaping @Sendable () -> Bool,
+            whileWaiting: (@Sendable (JournalOwner) -> Bool)? = nil, isStopping: @escaping @Sendable () -> Bool,
             note: @escaping @Sendable (String) -> Void
         ) {
             self.loop = loop
@@ -120,7 +127,21 @@ public struct JournalPlace: Sendable {
         }
     }
 
+    /// A reducer that has stepped down lets others open the file first.
+    private static func standBack(_ path: String, _ opening: Opening) throws(JournalError) {
+        guard let until = opening.standsBackUntil else { return }
+        while SystemClock.monotonic < until, SQLiteJournal.wasThisProcessLast(at: path, address: opening.address) {
+            if opening.isStopping() || !(opening.whileWaiting?(JournalOwner()) ?? true) {
+                throw JournalError(
+                    .locked, operation: "be opened for writing", reason: "\(path) is left to another process",
+                    remedy: "start the reducer again")
+            }
+            usleep(20_000)
+        }
+    }
+
     private static func openFileOnce(_ path: String, _ opening: Opening) throws(JournalError) -> SQLiteJournal {
+        try standBack(path, opening)
         let journal = try SQLiteJournal.open(
             path, loop: opening.loop, durability: opening.durability, newHistory: History(SystemRandom.uint64() | 1),
             address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)

@@ -48,6 +48,13 @@ public enum ReducerProgram {
     static let advertise = Option(
         optional: "advertise", .reducerAddress,
         help: "where peers find this reducer, told to standbys and tools; by default the address of --bind")
+    static let lease = Option(
+        "lease", .duration(in: ReducerNodeConfiguration.leases), default: ReducerNodeConfiguration.standardLease,
+        help: "how long after the last sign of life of a reducer with a journal in a database no other one takes over")
+    static let journalDeadline = Option(
+        "journal-deadline", .duration(in: ReducerNodeConfiguration.deadlines),
+        default: ReducerNodeConfiguration.standardDeadline,
+        help: "how long a database may take for an append; after that the reducer reads the journal again")
     static let reinterpret = Option(
         flag: "reinterpret", help: "replay events that another version of the program wrote, whatever comes of it")
     static let checkPurity = Option(
@@ -77,7 +84,8 @@ public enum ReducerProgram {
                 connectionsPerSecond, advertise, json,
             ])
         let keeping = OptionGroup(
-            "Journal", [journal, durability, wait, standby, reinterpret, checkPurity, snapshotEvery])
+            "Journal",
+            [journal, durability, wait, standby, lease, journalDeadline, reinterpret, checkPurity, snapshotEvery])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
             discussion: """
@@ -101,6 +109,8 @@ public enum ReducerProgram {
             configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
             configuration.waitsForJournal = arguments[wait]
             configuration.isStandby = arguments[standby]
+            configuration.journalLease = arguments[lease]
+            configuration.journalDeadline = arguments[journalDeadline]
             configuration.advertised = arguments[advertise]
             configuration.reinterprets = arguments[reinterpret]
             configuration.checksPurity = arguments[checkPurity]

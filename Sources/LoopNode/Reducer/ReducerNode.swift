@@ -15,13 +15,14 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     private let killSwitch = KillSwitch()
 
     /// - Throws: `NodeError.notSecured` where the address can be reached from other machines and that was not asked
-    ///   for; `NodeError.definition` where a feedback cannot run where it is placed.
+    ///   for; `NodeError.configuration` where the lease or the deadline of the journal is out of range; `NodeError.definition` where a feedback cannot run where it is placed.
     public init(
         _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
     ) throws(NodeError) {
         guard configuration.bind.endpoint.isLocal || configuration.isInsecure || configuration.keys != nil else {
             throw .notSecured(configuration.bind)
         }
+        try configuration.checkTimes()
         try Self.check(definition)
         self.definition = definition
         var configuration = configuration

@@ -15,6 +15,12 @@ public struct ReducerNodeConfiguration: Sendable {
     public var journal: JournalPlace
     /// What an acknowledgement promises.
     public var durability: Durability
+    /// Of a journal in a database: how long after its last sign of life no other reducer takes over, from 250 ms to 60 s. A shorter
+    /// one shortens a takeover, and makes one more likely that was not needed.
+    public var journalLease = ReducerNodeConfiguration.standardLease
+    /// Of a journal in a database: how long a short statement may take, its commit included, from 250 ms to 10 min. After it the reducer
+    /// does not know what became of the statement, and begins a new epoch.
+    public var journalDeadline = ReducerNodeConfiguration.standardDeadline
     /// Waits for the journal while another reducer has it, instead of refusing to start.
     public var waitsForJournal: Bool
     /// Listens while it waits for the journal, and sends peers to the reducer that has it. Includes `waitsForJournal`.
@@ -61,6 +67,23 @@ public struct ReducerNodeConfiguration: Sendable {
 
     /// The node's own.
     var killSwitch: KillSwitch?
+
+    /// A second: a healthy reducer renews four times in it.
+    package static let standardLease = Duration.seconds(1)
+    /// Longer than any healthy standby of the database is late, and shorter than people are patient.
+    package static let standardDeadline = Duration.seconds(5)
+    static let leases = Duration.milliseconds(250) ... .seconds(60)
+    static let deadlines = Duration.milliseconds(250) ... .seconds(600)
+
+    /// - Throws: `NodeError.configuration` where the lease or the deadline is out of range.
+    func checkTimes() throws(NodeError) {
+        for (name, value, range) in [
+            ("journalLease", journalLease, Self.leases), ("journalDeadline", journalDeadline, Self.deadlines),
+        ] where !range.contains(value) {
+            throw .configuration(
+                "the \(name) is \(value), and must be from \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
 
     /// Creates the configuration of a reducer; every value has a default that suits a production loop.
     public init(

@@ -60,6 +60,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private var listeners: Standby.Listeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
+    /// An operator has asked to let another reducer lead.
+    private(set) var stepDownRequest: JournalRequest?
 
     /// How long records may wait to be written where they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
@@ -67,6 +69,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// Opens the journal, recovers the machine, and begins an epoch.
     /// - Parameters:
     ///   - listeners: those that listen already.
+    ///   - warm: what a standby has followed of the journal.
     ///   - advertised: where peers are told to find the reducer.
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
@@ -76,16 +79,27 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Throws: `RecoveryError.stopped` when the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
-        listeners: Standby.Listeners, advertised: String?, note: CrashNote?,
+        listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
         decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, log: NodeLog,
         isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
         let coder = CBORCoder()
-        let reader = ReplayReader<Definition.Event>(journal, coder: coder)
-        let recovery = try Recovery(
-            definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
-            isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
+        func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
+            let reader = ReplayReader<Definition.Event>(journal, coder: coder)
+            return try Recovery(
+                definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
+                warm: warm.take(), isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
+        }
+        let recovery: Recovery<Definition>
+        let isWarm = warm != nil
+        do {
+            recovery = try recover(warm.take())
+        } catch let error as RecoveryError where isWarm && error != .stopped {
+            // What a state in memory has come to is not taken for what the journal says.
+            log.note(.snapshotFailed, "the warm state cannot be used: \(error)", [.reason("\(error)")])
+            recovery = try recover(nil)
+        }
         if isStopping() { throw RecoveryError.stopped }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         var limits = ReducerConfiguration(
@@ -93,6 +107,7 @@ struct ReducerService<Definition: LoopDefinition> {
             sessionsPerKeyMax: configuration.sessionsPerKeyMax,
             publisher: addresses.publisher, collector: addresses.collector)
         limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
+        limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
         limits.advertised = advertised
         limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
@@ -109,8 +124,8 @@ struct ReducerService<Definition: LoopDefinition> {
             let duration = SystemClock.monotonic - now.monotonic
             log.note(
                 .recovered,
-                "recovered seq \(machine.seq) from \(recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record")"
-                    + " and \(recovery.recordsCount) records in \(duration.wholeNanoseconds / 1_000_000) ms",
+                "recovered seq \(machine.seq) from \(Self.beginning(of: recovery)) and \(recovery.recordsCount) records"
+                    + " in \(duration.wholeNanoseconds / 1_000_000) ms",
                 [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
         }
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
@@ -131,6 +146,11 @@ struct ReducerService<Definition: LoopDefinition> {
             isDue: recovery.core.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
+    }
+
+    private static func beginning(of recovery: Recovery<Definition>) -> String {
+        if let seq = recovery.warmSeq { return "a warm state at seq \(seq)" }
+        return recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record"
     }
 
     /// Lets out the turns whose receipts are there. Then, unless only receipts have come: drains the sockets into the machine, lets
@@ -175,6 +195,7 @@ struct ReducerService<Definition: LoopDefinition> {
             sockets.settleInboxes { intake.owner(of: $0) }
             for (counter, count) in sockets.takeConnectionCounts() { intake.count(counter, count) }
             intake.connections = sockets.connectionRoom
+            intake.journalLease = journal.lease
             intake.follow(sockets.subscriptions)
             for stream in begun { intake.publishAgain(stream) }
             intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {
@@ -290,6 +311,7 @@ struct ReducerService<Definition: LoopDefinition> {
         case .trim(let before):
             let first = try journal.trim(before: before)
             answer(.done("the journal begins at seq \(first) now"), to: request)
+        case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()
             if let refusal = queries.take(reading, for: request, newest: newestState()) {
@@ -338,16 +360,29 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// A clean end: an ordinary start after it replays nothing.
-    mutating func finish() {
+    /// - Parameter takesSnapshot: false: the next one has followed, and needs none.
+    /// - Returns: the state, for whoever follows the journal from here on.
+    @discardableResult
+    mutating func finish(takesSnapshot: Bool = true) -> WarmState<Definition>? {
         do {
             try journal.flush()
             // What a begin has written and no turn has appended yet is not in the journal: a snapshot would be ahead of it.
             let isDurable = machine.core.position == journal.position
-            if isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) { try add(written) }
+            if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) {
+                try add(written)
+            }
         } catch {
             log.note(.snapshotFailed, "no snapshot was made at the end: \(error)", [.reason("\(error)")])
         }
+        let warm = WarmState(of: machine.core, at: journal)
         journal.close()
+        return warm
+    }
+
+    /// The same, where another reducer is to lead: what runs in this process ends first.
+    mutating func stepDown(takesSnapshot: Bool) -> WarmState<Definition>? {
+        local?.die()
+        return finish(takesSnapshot: takesSnapshot)
     }
 
     /// The outcome was told: the next run starts over.

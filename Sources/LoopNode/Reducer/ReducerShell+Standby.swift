@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopCore
 import LoopWire
 import ZMQ
 
@@ -38,54 +39,90 @@ extension ReducerShell {
         return try ZMQContext(ioThreads: guardedThreads, authenticator: { ring.verdict(on: $0) })
     }
 
-    static func makeStandby(
-        _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ log: NodeLog
-    ) -> Standby {
-        Standby(
-            holder, loop: Definition.name, schema: UInt64(Definition.schema), ring: ring,
-            own: configuration.address(bound: holder.sockets.bound), log: log)
+    /// What a standby comes to lead with. A state is taken out of it: two that have one would copy it when it changes.
+    final class Gained {
+        let journal: any Journal
+        let listeners: Standby.Listeners
+        /// Nil: it recovers like at any start.
+        var warm: WarmState<Definition>?
+
+        init(
+            journal: any Journal, listeners: Standby.Listeners = Standby.Listeners(), warm: WarmState<Definition>? = nil
+        ) {
+            self.journal = journal
+            self.listeners = listeners
+            self.warm = warm
+        }
     }
 
-    /// Opens the journal, and answers peers while another process has it.
+    /// What a reducer keeps that has led, and lets another one lead. Its state is taken out of it, too.
+    final class Left {
+        /// Nil: it begins with a snapshot.
+        var warm: WarmState<Definition>?
+        /// The peers that it has led.
+        var peers: [PeerID] = []
+        /// Until then it leaves the journal to others.
+        var standsBackUntil: MonotonicTime?
+    }
+
+    /// Answers peers until the journal is this reducer's, and follows it meanwhile.
     /// - Throws: `JournalError`, and what the sockets throw.
-    static func open(
-        _ standby: Standby, _ configuration: ReducerNodeConfiguration, _ log: NodeLog,
-        _ isStopping: @escaping @Sendable () -> Bool
-    ) throws -> any Journal {
-        var failure: (any Error)?
+    static func waitForJournal(
+        _ definition: Definition, _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?,
+        _ log: NodeLog, _ left: Left, _ isStopping: @escaping @Sendable () -> Bool
+    ) throws -> Gained {
+        let own = configuration.address(bound: holder.sockets.bound)
+        let following = JournalFollowing(
+            definition, configuration, from: left.warm.take(), log: log, isStopping: isStopping)
+        defer { following.end() }
+        let standby = Standby(
+            holder, loop: Definition.name, schema: UInt64(Definition.schema), ring: ring, own: own, led: left.peers,
+            log: log, following: { following.report })
+        var opening = opening(configuration, waits: true, address: own, log, isStopping)
+        opening.standsBackUntil = left.standsBackUntil
+        let wait = try JournalWait(configuration.journal, opening)
+        let item = holder.sockets.watch(descriptor: wait.descriptor)
+        defer { holder.sockets.unwatch(item) }
         do {
-            return try configuration.journal.open(
-                JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: true, address: standby.own,
-                    whileWaiting: { owner in
-                        do {
-                            try standby.answer(owner)
-                        } catch {
-                            failure = error
-                        }
-                        return failure == nil
-                    }, isStopping: isStopping, note: { log.note(.journal, $0) }))
+            while true {
+                if let journal = try wait.take() {
+                    return Gained(journal: journal, listeners: standby.listeners, warm: following.handOver())
+                }
+                try standby.answer(wait.owner)
+            }
         } catch {
-            throw failure ?? error
+            wait.giveUp()
+            throw error
         }
+    }
+
+    /// How the journal is opened.
+    static func opening(
+        _ configuration: ReducerNodeConfiguration, waits: Bool, address: String?, _ log: NodeLog,
+        _ isStopping: @escaping @Sendable () -> Bool
+    ) -> JournalPlace.Opening {
+        var opening = JournalPlace.Opening(
+            loop: Definition.name, durability: configuration.durability, waits: waits, address: address,
+            isStopping: isStopping, note: { log.note(.journal, $0) })
+        opening.lease = configuration.journalLease
+        opening.deadline = configuration.journalDeadline
+        return opening
     }
 
     /// Waits for the journal before the reducer has ever led.
     /// - Throws: `RecoveryError.stopped` if it was told to stop meanwhile.
     static func standBy(
-        _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ log: NodeLog,
-        _ isStopping: @escaping @Sendable () -> Bool
-    ) throws -> (journal: any Journal, listeners: Standby.Listeners) {
-        let standby = makeStandby(holder, configuration, ring, log)
-        if standby.own == nil {
+        _ definition: Definition, _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?,
+        _ log: NodeLog, _ isStopping: @escaping @Sendable () -> Bool
+    ) throws -> Gained {
+        if configuration.address(bound: holder.sockets.bound) == nil {
             log.note(
                 .standby,
                 "no other machine can dial \(configuration.bind): peers and other standbys are not told where this reducer is"
                     + " (--advertise)", [.address("\(configuration.bind)")], level: .warning)
         }
         do {
-            let journal = try open(standby, configuration, log, isStopping)
-            return (journal, standby.listeners)
+            return try waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
         } catch let error as JournalError {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")

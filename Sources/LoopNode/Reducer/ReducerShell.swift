@@ -32,7 +32,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
-    private let hadCrash: Bool
+    private var hadCrash: Bool
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
@@ -51,17 +51,16 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let keyWatch = try ring.map { ring throws(NodeError) in
             try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
         }
-        var listeners = Standby.Listeners()
-        let journal: any Journal
+        let gained: Gained
         if let opened {
-            journal = opened
+            gained = Gained(journal: opened)
         } else {
             configuration.onListening(holder.sockets.bound)
-            (journal, listeners) = try Self.standBy(holder, configuration, ring, log, isStopping)
+            gained = try Self.standBy(definition, holder, configuration, ring, log, isStopping)
         }
         let mailItem = holder.sockets.watch(descriptor: mailbox.descriptor)
         var hadCrash = false
-        let file = try crashNote(beside: journal, configuration, log, hadCrash: &hadCrash)
+        let file = try crashNote(beside: gained.journal, configuration, log, hadCrash: &hadCrash)
         let note: CrashNote? =
             switch file {
             case .some(let file): file.note
@@ -71,7 +70,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
             holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
             hadCrash: hadCrash)
-        try shell.serve(journal, listeners)
+        try shell.serve(gained)
         if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
         return shell
     }
@@ -141,6 +140,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             end = try service?.turn(&holder.sockets)
             if let lost = end?.historyLost { try service?.goOn(without: lost) }
+            if let request = service?.stepDownRequest {
+                try stepDown(request)
+                return nil
+            }
         } catch let error as JournalError {
             try fail(error)
             return nil
@@ -215,9 +218,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     ) throws -> any Journal {
         do {
             return try configuration.journal.open(
-                JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: configuration.waitsForJournal,
-                    address: configuration.address(), isStopping: isStopping, note: { log.note(.journal, $0) }))
+                opening(
+                    configuration, waits: configuration.waitsForJournal, address: configuration.address(), log,
+                    isStopping))
         } catch {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")
@@ -240,13 +243,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         return file
     }
 
-    private mutating func serve(_ opened: any Journal, _ listeners: Standby.Listeners) throws {
-        var journal = opened
+    private mutating func serve(_ gained: Gained) throws {
+        var journal = gained.journal
         let mailbox = mailbox
         do {
             let service = try ReducerService(
-                definition, configuration: configuration, journal: journal, listeners: listeners,
-                advertised: configuration.address(bound: holder.sockets.bound), note: note,
+                definition, configuration: configuration, journal: journal, listeners: gained.listeners,
+                warm: gained.warm.take(), advertised: configuration.address(bound: holder.sockets.bound), note: note,
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
                 keys: ring?.allowed, log: log,
                 isStopping: isStopping, post: { mailbox.post($0) })
@@ -267,17 +270,63 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Nothing that depended on the failed records has left, and nothing will.
-    private mutating func fail(_ error: JournalError) throws {
-        service?.abandon()
+    /// Lets another reducer lead: everything that was appended is durable, and nothing more is taken. Then it stands by.
+    private mutating func stepDown(_ request: JournalRequest) throws {
+        let left = Left()
+        try letGo(left, request)
+        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, left, isStopping)
+        try renewNote(gained.journal)
+        try serve(gained)
+    }
+
+    private mutating func letGo(_ left: Left, _ request: JournalRequest) throws {
+        guard case .stepDown(let takesSnapshot, let who) = request.question, var service = service.take() else {
+            return
+        }
+        let (seq, epoch) = (service.machine.seq, service.machine.epoch)
+        left.peers = service.machine.memberPeers
+        left.warm = service.stepDown(takesSnapshot: takesSnapshot)
+        left.standsBackUntil = SystemClock.monotonic + max(configuration.journalLease * 3, .seconds(3))
+        forgetService()
+        log.note(
+            .standby, "\(who) has asked it to step down: it has led until seq \(seq), in epoch \(epoch)", [.seq(seq)])
+        try answer(.done("it has let go of the journal at seq \(seq), in epoch \(epoch.number)"), to: request)
+    }
+
+    private func answer(_ answer: AdministrationAnswer, to request: JournalRequest) throws {
+        guard case .router(let id) = request.route else { return }
+        for part in AnswerPart.parts(of: try CBOR.encode(answer), request: request.number) {
+            _ = try holder.sockets.reply(
+                PeerFrame(history: .none, epoch: .none, session: .none, message: .answer(part)), to: id)
+        }
+    }
+
+    /// Another process may have written the note meanwhile.
+    private mutating func renewNote(_ journal: any Journal) throws {
+        switch crashNote {
+        case .some(let file):
+            guard let line = try file.begin(history: journal.history) else { return }
+            hadCrash = true
+            log.note(.crashed, line, [.reason(line)])
+        case .none: break
+        }
+    }
+
+    private mutating func forgetService() {
         holder.sockets.watch(journal: nil)
         if let item = localItem { holder.sockets.unwatch(item) }
         localItem = nil
         service = nil
+    }
+
+    /// Nothing that depended on the failed records has left, and nothing will.
+    private mutating func fail(_ error: JournalError) throws {
+        service?.abandon()
+        forgetService()
         guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
-        if failure?.error != error {
+        if failure?.error != error, !isStopping() {
             log.note(
                 .journalFailed, "\(error); not ready, trying again from the journal until it can be written",
                 [.reason("\(error)")])
@@ -288,8 +337,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func recoverIfDue() throws {
         guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
         do {
-            let (journal, listeners) = try openAgain()
-            try serve(journal, listeners)
+            try serve(try openAgain())
             // The epoch's first records show whether the journal can be written.
             _ = try service?.turn(&holder.sockets)
             log.note(.journalRestored, "the journal can be written again")
@@ -300,57 +348,34 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// A standby that has lost the journal to another process stands by again.
-    private mutating func openAgain() throws -> (any Journal, Standby.Listeners) {
+    private mutating func openAgain() throws -> Gained {
         guard configuration.isStandby else {
-            let journal = try configuration.journal.open(
-                JournalPlace.Opening(
-                    loop: Definition.name, durability: configuration.durability, waits: false,
-                    address: configuration.address(bound: holder.sockets.bound), isStopping: isStopping,
-                    note: { [log] in log.note(.journal, $0) }))
-            return (journal, Standby.Listeners())
+            let address = configuration.address(bound: holder.sockets.bound)
+            return Gained(
+                journal: try configuration.journal.open(
+                    Self.opening(configuration, waits: false, address: address, log, isStopping)))
         }
-        let standby = Self.makeStandby(holder, configuration, ring, log)
-        let journal = try Self.open(standby, configuration, log, isStopping)
-        return (journal, standby.listeners)
+        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
+        try renewNote(gained.journal)
+        return gained
     }
 
     private mutating func answerWhileFailed() throws {
         guard let failure else { return }
-        let report = failure.report(loop: Definition.name, schema: UInt64(Definition.schema))
-        let document = try CBOR.encode(report)
-        var routes: [[UInt8]] = []
+        var answers: [(route: [UInt8], messages: [ToPeer])] = []
         let allowed = ring?.allowed
         try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
-            if let allowed, case .key(let key) = principal, allowed[key] == nil { return }
-            if case .statusRequest = request, case .router(let id) = route { routes.append(id) }
+            guard case .router(let id) = route, let request, Standby.may(.readStatus, principal, allowed) else {
+                return
+            }
+            answers.append((id, try failure.answer(to: request, Definition.self)))
         }
-        for id in routes {
-            let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: .status(document))
-            _ = try holder.sockets.reply(frame, to: id)
+        for (id, messages) in answers {
+            for message in messages {
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
+                _ = try holder.sockets.reply(frame, to: id)
+            }
         }
         try holder.sockets.drainSubscriptions(for: .milliseconds(5))
-    }
-}
-
-/// Why a reducer does not serve, and when it tries again.
-private struct JournalFailure {
-    let error: JournalError
-    let tries: Int
-    let retryAt: MonotonicTime
-
-    func report(loop: String, schema: UInt64) -> StatusReport {
-        var report = StatusReport(loop: loop, schema: schema)
-        report.notReadyBecause = "\(error)"
-        return report
-    }
-}
-
-extension JournalError.Kind {
-    /// Whether it may be well again later.
-    fileprivate var mayPass: Bool {
-        switch self {
-        case .full, .readOnly, .failedDisk, .locked, .unreachable: true
-        case .corrupt, .foreign, .misuse: false
-        }
     }
 }

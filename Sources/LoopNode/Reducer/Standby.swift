@@ -1,5 +1,6 @@
 import CBOR
 import LoopCluster
+import LoopCore
 import LoopKeys
 import LoopWire
 
@@ -14,7 +15,7 @@ final class SocketHolder {
 ///
 ///     binds ── another process has the journal ──▶ answers: redirect, or no leader ── the journal is free ──▶ leads
 ///
-/// It does not know the state and grants nothing. What it learns of its listeners is for the machine that it begins with.
+/// It shows no state and grants nothing. What it learns of its listeners is for the machine that it begins with.
 final class Standby {
     /// Those that have begun to listen while it waited.
     struct Listeners {
@@ -35,27 +36,34 @@ final class Standby {
     /// The address at which this reducer wants to be known.
     let own: String?
     private let log: NodeLog
+    /// How far it follows the journal.
+    private let following: () -> FollowingReport
     private var owner: JournalOwner?
+    /// Peers that it has led, and that are to hear of the leader as soon as one is known.
+    private var led: [PeerID]
     private(set) var listeners = Listeners()
 
     /// How long a look at the sockets takes if nothing comes, in milliseconds.
     private static let waitMilliseconds = 50
 
     init(
-        _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, log: NodeLog
+        _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, led: [PeerID],
+        log: NodeLog, following: @escaping () -> FollowingReport
     ) {
         self.holder = holder
         self.loop = loop
         self.schema = schema
         self.ring = ring
         self.own = own
+        self.led = led
         self.log = log
+        self.following = following
     }
 
     /// Answers what has come, and waits a moment if nothing has.
     /// - Parameter owner: the process that has the journal now.
     func answer(_ owner: JournalOwner) throws {
-        notice(owner)
+        try notice(owner)
         try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
         let keys = ring?.allowed
         var answers: [(route: [UInt8], frame: PeerFrame)] = []
@@ -78,16 +86,21 @@ final class Standby {
         _ = try holder.sockets.drainBatches(for: .milliseconds(5)) { _, _ in }
     }
 
-    private static func may(_ verb: Verb, _ principal: Principal, _ keys: AllowedKeys?) -> Bool {
+    static func may(_ verb: Verb, _ principal: Principal, _ keys: AllowedKeys?) -> Bool {
         guard let keys else { return true }
         guard case .key(let key) = principal else { return false }
         return keys[key]?.allows(verb) ?? false
     }
 
-    private func notice(_ new: JournalOwner) {
+    private func notice(_ new: JournalOwner) throws {
         guard new != owner else { return }
         owner = new
         let leader = leader
+        if let leader {
+            let frame = PeerFrame(history: .none, epoch: new.epoch, session: .none, message: .redirect(leader))
+            for peer in led { try holder.sockets.publish(frame, toInboxOf: peer) }
+            led = []
+        }
         log.note(
             .standby,
             leader.map { "standing by: the leader is at \($0)" }
@@ -108,16 +121,22 @@ final class Standby {
             return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"))
         }
         guard let request else { return nil }
-        if case .statusRequest = request { return .status(try CBOR.encode(report)) }
+        if case .statusRequest = request { return .status(try CBOR.encode(report(at: SystemClock.monotonic))) }
         return StandbyAnswer.to(request, loop: loop, leader: leader)
     }
 
-    private var report: StatusReport {
+    private func report(at now: MonotonicTime) -> StatusReport {
+        let following = following()
         var report = StatusReport(loop: loop, schema: schema)
         report.role = StatusReport.standbyRole
         report.leader = leader
         report.notReadyBecause =
             "it is a standby, and " + (leader.map { "the leader is at \($0)" } ?? "knows no leader")
+        report.seq = following.seq.value
+        report.following = StatusReport.Following(
+            position: following.position, lag: following.lag,
+            lagMilliseconds: following.levelAt.map { (now - $0).wholeNanoseconds / 1_000_000 },
+            coldBecause: following.coldBecause)
         return report
     }
 }

@@ -36,6 +36,9 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     case explain(event: [UInt8])
     /// Asks what the loop's events, requests and state look like.
     case schema
+    /// The leader lets a standby lead, and stands by itself. With `takesSnapshot` it writes a snapshot first. `who` is the operator, for
+    /// the log.
+    case stepDown(takesSnapshot: Bool, who: String)
 }
 
 /// The reducer's answer to an operator's tool; a CBOR document, in as many messages as it needs.

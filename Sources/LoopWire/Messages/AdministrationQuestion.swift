@@ -69,6 +69,14 @@ extension AdministrationQuestion<String> {
         Self(toDo: .runSchedule(name: name, who: who))
     }
 
+    /// Asks the leader to let a standby lead. The answer comes when it has let go of the journal.
+    /// - Parameters:
+    ///   - takesSnapshot: whether it writes a snapshot first: for a successor that has not followed.
+    ///   - who: the operator, for the log; 256 characters of it are kept.
+    public static func stepDown(takesSnapshot: Bool, who: String) -> Self {
+        Self(toDo: .stepDown(takesSnapshot: takesSnapshot, who: who))
+    }
+
     /// Asks to remove the records below a seq, as far as the second newest intact snapshot covers them.
     public static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
 }

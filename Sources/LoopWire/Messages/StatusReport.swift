@@ -67,6 +67,40 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var text: String
     }
 
+    /// How a standby follows the journal.
+    public struct Following: Codable, Equatable, Sendable {
+        /// The position of the last record that it has applied.
+        public var position: UInt64
+        /// How many records it has not applied of those that it knows to be in the journal.
+        public var lag: UInt64
+        /// Its state is not older than that, in milliseconds; nil: it never had everything that was in the journal.
+        public var lagMilliseconds: Int64?
+        /// Why it has no state, and would recover like at any start, for people; nil: it has one, and would go on from it.
+        public var coldBecause: String?
+
+        /// Creates the report of a standby's position from its parts.
+        public init(position: UInt64, lag: UInt64, lagMilliseconds: Int64?, coldBecause: String?) {
+            self.position = position
+            self.lag = lag
+            self.lagMilliseconds = lagMilliseconds
+            self.coldBecause = coldBecause
+        }
+    }
+
+    /// The lease of a journal in a database.
+    public struct JournalLease: Codable, Equatable, Sendable {
+        /// How long after the last sign of life no other reducer takes over.
+        public var milliseconds: Int64
+        /// How long ago a commit began that has shown that this reducer leads.
+        public var provenMillisecondsAgo: Int64
+
+        /// Creates the report of a lease from its parts.
+        public init(milliseconds: Int64, provenMillisecondsAgo: Int64) {
+            self.milliseconds = milliseconds
+            self.provenMillisecondsAgo = provenMillisecondsAgo
+        }
+    }
+
     /// The name of the loop.
     public var loop: String
     /// The reducer's schema: the version of the loop's state and events as they are encoded.
@@ -76,11 +110,15 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var role: String?
     /// The address of the leader, as it wants to be known; nil if it does not say, or if a standby knows no leader.
     public var leader: String?
+    /// How a standby follows the journal; nil of a leader.
+    public var following: Following?
+    /// The lease of a leader whose journal is in a database; else nil.
+    public var journalLease: JournalLease?
     /// The history as 16 hexadecimal digits.
     public var history: String
     /// The number of the reducer's epoch, from 1.
     public var epoch: UInt64
-    /// The seq of the newest transition; 0 before the first event.
+    /// The seq of the newest transition; 0 before the first event. Of a standby: of the newest that it has applied.
     public var seq: UInt64
     /// Milliseconds since this epoch began.
     public var uptimeMilliseconds: Int64
@@ -130,6 +168,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         self.schema = schema
         role = nil
         leader = nil
+        following = nil
+        journalLease = nil
         history = ""
         epoch = 0
         seq = 0

@@ -163,6 +163,20 @@ import Testing
         #expect(bench.wait() == [hello])
     }
 
+    @Test func `stays with a reducer that is busy because its journal has failed, and greets it again`() {
+        var bench = PeerBench(places: ["a", "b"])
+        #expect(bench.wait() == [hello])
+        for _ in 0..<10 {
+            #expect(
+                bench.reply(.busy(retryAfter: .milliseconds(500), reason: "")) == [])
+            #expect(bench.wait(499) == [])
+            #expect(bench.wait(1) == [hello])
+            #expect(bench.machine.place == "a")
+        }
+        // Another one that leads is heard at once.
+        #expect(bench.publish(.serverHeartbeat(Seq(3)), at: "b", epoch: 2) == [.dial("b")])
+    }
+
     @Test func `with one address, and no standby there, greets it for ever`() {
         var bench = PeerBench(places: ["a"])
         #expect(bench.wait() == [hello])

@@ -130,11 +130,14 @@ import Testing
     @Test func `shows the reducers of a loop, and of a standby alone that it is one`() {
         var leader = StatusReport(loop: "jobs", schema: 1)
         (leader.role, leader.leader, leader.isReady, leader.epoch) = ("leader", "tcp://a:7710", true, 7)
-        leader.history = "h"
+        (leader.history, leader.seq) = ("h", 12)
+        leader.journalLease = StatusReport.JournalLease(milliseconds: 1000, provenMillisecondsAgo: 37)
         var standby = StatusReport(loop: "jobs", schema: 1)
-        (standby.role, standby.leader) = ("standby", "tcp://a:7710")
+        (standby.role, standby.leader, standby.seq) = ("standby", "tcp://a:7710", 11)
+        standby.following = StatusReport.Following(position: 20, lag: 3, lagMilliseconds: 14, coldBecause: nil)
         var lost = standby
         lost.leader = nil
+        lost.following = StatusReport.Following(position: 0, lag: 0, lagMilliseconds: nil, coldBecause: "no journal")
         let members = [
             StatusProbe.Member(address: "tcp://a:7710", report: leader),
             StatusProbe.Member(address: "tcp://standby:7710", report: standby),
@@ -143,17 +146,17 @@ import Testing
         #expect(
             StatusTable(leader, members: members).text == """
                 jobs, ready
-                epoch 7, seq 0, 0 events/s, up 0 s, schema 1, history h
+                epoch 7, seq 12, 0 events/s, up 0 s, schema 1, history h
 
-                REDUCER             ROLE     EPOCH
-                tcp://a:7710        leader       7
-                tcp://standby:7710  standby      -  follows tcp://a:7710
-                tcp://c:7710        standby      -  knows no leader
+                REDUCER             ROLE     EPOCH  SEQ               LAG
+                tcp://a:7710        leader       7   12                 -  lease 1000 ms, proven 37 ms ago
+                tcp://standby:7710  standby      -   11  3 records, 14 ms  follows tcp://a:7710
+                tcp://c:7710        standby      -    -                 -  knows no leader, cold: no journal
 
                 no workers
                 """)
         #expect(StatusTable(standby).text == "jobs, a standby: the leader is at tcp://a:7710")
-        #expect(StatusTable(lost).text == "jobs, a standby: it knows no leader")
+        #expect(StatusTable(lost).text == "jobs, a standby: it knows no leader\nit does not follow: no journal")
     }
 
     @Test func `says why a reducer is not ready`() {

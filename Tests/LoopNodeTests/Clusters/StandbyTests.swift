@@ -1,4 +1,6 @@
+import LoopCluster
 import LoopCore
+import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -31,11 +33,12 @@ private final class Pair: Sendable {
         }
     }
 
-    func start(_ index: Int) throws -> Member {
+    func start(_ index: Int, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }) throws -> Member {
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(addresses[index]), journal: place, log: .silent)
         configuration.isStandby = true
         configuration.silenceLimit = .seconds(2)
+        change(&configuration)
         let node = try ReducerNode(jobs, configuration: configuration)
         return Member(node: node, run: Task { try await node.run() })
     }
@@ -109,6 +112,165 @@ private final class Pair: Sendable {
         #expect(door.arrivedCount == 4)
         await sender.close()
         await observer.close()
+    }
+
+    @Test func `follows the journal while it waits, and goes on from what it has`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let lines = Locked<[String]>([])
+        let second = try pair.start(1) { configuration in
+            configuration.log = LogHandler { event in lines.withLock { $0.append(event.text) } }
+        }
+        let sender = try pair.remote(pair.both)
+        for number in 0..<20 { try await sender.sendAndConfirm(.note("\(number)")) }
+        let report = try await pair.status(of: pair.addresses[1]) { $0.seq == 20 && $0.following?.lag == 0 }
+        #expect(report.following?.coldBecause == nil && report.following?.lagMilliseconds != nil)
+        #expect(report.following?.position ?? 0 > 20)
+        await first.kill()
+        try await sender.sendAndConfirm(.note("last"))
+        #expect(
+            lines.withLock {
+                $0.contains { $0.hasPrefix("recovered seq 20 from a warm state at seq 20 and 0 records in") }
+            })
+        let (_, state) = try await sender.currentState(within: .seconds(60))
+        #expect(state.notes == (0..<20).map(String.init) + ["last"])
+        await sender.close()
+        second.node.stop()
+        _ = try await second.run.value
+    }
+
+    /// A database that does not answer keeps whoever asks it waiting.
+    @Test func `answers peers while its journal answers nothing`() async throws {
+        let gate = Monitor(false)
+        let place = JournalPlace(
+            path: { _ in nil },
+            open: { opening throws(JournalError) in
+                gate.wait(until: { $0 })
+                return try JournalPlace.memory.open(opening)
+            }, read: nil)
+        let pair = try Pair(Jobs(ends: false), journal: place)
+        let reducer = try pair.start(0)
+        for _ in 0..<3 {
+            let report = try await pair.status(of: pair.addresses[0]) { _ in true }
+            #expect(report.isStandby && report.leader == nil)
+            #expect(report.following?.coldBecause == "a journal in memory cannot be followed")
+        }
+        gate.withLock { $0 = true }
+        gate.broadcast()
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        reducer.node.stop()
+        _ = try await reducer.run.value
+    }
+
+    @Test func `has a lease and a deadline within limits`() throws {
+        let changes: [@Sendable (inout ReducerNodeConfiguration) -> Void] = [
+            { $0.journalLease = .milliseconds(249) }, { $0.journalLease = .seconds(61) },
+            { $0.journalDeadline = .zero }, { $0.journalDeadline = .seconds(601) },
+        ]
+        for change in changes {
+            var configuration = ReducerNodeConfiguration()
+            change(&configuration)
+            let error = #expect(throws: NodeError.self) { try ReducerNode(Jobs(), configuration: configuration) }
+            #expect(error?.description.contains(", and must be from 0.25 seconds to ") == true)
+        }
+    }
+
+    @Test func `says why it does not follow a journal that cannot be followed`() async throws {
+        let pair = try Pair(Jobs(ends: false), journal: SharedDisk().place)
+        let first = try pair.start(0)
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        let second = try pair.start(1)
+        let report = try await pair.status(of: pair.addresses[1]) {
+            $0.following?.coldBecause == "this journal cannot be followed"
+        }
+        #expect(report.seq == 0 && report.isStandby)
+        for member in [second, first] {
+            member.node.stop()
+            _ = try await member.run.value
+        }
+    }
+
+    private func stepDown(_ leader: ReducerAddress) async throws -> String {
+        try await NodeThread.run("ask") {
+            var call = try AdministrationCall(reducer: leader)
+            return try call.ask(.stepDown(takesSnapshot: false, who: "ada@desk"), within: .seconds(60))
+        }
+    }
+
+    @Test func `leads when the leader steps down, which follows it, with running effects kept and no event lost`()
+        async throws
+    {
+        let door = Door()
+        let pair = try Pair(
+            Jobs(work: { job in
+                try await door.pass()
+                return job
+            }))
+        let lines = Locked<[String]>([])
+        let log = LogHandler { event in lines.withLock { $0.append(event.text) } }
+        let members = [try pair.start(0) { $0.log = log }, try pair.start(1) { $0.log = log }]
+        let sender = try pair.remote(pair.both)
+        let worker = try pair.worker(pair.both)
+        try await sender.sendAndConfirm(.add(4))
+        while door.arrivedCount < 4 { try await Task.sleep(for: .milliseconds(5)) }
+        var leader = try await pair.status(of: pair.addresses[0]) { $0.leader != nil }.isStandby ? 1 : 0
+        for round in 0..<4 {
+            let other = 1 - leader
+            _ = try await pair.status(of: pair.addresses[other]) {
+                $0.isStandby && $0.seq > 0 && $0.following?.lag == 0
+            }
+            for number in 0..<10 { try await sender.send(.note("\(round).\(number)")) }
+            let line = try await stepDown(pair.addresses[leader])
+            #expect(line.hasPrefix("it has let go of the journal at seq ") && line.hasSuffix(", in epoch \(round + 1)"))
+            try await sender.sendAndConfirm(.note("\(round).10"))
+            let taken = try await pair.status(of: pair.addresses[other]) { $0.feedbacks.first?.running == 4 }
+            #expect(taken.role == "leader" && taken.epoch == UInt64(round + 2))
+            let left = try await pair.status(of: pair.addresses[leader]) { $0.leader != nil && $0.following?.lag == 0 }
+            #expect(left.isStandby && left.leader == pair.addresses[other].description)
+            #expect(left.following?.coldBecause == nil)
+            leader = other
+        }
+        // None ran twice: they were adopted where they ran.
+        #expect(door.arrivedCount == 4 && door.cancelledCount == 0)
+        let (_, state) = try await sender.currentState(within: .seconds(60))
+        #expect(state.notes == (0..<4).flatMap { round in (0...10).map { "\(round).\($0)" } })
+        let said = lines.withLock { $0 }
+        #expect(said.count { $0.contains("from a warm state at seq") } == 4)
+        #expect(said.count { $0.hasPrefix("ada@desk has asked it to step down: it has led until seq ") } == 4)
+        #expect(said.count { $0.contains("up to which it has led") } == 4)
+        door.open()
+        _ = try await members[leader].run.value
+        _ = try await worker.end
+        await sender.close()
+        members[1 - leader].node.stop()
+        _ = try await members[1 - leader].run.value
+    }
+
+    @Test func `that is not there is no successor: who has stepped down leads again`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let only = try pair.start(0)
+        let sender = try pair.remote(pair.both)
+        try await sender.sendAndConfirm(.note("before"))
+        _ = try await stepDown(pair.addresses[0])
+        try await sender.sendAndConfirm(.note("after"))
+        #expect(try await pair.status(of: pair.addresses[0]) { $0.isReady }.epoch == 2)
+        await sender.close()
+        only.node.stop()
+        _ = try await only.run.value
+    }
+
+    @Test(arguments: [true, false]) func `alone may take the place of a leader that steps down`(hasFile: Bool)
+        async throws
+    {
+        let pair = try Pair(Jobs(ends: false), journal: hasFile ? nil : .memory)
+        let reducer = try pair.start(0) { $0.isStandby = !hasFile }
+        _ = try await pair.status(of: pair.addresses[0]) { $0.isReady }
+        let error = await #expect(throws: AdministrationError.self) { try await stepDown(pair.addresses[0]) }
+        #expect(error?.description.contains("was started without --standby, or keeps its journal in memory") == true)
+        #expect(try await pair.status(of: pair.addresses[0]) { $0.isReady }.epoch == 1)
+        reducer.node.stop()
+        _ = try await reducer.run.value
     }
 
     @Test func `is heard when it takes over by those who know it alone`() async throws {

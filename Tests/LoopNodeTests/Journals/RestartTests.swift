@@ -127,6 +127,43 @@ private struct Restartable {
         _ = try await again.value
     }
 
+    @Test func `peers are told why while the journal has failed, stay, and go on when it is back`() async throws {
+        let nodes = try Restartable()
+        let first = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await first.run() }
+        let known = try nodes.remote()
+        try await known.sendAndConfirm(.note("before"))
+        nodes.disk.content.withLock { $0.failures = Array(repeating: .full, count: 1000) }
+        try await known.send(.note("kept"))
+        _ = try await nodes.status { !$0.isReady }
+        let reasons = Locked<[String]>([])
+        let log = LogHandler { event in
+            if event.kind == .keptWaiting { reasons.withLock { $0.append(event.text) } }
+        }
+        let late = try RemoteLoop(Jobs.self, reducer: nodes.address, context: nodes.context, log: log)
+        while reasons.withLock({ !$0.contains { $0.contains("the test says so") } }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let error = await #expect(throws: AdministrationError.self) {
+            try await NodeThread.run("ask") {
+                var call = try AdministrationCall(reducer: nodes.address, context: nodes.context)
+                _ = try call.ask(.parked, within: .seconds(20))
+            }
+        }
+        #expect(error?.description.contains("the reducer is not ready") == true)
+        nodes.disk.fail()
+        try await late.sendAndConfirm(.note("after"))
+        let (_, state) = try await late.currentState(within: .seconds(60))
+        // The other one has met the failed turn.
+        try await known.sendAndConfirm(.note("last"))
+        let (_, all) = try await known.currentState(within: .seconds(60))
+        #expect(state.notes.contains("after") && all.notes.filter { $0 != "after" } == ["before", "kept", "last"])
+        await known.close()
+        await late.close()
+        first.stop()
+        _ = try await life.value
+    }
+
     @Test func `a worker that holds 40,000 effects comes back with all of them`() async throws {
         let nodes = try Restartable()
         let door = Door()

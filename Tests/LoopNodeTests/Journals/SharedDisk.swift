@@ -28,6 +28,7 @@ final class SharedDisk: Sendable {
             guard waits, !opening.isStopping() else {
                 throw JournalError(.locked, operation: "be opened", reason: "another has it", remedy: "wait")
             }
+            usleep(5000)
         }
     }
 

@@ -1,0 +1,137 @@
+public import LoopCore
+import LoopWire
+
+/// A recovery that goes on: it applies what another process appends, as it comes.
+///
+///     cold ── the newest snapshot, or nothing ──▶ warm ── a page behind the row on which it stands ──▶ warm
+///      ▲                                            │
+///      ├────── the journal has not that row ────────┤
+///      └──▶ stopped ◀── a record that this definition cannot apply, a state hash that differs, damage
+///
+/// It never takes a record that is not proven to follow those that it has. What it has been stopped by, an ordinary recovery reports.
+public struct JournalFollower<Definition: LoopDefinition> {
+    /// What a look at the journal has come to.
+    public enum Look: Equatable, Sendable {
+        /// It has begun from a snapshot, or from the first record.
+        case begun(at: Seq)
+        /// Records were applied, and there are more.
+        case behind
+        /// It has everything that was there.
+        case level
+        /// It is cold, since the journal has not the row on which it stood: the reader is to be opened again.
+        case lost(String)
+        /// It is cold, and follows no more.
+        case stopped(String)
+    }
+
+    private enum State {
+        case cold
+        /// Without an end it stands in the middle of a row, where a snapshot may be.
+        case warm(Recovery<Definition>, RowEnd?, History)
+        case stopped
+    }
+
+    private let definition: Definition
+    private let coder: any ValueCoder
+    private let reinterprets: Bool
+    private var state = State.cold
+    /// The position of the newest record that was seen in the journal.
+    public private(set) var newest: UInt64 = 0
+    /// What people should know of: snapshots that could not be used.
+    public private(set) var notes: [String] = []
+
+    /// - Parameters:
+    ///   - definition: the loop to follow.
+    ///   - coder: the coder of the definition's values.
+    ///   - reinterprets: applies events under another definition than the one that wrote them.
+    ///   - warm: where it goes on; nil: it begins with a snapshot.
+    public init(
+        _ definition: Definition, coder: any ValueCoder, reinterprets: Bool = false,
+        from warm: consuming WarmState<Definition>? = nil
+    ) {
+        self.definition = definition
+        self.coder = coder
+        self.reinterprets = reinterprets
+        guard let warm = warm.take() else { return }
+        newest = warm.end.position
+        state = .warm(Recovery(going: warm, reinterprets: reinterprets), warm.end, warm.history)
+    }
+
+    /// The seq and the position up to which records were applied; nil while it is cold.
+    public var applied: (seq: Seq, position: UInt64)? {
+        guard case .warm(let recovery, _, _) = state else { return nil }
+        return (recovery.core.seq, recovery.core.position)
+    }
+
+    /// How many records it has not applied of those that it knows to be there.
+    public var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
+
+    /// What it has, for whoever comes to lead; nil: nothing that could be continued. It is cold afterwards.
+    public mutating func handOver() -> WarmState<Definition>? {
+        guard case .warm(let recovery, let end?, let history) = state else { return nil }
+        state = .cold
+        return WarmState(recovery.core, at: end, of: history)
+    }
+
+    /// Reads what follows, and applies it.
+    /// - Parameters:
+    ///   - journal: one that reads while another process writes; the same at each look, until one is `.lost` or throws.
+    ///   - bytesMax: about how many bytes of records are read.
+    ///   - isStopped: asked before each record whether the result is not needed any more.
+    /// - Throws: `JournalError` where the journal could not be read; it goes on with the next look. `RecoveryError.stopped`.
+    public mutating func look(
+        at journal: any FollowedJournal, bytesMax: Int, isStopped: (() -> Bool)? = nil
+    ) throws -> Look {
+        do {
+            switch state {
+            case .stopped: return .stopped("it was stopped before")
+            case .cold: return try begin(journal)
+            case .warm: return try goOn(journal, bytesMax, isStopped)
+            }
+        } catch let error as JournalError where error.kind != .corrupt {
+            throw error
+        } catch RecoveryError.stopped {
+            throw RecoveryError.stopped
+        } catch {
+            state = .stopped
+            return .stopped("\(error)")
+        }
+    }
+
+    private mutating func begin(_ journal: any FollowedJournal) throws -> Look {
+        let recovery = try Recovery(beginningIn: journal, definition, coder: coder, reinterprets: reinterprets)
+        notes = recovery.notes
+        let (position, seq) = (recovery.core.position, recovery.core.seq)
+        let end = try journal.end(ofRowAt: position)
+        state = .warm(recovery, end, journal.history)
+        newest = max(journal.position, position)
+        return .begun(at: seq)
+    }
+
+    private mutating func goOn(
+        _ journal: any FollowedJournal, _ bytesMax: Int, _ isStopped: (() -> Bool)?
+    ) throws -> Look {
+        guard case .warm(var recovery, let end, let history) = state else { return .level }
+        let position = recovery.core.position
+        let found =
+            journal.history == history
+            ? try journal.page(after: position, checksum: end?.checksum, bytesMax: bytesMax) : nil
+        guard let page = found else {
+            state = .cold
+            return .lost("the journal does not have record \(position) as it was followed, or is another one")
+        }
+        newest = page.newest
+        guard !page.records.isEmpty else { return .level }
+        // Not held twice while it is changed: what is shared would be copied.
+        state = .cold
+        do {
+            try recovery.apply(DecodedPage(records: page.records), isStopped)
+        } catch {
+            state = .stopped
+            throw error
+        }
+        state = .warm(recovery, page.end, history)
+        newest = max(newest, recovery.core.position)
+        return recovery.core.position < newest ? .behind : .level
+    }
+}

@@ -1,0 +1,68 @@
+import LoopCluster
+import LoopLock
+import LoopWire
+
+/// Opens a journal that another process may have, on a thread of its own: a database that does not answer keeps that thread waiting,
+/// and no peer.
+final class JournalWait: Sendable {
+    private struct State {
+        var owner = JournalOwner()
+        var result: Result<Exclusive<any Journal>, JournalError>?
+        var isGivenUp = false
+    }
+
+    private let state: Monitor<State>
+    private let wakeup: Wakeup
+
+    /// - Parameters:
+    ///   - place: where the journal is.
+    ///   - opening: how it is opened; who has it meanwhile is known here.
+    init(_ place: JournalPlace, _ opening: JournalPlace.Opening) throws(SystemError) {
+        let (state, wakeup) = (Monitor(State()), try Wakeup())
+        (self.state, self.wakeup) = (state, wakeup)
+        var opening = opening
+        let isStopping = opening.isStopping
+        opening.waits = true
+        opening.isStopping = { isStopping() || state.withLock { $0.isGivenUp } }
+        opening.whileWaiting = { owner in
+            let isNew = state.withLock { state in
+                defer { state.owner = owner }
+                return state.owner != owner
+            }
+            if isNew { wakeup.signal() }
+            return true
+        }
+        let asked = opening
+        _ = try NodeThread("loop-takeover") {
+            let result: Result<Exclusive<any Journal>, JournalError>
+            do throws(JournalError) {
+                result = .success(Exclusive(try place.open(asked)))
+            } catch {
+                result = .failure(error)
+            }
+            state.withLock { $0.result = result }
+            state.broadcast()
+            wakeup.signal()
+        }
+    }
+
+    /// Readable when there may be something new.
+    var descriptor: Int32 { wakeup.descriptor }
+
+    /// The process that has the journal, as far as that is known.
+    var owner: JournalOwner { state.withLock { $0.owner } }
+
+    /// The journal, from now on the caller's; nil: it is waited for.
+    func take() throws(JournalError) -> (any Journal)? {
+        wakeup.drain()
+        guard let result = state.withLock({ $0.result }) else { return nil }
+        return try result.get().withValue { $0 }
+    }
+
+    /// Waits no more. A journal that was opened in this moment is closed again. Returns when the thread is done.
+    func giveUp() {
+        state.withLock { $0.isGivenUp = true }
+        let result = state.wait(until: { $0.result != nil }) { $0.result }
+        if case .success(let journal)? = result { journal.withValue { $0.close() } }
+    }
+}

@@ -1,0 +1,220 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+import Testing
+
+@Suite struct `A standby that follows the journal` {
+    private let rows = FollowedRows()
+    private var bench: ReducerBench
+    private let sender: SessionID
+    private var sent: UInt64 = 0
+    private var follower = JournalFollower(Lamps(), coder: CBORCoder())
+    private var appended = 0
+
+    init() throws {
+        bench = try ReducerBench()
+        sender = bench.join(client, capacity: 0)
+        appendNews()
+    }
+
+    /// What the leader has written since, as one row.
+    private mutating func appendNews(salt: UInt32 = 1) {
+        rows.append(Array(bench.records[appended...]), salt: salt)
+        appended = bench.records.count
+    }
+
+    /// The leader applies events, each in a row of its own.
+    private mutating func lead(_ names: String..., salt: UInt32 = 1) throws {
+        for name in names {
+            sent += 1
+            _ = try bench.send(sender, from: sent, .light(name, 1))
+            appendNews(salt: salt)
+        }
+    }
+
+    private mutating func look() throws -> JournalFollower<Lamps>.Look { try follower.look(at: rows, bytesMax: 1) }
+
+    /// Follows as long as there is something.
+    private mutating func catchUp() throws {
+        while try look() != .level {}
+    }
+
+    private func recover(_ warm: WarmState<Lamps>?) throws -> Recovery<Lamps> {
+        try Recovery(Lamps(), from: rows, coder: CBORCoder(), warm: warm)
+    }
+
+    @Test mutating func `applies row by row what the leader appends, and knows how far it is behind`() throws {
+        #expect(follower.applied == nil)
+        #expect(try look() == .begun(at: .initial))
+        #expect(try look() == .level)
+        try lead("a", "b")
+        #expect(try look() == .behind)
+        #expect(follower.applied?.seq == Seq(1))
+        #expect(follower.lag == rows.position - (follower.applied?.position ?? 0))
+        #expect(try look() == .level)
+        #expect(follower.applied?.seq == Seq(2) && follower.lag == 0)
+        #expect(try look() == .level)
+    }
+
+    @Test mutating func `hands over a state from which only the tail is read, and which is the leader's`() throws {
+        try lead("a", "b")
+        try catchUp()
+        try lead("c")
+        let tail = UInt64(bench.records.count) - (follower.applied?.position ?? 0)
+        let warm = follower.handOver()
+        #expect(warm?.seq == Seq(2) && follower.applied == nil)
+        let before = rows.readCount
+        let recovery = try recover(warm)
+        #expect(recovery.warmSeq == Seq(2) && recovery.recordsCount == tail && recovery.notes == [])
+        #expect(UInt64(rows.readCount - before) == tail)
+        #expect(recovery.core.digest() == bench.machine.core.digest())
+        #expect(recovery.core.position == bench.machine.core.position)
+    }
+
+    @Test mutating func `begins again from a snapshot when a failover took back the row on which it stood`() throws {
+        try lead("a")
+        try catchUp()
+        let before = bench
+        let count = appended
+        try lead("b")
+        try catchUp()
+        #expect(follower.applied?.seq == Seq(2))
+        // Another leader goes on where the lost row was.
+        rows.lose(1)
+        (bench, appended, sent) = (before, count, 1)
+        try lead("other", salt: 2)
+        let position = follower.applied?.position ?? 0
+        #expect(
+            try look() == .lost("the journal does not have record \(position) as it was followed, or is another one"))
+        #expect(follower.applied == nil)
+        try catchUp()
+        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+    }
+
+    @Test mutating func `begins again when the journal ends before the row on which it stood`() throws {
+        try lead("a", "b")
+        try catchUp()
+        rows.lose(1)
+        guard case .lost = try look() else {
+            Issue.record("it went on")
+            return
+        }
+        #expect(try look() == .begun(at: .initial))
+    }
+
+    @Test mutating func `begins with the snapshot when the row on which it stood was trimmed`() throws {
+        try lead("a")
+        try catchUp()
+        try lead("b", "c")
+        let core = bench.machine.core
+        let snapshot = try core.snapshot()
+        rows.trim(4, keeping: snapshot, seq: Seq(3), fingerprint: DefinitionFingerprint(of: Lamps()).value)
+        try lead("d")
+        guard case .lost = try look() else {
+            Issue.record("it went on")
+            return
+        }
+        #expect(try look() == .begun(at: Seq(3)))
+        try catchUp()
+        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+    }
+
+    @Test mutating func `begins again with the journal of another run`() throws {
+        try lead("a")
+        try catchUp()
+        let warm = follower.handOver()
+        follower = JournalFollower(Lamps(), coder: CBORCoder(), from: warm)
+        rows.beginAgain()
+        guard case .lost = try look() else {
+            Issue.record("it went on")
+            return
+        }
+        // Nor is what it had taken for a state of that one.
+        let recovery = try recover(warm)
+        #expect(recovery.warmSeq == nil && recovery.core.seq == .initial)
+        #expect(recovery.notes == ["the warm state at seq 1 cannot be used: the journal is of another history"])
+    }
+
+    @Test mutating func `is compared at the takeover, and recovers from the start if its row is not there`() throws {
+        try lead("a")
+        try catchUp()
+        let before = bench
+        let count = appended
+        try lead("b")
+        try catchUp()
+        let warm = follower.handOver()
+        let position = warm?.end.position ?? 0
+        rows.lose(1)
+        (bench, appended, sent) = (before, count, 1)
+        try lead("other", salt: 2)
+        let recovery = try recover(warm)
+        #expect(recovery.warmSeq == nil)
+        #expect(
+            recovery.notes == [
+                "the warm state at seq 2 cannot be used: the journal does not have record \(position) as it was followed"
+            ])
+        #expect(recovery.core.digest() == bench.machine.core.digest())
+    }
+
+    @Test mutating func `stops at events of another definition, and what it has is none`() throws {
+        try lead("a")
+        try catchUp()
+        let facts = bench.machine.core.ownDefinition
+        rows.append([
+            .definition(
+                DefinitionRecord(
+                    fingerprint: facts.fingerprint ^ 1, schema: facts.schema, initial: facts.initial,
+                    feedbacks: facts.feedbacks))
+        ])
+        #expect(try look() == .level)
+        try lead("b")
+        guard case .stopped(let reason) = try look() else {
+            Issue.record("it went on")
+            return
+        }
+        #expect(reason.hasPrefix("event 2 was applied by another definition than this one"))
+        #expect(follower.applied == nil && follower.handOver() == nil)
+        guard case .stopped = try look() else {
+            Issue.record("it went on")
+            return
+        }
+    }
+
+    @Test mutating func `stops at a state hash that differs`() throws {
+        try lead("a")
+        try catchUp()
+        rows.append([.stateHash(Seq(1), 0xbad)])
+        guard case .stopped(let reason) = try look() else {
+            Issue.record("it went on")
+            return
+        }
+        #expect(reason.contains("the replay differs from the journal at seq 1"))
+        #expect(follower.handOver() == nil)
+    }
+
+    @Test mutating func `keeps what it has while the journal cannot be read`() throws {
+        try lead("a")
+        try catchUp()
+        rows.failure = .unreachable
+        #expect(throws: JournalError.self) { try follower.look(at: rows, bytesMax: 1) }
+        #expect(follower.applied?.seq == Seq(1))
+        rows.failure = nil
+        try lead("b")
+        try catchUp()
+        #expect(follower.applied?.seq == Seq(2))
+    }
+
+    @Test mutating func `goes on from the state of a machine that has led`() throws {
+        try lead("a", "b")
+        let warm = WarmState(of: bench.machine.core, at: rows)
+        #expect(warm?.seq == Seq(2))
+        follower = JournalFollower(Lamps(), coder: CBORCoder(), from: warm)
+        #expect(try look() == .level)
+        try lead("c")
+        #expect(try look() == .level)
+        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+        // One that has written what the journal does not have is none.
+        rows.lose(1)
+        #expect(WarmState(of: bench.machine.core, at: rows) == nil)
+    }
+}

@@ -1,0 +1,56 @@
+import LoopNode
+import LoopWire
+import Testing
+
+@testable import LoopCommands
+
+@Suite struct `A leader may step down` {
+    private let leader: StatusProbe.Member
+
+    init() {
+        var report = StatusReport(loop: "jobs", schema: 1)
+        report.role = "leader"
+        leader = StatusProbe.Member(address: "tcp://a:7710", report: report)
+    }
+
+    private func standby(
+        lag: UInt64 = 0, milliseconds: Int64? = 12, cold: String? = nil, loop: String = "jobs", follows: Bool = true
+    ) -> StatusProbe.Member {
+        var report = StatusReport(loop: loop, schema: 1)
+        report.role = "standby"
+        if follows {
+            report.following = StatusReport.Following(
+                position: 7, lag: lag, lagMilliseconds: milliseconds, coldBecause: cold)
+        }
+        return StatusProbe.Member(address: "tcp://b:7710", report: report)
+    }
+
+    private func refusal(_ standbys: StatusProbe.Member...) throws -> String? {
+        try StepDownCheck([leader] + standbys).refusal
+    }
+
+    @Test func `if a standby follows closely, whatever the others do`() throws {
+        #expect(try refusal(standby()) == nil)
+        #expect(try refusal(standby(lag: 10_000, milliseconds: 1000)) == nil)
+        #expect(try refusal(standby(cold: "no journal"), standby()) == nil)
+    }
+
+    @Test func `and is told with values why not`() throws {
+        #expect(try refusal()?.hasPrefix("no standby answers; name the addresses of all reducers") == true)
+        #expect(
+            try refusal(standby(lag: 20_000))
+                == "tcp://b:7710 is 20000 records, 12 ms behind (close is up to 10000 records and 1000 ms)")
+        #expect(
+            try refusal(standby(milliseconds: 1001))
+                == "tcp://b:7710 is 0 records, 1001 ms behind (close is up to 10000 records and 1000 ms)")
+        #expect(
+            try refusal(standby(cold: "no journal"), standby(loop: "other"))
+                == "tcp://b:7710 does not follow: no journal; tcp://b:7710 is of the loop other")
+        #expect(try refusal(standby(milliseconds: nil)) != nil)
+        #expect(try refusal(standby(follows: false)) == "tcp://b:7710 does not follow: it is of an earlier release")
+    }
+
+    @Test func `and none is asked where only standbys answer`() {
+        #expect(throws: CommandError.self) { try StepDownCheck([standby()]) }
+    }
+}
