@@ -10,7 +10,7 @@ extension ClusterEngine {
     func focus(on index: Int) {
         guard index != candidate.index else { return }
         candidate = candidates[index]
-        for peer in roster.present { peer.focus = index }
+        for peer in roster.present { peer.focus(on: index) }
     }
 
     /// Looks at a candidate, if the process is still the one that is meant.

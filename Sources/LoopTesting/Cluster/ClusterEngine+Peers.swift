@@ -9,6 +9,7 @@ extension ClusterEngine {
     func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
         let before = candidate.index
         defer { focus(on: before) }
+        focus(on: 0)
         var id = PeerID(high: random.next(), low: random.next())
         if role == .local { id = .local }
         let offset = role == .local ? process.clock.offset : between(0, 1_000_000_000_000)
@@ -41,7 +42,6 @@ extension ClusterEngine {
             try observe(.goesOn(earlier.history, earlier.session, after: earlier.settled))
         }
         roster.add(peer)
-        focus(on: peer.place)
         if role == .local { return peer }
         if role == .observer { try watch(plan.observers[slot], peer) }
         listenEverywhere(peer)

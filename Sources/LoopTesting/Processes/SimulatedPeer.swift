@@ -19,10 +19,13 @@ final class SimulatedPeer<Script> {
     let clockOffset: UInt64
     var machine: PeerMachine
     var life = PeerLife()
-    /// Its sockets at each of the reducer's processes.
-    private var links: [PeerSockets]
-    /// Which of these processes is looked at.
-    var focus = 0
+    /// Its sockets at the reducer's process that is looked at.
+    var sockets = PeerSockets()
+    /// Its sockets at the others, by their position. (The sockets are not read through an accessor: a build for debugging
+    /// destroys what such a one lends out twice.)
+    private var elsewhere: [PeerSockets]
+    /// Which of the reducer's processes is looked at.
+    private var focus = 0
     /// The one that it talks to.
     var place = 0
     /// What runs here.
@@ -47,7 +50,7 @@ final class SimulatedPeer<Script> {
         index: Int, slot: Int, role: Role, machine: PeerMachine, clockOffset: UInt64, candidates: Int = 1,
         at now: UInt64
     ) {
-        links = Array(repeating: PeerSockets(), count: candidates)
+        elsewhere = Array(repeating: PeerSockets(), count: candidates)
         self.index = index
         self.slot = slot
         self.role = role
@@ -56,24 +59,30 @@ final class SimulatedPeer<Script> {
         lease = LeaseAccount(heardAt: now)
     }
 
-    /// Its sockets at the reducer's process that is looked at.
-    var sockets: PeerSockets {
-        _read { yield links[focus] }
-        _modify { yield &links[focus] }
+    /// Another one of the reducer's processes is looked at.
+    func focus(on index: Int) {
+        swap(&sockets, &elsewhere[focus])
+        swap(&sockets, &elsewhere[index])
+        focus = index
     }
 
     /// Ends partitions, stalls and drops.
-    func heal() { for index in links.indices { links[index].heal() } }
+    func heal() {
+        sockets.heal()
+        for index in elsewhere.indices { elsewhere[index].heal() }
+    }
 
     /// When it can read its next message, wherever it listens; never: `.max`.
     var readableAt: UInt64 {
-        var earliest = links[place].readableAt
-        for link in links { earliest = min(earliest, link.subscriber.connections.readableAt) }
+        var earliest = min(sockets.readableAt, elsewhere[place].readableAt)
+        for index in elsewhere.indices {
+            earliest = min(earliest, elsewhere[index].subscriber.connections.readableAt)
+        }
         return earliest
     }
 
     /// Whether the reducer's processes have read everything that this process sent.
-    var isRead: Bool { links.allSatisfy(\.isReadByReducer) }
+    var isRead: Bool { sockets.isReadByReducer && elsewhere.allSatisfy(\.isReadByReducer) }
 
     /// The machine takes another id where it has left a session that another process uses.
     var id: PeerID { machine.configuration.peer }

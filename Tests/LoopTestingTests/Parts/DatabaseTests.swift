@@ -82,12 +82,15 @@ import Testing
 @Suite struct `A connection to the simulated database` {
     @Test func `answers in order, and holds back what is not confirmed`() {
         var connection = DatabaseConnection(of: 0)
-        #expect(connection.send(.renew(.none), arrival: 10) == 10)
-        #expect(connection.send(.renew(.none), arrival: 5) == 10)
-        #expect(connection.answer(.changed(true), isConfirmed: true, arrival: 20) == 20)
-        #expect(connection.answer(.changed(true), isConfirmed: false, arrival: 21) == nil)
-        #expect(connection.answer(.changed(true), isConfirmed: true, arrival: 22) == nil)
-        #expect(connection.confirm(arrival: 30) == [30, 30])
+        let sent = [10, 5].map { connection.send(.renew(.none), arrival: $0) }
+        #expect(sent == [10, 10])
+        var arrivals: [UInt64?] = []
+        for (time, isConfirmed) in [(20, true), (21, false), (22, true)] as [(UInt64, Bool)] {
+            arrivals.append(connection.answer(.changed(true), isConfirmed: isConfirmed, arrival: time))
+        }
+        #expect(arrivals == [20, nil, nil])
+        let confirmed = connection.confirm(arrival: 30)
+        #expect(confirmed == [30, 30])
         #expect(connection.unconfirmedCount == 0)
     }
 
@@ -96,9 +99,12 @@ import Testing
         for _ in 1...3 { _ = connection.send(.renew(.none), arrival: 1) }
         connection.cut(running: 2)
         #expect(connection.statementCount == 2)
-        #expect(connection.nextStatement() != nil)
-        #expect(connection.answer(.changed(true), isConfirmed: true, arrival: 2) == nil)
-        #expect(connection.nextAnswer() == nil)
+        let statement = connection.nextStatement()
+        #expect(statement != nil)
+        let arrival = connection.answer(.changed(true), isConfirmed: true, arrival: 2)
+        #expect(arrival == nil)
+        let answer = connection.nextAnswer()
+        #expect(answer == nil)
     }
 }
 
@@ -106,22 +112,22 @@ import Testing
     @Test func `calls it silent after 1.15 leases without a change`() {
         var watch = HolderWatch()
         let sign = JournalRow.Sign(term: SimulatedTerm(number: 1, nonce: 1), renewals: 4)
-        #expect(!watch.isSilent(sign, lease: 1000, at: 100))
-        #expect(!watch.isSilent(sign, lease: 1000, at: 1249))
-        #expect(watch.isSilent(sign, lease: 1000, at: 1250))
         let renewed = JournalRow.Sign(term: sign.term, renewals: 5)
-        #expect(!watch.isSilent(renewed, lease: 1000, at: 1260))
-        #expect(!watch.isSilent(renewed, lease: 1000, at: 2409))
+        let looks: [(JournalRow.Sign, UInt64)] = [
+            (sign, 100), (sign, 1249), (sign, 1250), (renewed, 1260), (renewed, 2409), (renewed, 2410),
+        ]
+        let verdicts = looks.map { watch.isSilent($0.0, lease: 1000, at: $0.1) }
+        #expect(verdicts == [false, false, true, false, false, true])
     }
 }
 
 @Suite struct `Turns under way` {
-    private func turn(_ records: [Record] = []) -> TurnUnderWay {
+    private func turn() -> TurnUnderWay {
+        let start = Moment(monotonic: .zero, wall: WallTime(milliseconds: 0))
         var machine = ReducerMachine(
             definition: SlotLoop(hasTimers: false), configuration: ReducerConfiguration(), coder: SlotCoder(),
-            history: History(1), seed: 1, nonce: 1, at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0)))
-        return TurnUnderWay(
-            machine.turn(at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0))), at: TurnMoment())
+            history: History(1), seed: 1, nonce: 1, at: start)
+        return TurnUnderWay(machine.turn(at: start), at: TurnMoment())
     }
 
     @Test func `are as many as may wait, and none begins behind a wish for rest`() {
@@ -131,15 +137,16 @@ import Testing
         #expect(!turns.mayBegin(1) && turns.mayBegin(2))
         turns.mustRest = true
         #expect(!turns.mayBegin(2))
-        #expect(turns.removeFirst() != nil)
+        let first = turns.removeFirst()
+        #expect(first != nil)
         #expect(turns.mayBegin(2) && !turns.mustRest)
-        #expect(turns.removeFirst() == nil)
+        let second = turns.removeFirst()
+        #expect(second == nil)
     }
 
     @Test func `are written one behind the other`() {
         var turns = TurnsUnderWay()
-        #expect(turns.write(at: 20) == 20)
-        #expect(turns.write(at: 10) == 20)
-        #expect(turns.write(at: 30) == 30)
+        let times = [20, 10, 30].map { turns.write(at: $0) }
+        #expect(times == [20, 20, 30])
     }
 }
