@@ -10,7 +10,7 @@ enum LoopBench {
         ]
         + CaseGroup.curve + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large
         + CaseGroup.scale + [.timers]
-        + CaseGroup.journalAppends + [.journalReads]
+        + CaseGroup.journalAppends + [.journalReads] + CaseGroup.database + CaseGroup.failover
 
     static func main() async {
         do {
@@ -20,7 +20,13 @@ enum LoopBench {
             } else if options.showsHelp {
                 print(BenchmarkOptions.help)
             } else {
-                try await run(options)
+                do {
+                    try await run(options)
+                } catch {
+                    await Databases.shared.end()
+                    throw error
+                }
+                await Databases.shared.end()
             }
         } catch let error as BenchmarkError {
             StandardError.line("loop-bench: \(error)")
