@@ -23,7 +23,10 @@ import Testing
         }
         for reducer in reducers {
             let text = reducer.command.joined(separator: " ")
-            for option in ["--standby", "--keys /keys/reducer", "--advertise \"$ADVERTISED\"", "--journal \"$JOURNAL\""] {
+            let options = [
+                "--standby", "--keys /keys/reducer", "--advertise \"$ADVERTISED\"", "--journal \"$JOURNAL\"",
+            ]
+            for option in options {
                 #expect(text.contains(option), "\(reducer.name) has no \(option)")
             }
         }

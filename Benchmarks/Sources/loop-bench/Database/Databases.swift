@@ -1,3 +1,4 @@
+import Foundation
 import LoopPostgres
 import TestDatabase
 
@@ -12,11 +13,16 @@ actor Databases {
 
     static let shared = Databases()
 
+    private static let server = "/usr/lib/postgresql/15/bin/postgres"
     private var quorum: DatabaseQuorum?
+    private var count = 0
 
     /// An empty database with the tables of journals.
     /// - Returns: its URL.
     func make(_ kind: Kind) async throws -> String {
+        guard FileManager.default.isExecutableFile(atPath: Self.server) else {
+            throw BenchmarkError.leftOut("there is no \(Self.server) (Debian package postgresql-15)")
+        }
         let url =
             switch kind {
             case .one: try await TestDatabase.shared.value.makeDatabase()
@@ -25,8 +31,6 @@ actor Databases {
         try PostgresSchema.create(url)
         return url.description
     }
-
-    private var count = 0
 
     private func nextNumber() -> Int {
         count += 1

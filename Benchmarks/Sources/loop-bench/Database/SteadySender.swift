@@ -8,6 +8,7 @@ final class SteadySender: Sendable {
     private struct Life {
         /// From one confirmation to the next, where that took long.
         var pauses: [(from: Double, to: Double)] = []
+        var longestPause = 0.0
         var isFinishing = false
     }
 
@@ -34,12 +35,23 @@ final class SteadySender: Sendable {
             count += 1
             _ = try await connection.send(try CBOR.encode(Errands.Event.ask(count)), confirmed: true)
             let now = MonotonicTime.seconds
-            if now - last > Self.pauseSeconds { life.withLock { [last] in $0.pauses.append((last, now)) } }
+            life.withLock { [last] life in
+                life.longestPause = max(life.longestPause, now - last)
+                if now - last > Self.pauseSeconds { life.pauses.append((last, now)) }
+            }
             last = now
         }
         _ = try await connection.send(try CBOR.encode(Errands.Event.close), confirmed: true)
         await connection.close()
         return count
+    }
+
+    /// The longest time from one confirmation to the next, in seconds, since this was asked last.
+    func takeLongestPause() -> Double {
+        life.withLock { life in
+            defer { life.longestPause = 0 }
+            return life.longestPause
+        }
     }
 
     func finish() { life.withLock { $0.isFinishing = true } }
