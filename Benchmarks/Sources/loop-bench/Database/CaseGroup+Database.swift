@@ -6,7 +6,7 @@ extension CaseGroup {
     private static let databaseRates = [(Databases.Kind.one, "postgres"), (.quorum, "quorum")].map { kind, name in
         CaseGroup(
             unit: "effects/s",
-            reference: Variant(name: "journal in a file") { effort in
+            reference: Variant(name: "a file") { effort in
                 try await effort.inFolder { folder in
                     try await fan(
                         PackedFan.self, window: 4096, count: effort.count(1_000_000),
@@ -35,7 +35,7 @@ extension CaseGroup {
         }
         return CaseGroup(
             unit: "records/s",
-            reference: Variant(name: "libpq's pipeline in C") { try await run.figure(\.plain, $0) },
+            reference: Variant(name: "libpq in C") { try await run.figure(\.plain, $0) },
             ours: [Variant(name: "postgres-append-\(batch)") { try await run.figure(\.journal, $0) }])
     }
 }

@@ -12,8 +12,8 @@ extension CaseGroup {
         ]
         return figures.map { name, figure in
             CaseGroup(
-                unit: "ms", reference: nil,
-                ours: [Variant(name: name) { figure(try await run.milliseconds($0)) }], rounds: 1)
+                unit: "s", reference: nil, ours: [Variant(name: name) { figure(try await run.seconds($0)) }],
+                rounds: 1)
         }
     }()
 
@@ -97,7 +97,7 @@ private actor FailoverRun {
     private static let killsCount = 50.0
     private var known: [Double]?
 
-    func milliseconds(_ effort: Effort) async throws -> [Double] {
+    func seconds(_ effort: Effort) async throws -> [Double] {
         if let known { return known }
         let times = try await Self.run(kills: max(3, Int(Self.killsCount * effort.scale)))
         known = times
@@ -112,7 +112,7 @@ private actor FailoverRun {
                 // Renewals of the lease are a quarter of a second apart.
                 try await Task.sleep(for: .milliseconds(.random(in: 500..<1000)))
                 let killed = try await pair.killLeader()
-                times.append((try await sender.resumed(after: killed) - killed) * 1000)
+                times.append(try await sender.resumed(after: killed) - killed)
             }
             return times
         }

@@ -14,7 +14,7 @@ struct DBOSEffects: Peer {
     let program: String
     let way: Way
 
-    var name: String { "DBOS, \(way)" }
+    var name: String { "DBOS \(way)" }
 
     func count(_ full: Int) -> Int { min(full, 4096) }
 
