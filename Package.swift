@@ -64,6 +64,8 @@ let package = Package(
         .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .library(name: "LoopNodeTesting", targets: ["LoopNodeTesting"]),
+        // For the benchmark, which is a package of its own.
+        .library(name: "TestDatabase", targets: ["TestDatabase"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
         .executable(name: "loopctl", targets: ["loopctl"]),
@@ -218,9 +220,9 @@ let package = Package(
 
         // PostgreSQL servers of the tests' own.
         .target(
-            name: "TestDatabase", dependencies: ["Linux", "LoopCore", "LoopLock", "LoopNode", "PostgreSQL"],
-            path: "Tests/TestDatabase",
-            swiftSettings: unchecked),
+            name: "TestDatabase",
+            dependencies: ["Linux", "LoopCore", "LoopLock", "LoopCluster", "LoopNode", "LoopPostgres", "PostgreSQL"],
+            path: "Tests/TestDatabase", swiftSettings: unchecked),
 
         tests("LoopLockTests", ["LoopLock"]),
         tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
@@ -307,6 +309,7 @@ let package = Package(
 
 // The container image is built from this file, Sources and Examples: it has no folders for tests, fuzzers and tools.
 if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
+    package.products.removeAll { $0.name == "TestDatabase" }
     package.targets.removeAll { target in
         target.type == .test || ["Tests/", "Fuzzing/", "Tools/"].contains { target.path?.hasPrefix($0) ?? false }
     }

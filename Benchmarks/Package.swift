@@ -15,10 +15,10 @@ let package = Package(
     name: "LoopBenchmarks",
     dependencies: [.package(path: "..")],
     targets: [
-        // The same work by libzmq or system calls alone: what the machine gives without any promise.
+        // The same work by libzmq, libpq or system calls alone: what the machine gives without any promise.
         .target(
             name: "CReference",
-            linkerSettings: [.linkedLibrary("zmq")]),
+            linkerSettings: [.linkedLibrary("pq"), .linkedLibrary("zmq")]),
         // Runs cases side by side; runs itself again as reducer, sender or worker of a case.
         .executableTarget(
             name: "loop-bench",
@@ -32,6 +32,8 @@ let package = Package(
                 .product(name: "LoopKeys", package: root),
                 .product(name: "LoopKeyFiles", package: root),
                 .product(name: "LoopNode", package: root),
+                .product(name: "LoopPostgres", package: root),
+                .product(name: "TestDatabase", package: root),
             ],
             swiftSettings: settings),
     ],

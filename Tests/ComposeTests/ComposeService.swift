@@ -13,6 +13,7 @@ struct ComposeService: Decodable, Sendable {
     }
 
     let name: String
+    let image: String
     let command: [String]
     let environment: [String: String]
     let dependsOn: [String]
@@ -20,10 +21,10 @@ struct ComposeService: Decodable, Sendable {
     /// The words of the command that says whether it is healthy.
     let healthcheck: [String]?
 
-    /// All services, in an order in which each can start.
-    static func all() async throws -> [ComposeService] {
+    /// All services of a profile, in an order in which each can start.
+    static func all(of profile: String = "file") async throws -> [ComposeService] {
         let printed = try await Command.run(
-            Project.path("scripts/compose-services"), [Project.path("docker-compose.yml")])
+            Project.path("scripts/compose-services"), [Project.path("docker-compose.yml"), profile])
         guard printed.exit.isSuccess else {
             throw ComposeFailure("scripts/compose-services: \(printed.exit): \(printed.text)")
         }
@@ -54,7 +55,7 @@ struct ComposeService: Decodable, Sendable {
     /// The same service, with its paths where they are on this machine.
     var translated: ComposeService {
         ComposeService(
-            name: name, command: command.map(translated), environment: environment.mapValues(translated),
+            name: name, image: image, command: command.map(translated), environment: environment.mapValues(translated),
             dependsOn: dependsOn, volumes: volumes, healthcheck: healthcheck?.map(translated))
     }
 }

@@ -6,17 +6,20 @@ import Testing
 /// What `docker-compose.yml` says is what is run here: its commands, its environment, its health checks, as processes in
 /// network namespaces in place of containers.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct `The compose file` {
-    @Test func `is valid`() async throws {
+    @Test(arguments: ["file", "ha"])
+    func `is valid`(profile: String) async throws {
         guard
             let result = try? await Command.run(
-                "docker-compose", ["-f", Project.path("docker-compose.yml"), "config", "-q"])
+                "docker-compose",
+                ["-f", Project.path("docker-compose.yml"), "--profile", profile, "config", "-q"])
         else { return notRun("docker-compose is not installed: the file's form was not checked") }
         #expect(result.exit.isSuccess, "\(result.text)")
     }
 
-    @Test func `names only programs that the image has`() async throws {
+    @Test(arguments: ["file", "ha"])
+    func `names only programs that the image has`(profile: String) async throws {
         let recipe = try String(contentsOfFile: Project.path("Dockerfile"), encoding: .utf8)
-        for service in try await ComposeService.all() {
+        for service in try await ComposeService.all(of: profile) where service.image == "loop" {
             let words = service.command.flatMap { $0.split { $0.isWhitespace } }
             let programs = words.filter { $0.hasPrefix("loop") }
             #expect(!programs.isEmpty, "\(service.name) runs nothing of this project")

@@ -20,6 +20,11 @@ struct BenchmarkOptions {
           --output FILE   where the results go as JSON (default bench-results.json)
           --folder PATH   where journals go for as long as a case runs; on a disk, not in memory (default .build)
           --peers PATH    measure beside the peers whose programs are in this folder, see scripts/bench-peers
+
+        To see where the time goes, sample one process of a case with perf:
+
+          LOOP_BENCH_PROFILE=reducer loop-bench --only window-4096 --rounds 1 --scale 4
+          perf report --children -i profile-reducer-PID.data | swift demangle --simplified
         """
 
     init(_ arguments: [String]) throws {

@@ -10,7 +10,8 @@ enum LoopBench {
         ]
         + CaseGroup.curve + CaseGroup.inProcess + CaseGroup.coding + CaseGroup.dictionaries + CaseGroup.large
         + CaseGroup.scale + [.timers]
-        + CaseGroup.journalAppends + [.journalReads]
+        + CaseGroup.journalAppends + [.journalReads] + CaseGroup.database + CaseGroup.failover
+        + [.stepDown] + CaseGroup.standby
 
     static func main() async {
         do {
@@ -20,7 +21,13 @@ enum LoopBench {
             } else if options.showsHelp {
                 print(BenchmarkOptions.help)
             } else {
-                try await run(options)
+                do {
+                    try await run(options)
+                } catch {
+                    await Databases.shared.end()
+                    throw error
+                }
+                await Databases.shared.end()
             }
         } catch let error as BenchmarkError {
             StandardError.line("loop-bench: \(error)")
@@ -41,8 +48,13 @@ enum LoopBench {
         var results: [CaseResult] = []
         for group in chosen {
             StandardError.line(group.ours.map(\.name).joined(separator: ", "))
-            results += try await group.run(rounds: min(options.rounds, group.rounds), effort: effort) {
-                StandardError.line("  " + $0)
+            do {
+                results += try await group.run(rounds: min(options.rounds, group.rounds), effort: effort) {
+                    StandardError.line("  " + $0)
+                }
+            } catch let error as BenchmarkError {
+                guard case .leftOut = error else { throw error }
+                StandardError.line("  \(error)")
             }
         }
         print(Table.text(results))

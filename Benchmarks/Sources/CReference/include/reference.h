@@ -55,5 +55,23 @@ int reference_pull(struct reference_reducer *reducer, uint64_t count, double *se
 // Appends a batch of `bytes` bytes `count` times to an open file, and calls fdatasync after each. 0, or errno.
 int reference_append(int file, const void *batch, uint64_t bytes, uint64_t count);
 
+// A connection to a database, with an empty table for batches; `url` is a URL of libpq.
+struct reference_table {
+    void *connection;
+    uint64_t position;
+    // Why the last function has failed.
+    char error[256];
+};
+
+// Connects, and makes the table. 0, or -1 with the reason in `error`.
+int reference_table_open(struct reference_table *table, const char *url);
+
+// Inserts a batch of `bytes` bytes `count` times, each in a transaction of its own, in libpq's pipeline: at most `depth` of them are
+// sent without the answer to their commit. 0, or -1 with the reason in `error`.
+int reference_table_insert(
+    struct reference_table *table, const void *batch, uint64_t bytes, uint64_t count, uint64_t depth);
+
+void reference_table_close(struct reference_table *table);
+
 // Bytes of the heap that are in use.
 size_t reference_heap_bytes(void);

@@ -67,7 +67,8 @@ extension CaseGroup {
     }
 
     /// From the event that begins it to the outcome, by the reducer.
-    private static func fan<Definition: FanDefinition>(
+    /// - Parameter journal: a file or a database; nil: memory.
+    static func fan<Definition: FanDefinition>(
         _ type: Definition.Type, window: Int, count: Int, journal: String?
     ) async throws -> Double {
         try await withRoles { roles in

@@ -3,7 +3,9 @@ extension CaseGroup {
     /// a file and calls fdatasync. Enough appends that most are not the first to use their part of the log.
     static let journalAppends = [(1, 3000), (8, 3000), (64, 2000), (128, 1200), (512, 500), (1024, 400)].map {
         (batch: Int, count: Int) in
-        let run = AppendRun(batch: batch, count: count)
+        let run = AppendRun {
+            ["role": "journal", "work": "append", "batch": "\(batch)", "count": "\($0.count(count))"]
+        }
         return CaseGroup(
             unit: "events/s",
             reference: Variant(name: "append and fdatasync in C") { try await run.figure(\.plain, $0) },
@@ -23,32 +25,29 @@ extension CaseGroup {
         })
 }
 
-/// One round's appends, to the journal and to the plain file in turn: in one process, since the pace of a disk changes
+/// One round's appends, to the journal and to the plain reference in turn: in one process, since the pace of a disk changes
 /// faster than processes could take turns. Whoever of both asks first in a round has it run.
-private actor AppendRun {
+actor AppendRun {
     struct Figures {
         var journal: Double?
         var plain: Double?
     }
 
-    private let batch: Int
-    private let count: Int
+    private let arguments: @Sendable (Effort) async throws -> [String: String]
     private var left = Figures()
 
-    init(batch: Int, count: Int) {
-        self.batch = batch
-        self.count = count
-    }
+    /// - Parameter arguments: of the process that appends, with its name under `role`.
+    init(_ arguments: @escaping @Sendable (Effort) async throws -> [String: String]) { self.arguments = arguments }
 
     func figure(_ side: sending WritableKeyPath<Figures, Double?>, _ effort: Effort) async throws -> Double {
-        if left[keyPath: side] == nil { left = try await Self.run(batch, effort.count(count)) }
+        if left[keyPath: side] == nil { left = try await Self.run(arguments(effort)) }
         defer { left[keyPath: side] = nil }
         return left[keyPath: side] ?? 0
     }
 
-    private nonisolated static func run(_ batch: Int, _ count: Int) async throws -> Figures {
+    private nonisolated static func run(_ arguments: [String: String]) async throws -> Figures {
         try await withRoles { roles in
-            let role = try roles.start("journal", ["work": "append", "batch": "\(batch)", "count": "\(count)"])
+            let role = try roles.start(arguments["role"] ?? "", arguments.filter { $0.key != "role" })
             return Figures(journal: try await role.number("journal"), plain: try await role.number("plain"))
         }
     }

@@ -3,6 +3,8 @@ import Foundation
 /// The peers whose programs are there. `scripts/bench-peers` makes them.
 struct PeerPrograms {
     let peers: [any Peer]
+    /// Those that keep everything in a database, beside ours with a journal there.
+    let databasePeers: [any Peer]
 
     /// - Parameter folder: where the programs are.
     init(folder: String) throws {
@@ -14,12 +16,31 @@ struct PeerPrograms {
             peers.append(
                 CeleryTasks(python: "\(folder)/celery/bin/python", program: "\(folder)/celery_peer.py"))
         }
-        guard !peers.isEmpty else { throw BenchmarkError.usage("no peer has a program in \(folder)") }
+        if Self.has("\(folder)/dbos/bin/python") {
+            databasePeers = DBOSEffects.Way.allCases.map {
+                DBOSEffects(python: "\(folder)/dbos/bin/python", program: "\(folder)/dbos_peer.py", way: $0)
+            }
+        } else {
+            databasePeers = []
+        }
+        guard !peers.isEmpty || !databasePeers.isEmpty else {
+            throw BenchmarkError.usage("no peer has a program in \(folder)")
+        }
         self.peers = peers
     }
 
     /// Durable effects of ours beside those of all peers.
     var groups: [CaseGroup] {
+        (peers.isEmpty ? [] : fileGroups) + (databasePeers.isEmpty ? [] : [databaseGroup])
+    }
+
+    private var databaseGroup: CaseGroup {
+        CaseGroup(
+            unit: "effects/s", references: databasePeers.map { $0.rate(window: 4096, full: 4096) },
+            ours: [CaseGroup.databaseEffects(.one, "postgres", count: 1_000_000)])
+    }
+
+    private var fileGroups: [CaseGroup] {
         // Some seconds for each: how one begins, on processors that have idled while another waited, takes tenths of a second.
         let many = [(window: 4096, ours: 2_000_000, theirs: 400_000), (window: 256, ours: 600_000, theirs: 200_000)]
         return many.map { one in

@@ -8,7 +8,7 @@ import LoopWire
 /// Appends batches of events to a new journal and, in turn, the same bytes to a plain file; or reads a journal.
 enum JournalRole {
     /// How many appends one of both does before it is the other's turn: the disk's pace changes within seconds.
-    private static let slice = 14
+    static let slice = 14
 
     static func run(_ role: Role) throws {
         let folder = FileManager.default.temporaryDirectory.path + "/loop-bench-\(UUID().uuidString)"
@@ -32,7 +32,7 @@ enum JournalRole {
         }
     }
 
-    private static func batches(_ slice: Int, batch: Int, bytes: Int) -> [RecordLog] {
+    static func batches(_ slice: Int, batch: Int, bytes: Int) -> [RecordLog] {
         (0..<Self.slice).map { number in
             RecordLog((1...batch).map { event((slice * Self.slice + number) * batch + $0, bytes: bytes) })
         }
@@ -47,7 +47,7 @@ enum JournalRole {
                 bytes: [UInt8](repeating: UInt8(truncatingIfNeeded: seq), count: bytes)[...]))
     }
 
-    private static func seconds(_ body: () throws -> Void) rethrows -> Double {
+    static func seconds(_ body: () throws -> Void) rethrows -> Double {
         let began = DispatchTime.now().uptimeNanoseconds
         try body()
         return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9

@@ -2,6 +2,7 @@ import Foundation
 import LoopCore
 import LoopKeyFiles
 import LoopNode
+import LoopPostgres
 
 /// What this program is when it is one node of a case.
 struct Role {
@@ -64,6 +65,8 @@ struct Role {
         case "in-process": try InProcessRole.run(self)
         case "coder": try CoderRole.run(self)
         case "journal": try JournalRole.run(self)
+        case "database-journal": try DatabaseJournalRole.run(self)
+        case "errand-worker": try await ErrandRoles.work(self)
         case "dictionary": try DictionaryRole.run(self)
         default: throw BenchmarkError.usage("there is no role \(name)")
         }
@@ -78,6 +81,7 @@ struct Role {
         case PackedFan.name: try await reduce(PackedFan())
         case PlainFan.name: try await reduce(PlainFan())
         case Crowd.name: try await reduce(Crowd())
+        case Errands.name: try await reduce(Errands())
         case Alarms.name:
             try await reduce(
                 Alarms(dueCount: number("due"), onFirst: { Self.say("began", MonotonicTime.seconds) }))
@@ -91,11 +95,13 @@ struct Role {
         }
     }
 
-    /// Keeps its journal in `journal=FILE`, else in memory, with `snapshot-every=N` and `durability=os` where they are given,
-    /// and says how long a recovery took.
+    /// Keeps its journal in `journal=FILE` or a database, else in memory, with `snapshot-every=N`, `durability=os` and
+    /// `standby=yes` where they are given, and says how long a recovery took.
     private func reduce(_ definition: some LoopDefinition) async throws {
         let recovered = LogHandler { event in
-            if event.kind == .snapshotFailed { StandardError.line(event.line) }
+            if [.snapshotFailed, .journalFailed].contains(event.kind) { StandardError.line(event.line) }
+            if event.kind == .standby { Self.say("standing-by", event.line) }
+            if event.kind == .listening { Self.say("leads", MonotonicTime.seconds) }
             guard event.kind == .recovered else { return }
             for case .duration(let duration) in event.fields {
                 Self.say("recovered", "\(duration.wholeNanoseconds / 1_000_000)")
@@ -103,12 +109,13 @@ struct Role {
         }
         var configuration = ReducerNodeConfiguration(
             bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",
-            journal: (try? text("journal")).map { .file($0) } ?? .memory,
+            journal: try JournalPlace(arguments["journal"] ?? "memory", engines: [.postgres]),
             durability: (try? text("durability")) == "os" ? .os : .fsync,
             snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,
             onListening: { Self.say("listening", $0) },
             onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered)
         configuration.keys = arguments["keys"].map { KeyFolder($0) }
+        configuration.isStandby = arguments["standby"] != nil
         let node = try ReducerNode(definition, configuration: configuration)
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }

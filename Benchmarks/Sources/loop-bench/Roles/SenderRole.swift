@@ -46,9 +46,15 @@ enum SenderRole<Event: NumberedEvent> {
             }
             Role.say("seconds", (clock.now - began).inSeconds)
         } else {
-            // As many as its outbox holds.
+            // As many as its outbox holds, and no more a second than it was told.
+            Role.say("began", MonotonicTime.seconds)
+            let rate = role.arguments["rate"].flatMap { Int($0) }
             let began = clock.now
-            for _ in 1..<count { try await loop.send(next()) }
+            for sent in 1..<count {
+                try await loop.send(next())
+                guard let rate, sent % (rate / 1000) == 0 else { continue }
+                try await clock.sleep(until: began + .microseconds(sent * 1_000_000 / rate))
+            }
             try await loop.sendAndConfirm(next())
             Role.say("seconds", (clock.now - began).inSeconds)
         }
