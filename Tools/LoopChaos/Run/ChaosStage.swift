@@ -150,12 +150,9 @@ final class ChaosStage: Sendable {
     }
 
     /// The state once nothing is open, or the last one before the time is up; nil where none was told.
-    /// - Parameter reducer: which one tells it; nil: whoever leads.
-    func lastState(
-        of reducer: ReducerAddress? = nil, within limit: Duration
-    ) async throws -> (seq: Seq, state: LedgerState)? {
+    func lastState(within limit: Duration) async throws -> (seq: Seq, state: LedgerState)? {
         let auditor = try await Self.connect(
-            to: reducer ?? reducerAddress, as: "auditor", in: network.space(FaultNetwork.reducerHost), folder)
+            to: reducerAddress, as: "auditor", in: network.space(FaultNetwork.reducerHost), folder)
         let last = Locked<(seq: Seq, state: LedgerState)?>(nil)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {

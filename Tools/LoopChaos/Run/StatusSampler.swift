@@ -35,9 +35,9 @@ final class StatusSampler: Sendable {
             try? space.enter()
             guard let context = try? ZMQContext() else { return }
             repeat {
-                // One that waits for the journal has no seq.
+                // One that has no journal has no seq.
                 if let report = try? StatusProbe.ask(reducer, within: .milliseconds(500), context: context),
-                    !report.isStandby
+                    !report.history.isEmpty
                 {
                     let sample = StatusSample(
                         at: SystemClock.monotonic - begin, history: report.history, epoch: report.epoch,
