@@ -38,7 +38,7 @@ import Testing
 
     @Test func `holds every promise while reducers and the servers of their database fail`() async throws {
         let plan = ChaosPlan(
-            seed: SystemRandom.uint64() % 1_000_000, duration: .seconds(20), journal: .postgres, mustRunAll: true,
+            seed: SystemRandom.uint64() % 1_000_000, duration: .seconds(15), journal: .postgres, mustRunAll: true,
             executables: Self.executables)
         let report = try await run(plan)
         #expect(report.violations == [])
