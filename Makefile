@@ -8,7 +8,7 @@ TAKES_test-tsan :=
 TAKES_test-portable :=
 TAKES_test-containers :=
 TAKES_simulate := SEEDS FIRST_SEED
-TAKES_chaos := DURATION SEED ARGS
+TAKES_chaos := DURATION SEED JOURNAL QUORUM ARGS
 TAKES_fuzz := SECONDS_EACH ONLY
 TAKES_hostile := MESSAGES ONLY
 TAKES_bench := ONLY
@@ -27,7 +27,7 @@ ifneq ($(UNKNOWN),)
 $(error unknown variable $(UNKNOWN) for make $(GOALS); see make help)
 endif
 
-export SITE WORKERS REPORT STRICT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED SECONDS_EACH ONLY MESSAGES ACCEPT
+export SITE WORKERS REPORT STRICT NAME MODE ARGS SEEDS FIRST_SEED DURATION SEED JOURNAL QUORUM SECONDS_EACH ONLY MESSAGES ACCEPT
 
 .PHONY: help run example test test-portable test-tsan test-containers simulate chaos fuzz hostile bench bench-peers budgets compare docs build clean
 

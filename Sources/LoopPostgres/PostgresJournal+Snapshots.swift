@@ -74,11 +74,12 @@ extension PostgresJournal {
         return bytes
     }
 
-    /// Writes the bytes of a snapshot over a connection of its own; safe on any thread, while records are appended. The result
+    /// Writes the bytes of a snapshot over a connection of its own to the same server; safe on any thread, while records are appended. The result
     /// has size and checksum filled in, and counts once it is passed to `add`. Nil if the journal was opened for reading.
     package var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
-        guard !isReadOnly else { return nil }
-        return { [url, id = held.journalID] (entry, bytes) throws(JournalError) in
+        // Another host could be an old primary, which takes them, and where they do not count. After an error nothing is written.
+        guard !isReadOnly, let host = try? held.use("find its server", { $0.connection.host }) else { return nil }
+        return { [url = url.only(host), id = held.journalID] (entry, bytes) throws(JournalError) in
             var session = try PostgresSession.open(url, for: .writing(.os), name: "loop/snapshot")
             // The row that lists the snapshot is committed behind these, and takes them along.
             try session.setSynchronousCommit(false)
@@ -87,8 +88,8 @@ extension PostgresJournal {
     }
 
     /// Lists a written snapshot. All but the newest 3 are removed.
-    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if its bytes are not
-    ///   there.
+    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal; `.unreachable` if its bytes
+    ///   are not there.
     package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
         guard snapshot.position <= position, snapshot.position >= reader.base.position else {
@@ -203,7 +204,7 @@ extension PostgresConnection {
                 .integer(Int64(entry.checksum)), .integer(term),
             ], operation, within: PostgresSession.limit)
         guard added.affectedCount == 1 else {
-            throw PostgresError(.misuse, operation, text: "the snapshot's bytes are not there")
+            throw PostgresError(.lost, operation, text: "the server has not the snapshot's bytes")
         }
     }
 

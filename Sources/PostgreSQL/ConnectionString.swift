@@ -43,6 +43,15 @@ internal import CPQ
         description = Self.shown(found)
     }
 
+    /// The same for one of its hosts alone.
+    /// - Parameter index: which host, from 0, as ``PostgresConnection/host`` says.
+    public func only(_ index: Int) -> ConnectionString { ConnectionString(attempts[index]) }
+
+    private init(_ options: [String: String]) {
+        self.options = options
+        description = Self.shown(options)
+    }
+
     /// The hosts, each with the options to try it alone. Several are tried one after the other, so that each has a deadline.
     var attempts: [[String: String]] {
         let hosts = Self.list(options["host"])

@@ -27,13 +27,23 @@ import Testing
             seed: SystemRandom.uint64() % 1_000_000, held: 4000, mustRunAll: true, executables: Self.executables)
         let report = try await run(plan)
         #expect(report.violations == [])
-        for kind in FaultKind.allCases { #expect(report.felt(kind) > 0, "\(kind.rawValue)") }
+        for kind in FaultKind.ofOneReducer { #expect(report.felt(kind) > 0, "\(kind.rawValue)") }
         #expect(report.kills >= 8)
         #expect(report.restarts >= report.kills)
         #expect(report.eventsPerSecond >= Check.eventsPerSecondMin)
         #expect(report.refusals["refusedStale"] ?? 0 > 0)
         #expect(report.refusals["refusedAttempt"] ?? 0 > 0)
         #expect(report.json.contains("\"violations\":[]"))
+    }
+
+    @Test func `holds every promise while reducers and the servers of their database fail`() async throws {
+        let plan = ChaosPlan(
+            seed: SystemRandom.uint64() % 1_000_000, duration: .seconds(15), journal: .postgres, mustRunAll: true,
+            executables: Self.executables)
+        let report = try await run(plan)
+        #expect(report.violations == [])
+        #expect(report.kills >= 3)
+        #expect(report.json.contains("\"servers\":3"))
     }
 
     @Test func `sees that a reducer that keeps its events in memory loses them`() async throws {

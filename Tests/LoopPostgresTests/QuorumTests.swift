@@ -123,6 +123,10 @@ import Testing
         journal = try test.open(memory) { $0.waits = true }
         let count = try expect(journal, through: acknowledged)
         try journal.append([record(count + 1)])
+        // A snapshot's bytes go over a connection of their own.
+        let write = try #require(journal.snapshotWriter)
+        let entry = SnapshotEntry(position: journal.position, seq: Seq(0), fingerprint: 1)
+        try journal.add(try write(entry, [1, 2, 3]))
         journal.close()
         // Another process, which has never seen another primary.
         journal = try test.open { $0.waits = true }

@@ -23,6 +23,12 @@ public enum ChaosProgram {
         "journal", .choice(ChaosPlan.JournalKind.allCases.map(\.rawValue)),
         default: ChaosPlan.JournalKind.file.rawValue,
         help: "where the reducer keeps events; with memory a run has to fail", environment: .none)
+    static let servers = Option(
+        "servers", .int(in: 1...3), default: 3,
+        help: "with the journal postgres: how many servers the database has, 1 or 3", environment: .none)
+    static let reducers = Option(
+        "reducers", .int(in: 2...8), default: ChaosPlan.reducersByDefault,
+        help: "with the journal postgres: how many reducers take over from each other", environment: .none)
     static let sparesReducer = Option(
         flag: "spare-reducer", help: "leave the reducer's process alone", environment: .none)
     static let held = Option(
@@ -38,7 +44,7 @@ public enum ChaosProgram {
     static let command = Command(
         "loop-chaos", abstract: "Break real processes and their network by a schedule, and check every promise.",
         groups: [
-            OptionGroup("Run", [seed, duration, workers, journal, held, sparesReducer, mustRunAll]),
+            OptionGroup("Run", [seed, duration, workers, journal, servers, reducers, held, sparesReducer, mustRunAll]),
             OptionGroup("Output", [report, keepsFolder, schedule]),
         ])
 
@@ -55,6 +61,7 @@ public enum ChaosProgram {
                 let plan = ChaosPlan(
                     seed: number, duration: parsed[duration], workers: parsed[workers],
                     journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
+                    servers: parsed[servers] == 1 ? 1 : 3, reducers: parsed[reducers],
                     sparesReducer: parsed[sparesReducer], held: parsed[held],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
                     keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)

@@ -23,10 +23,14 @@ extension Check {
     static let everyKindOfFault = Check(name: "every kind of fault") { evidence in
         var found: [String] = []
         let planned = evidence.schedule.counts
-        for kind in FaultKind.allCases where planned[kind] ?? 0 > 0 {
+        // Of what happens to whichever reducer leads, one or two may come when none does.
+        let least = evidence.schedule.servers > 0 ? 3 : 1
+        for kind in FaultKind.allCases where planned[kind] ?? 0 >= least {
             if kind.needsNetwork && !evidence.notRun.isEmpty { continue }
             if evidence.felt[kind] ?? 0 == 0 { found.append("no '\(kind.rawValue)' was felt") }
         }
+        // Several reducers are reached directly: their peers are too seldom late.
+        guard evidence.database == nil else { return found }
         for counter in ["refusedStale", "refusedAttempt"] where evidence.counters[counter] ?? 0 == 0 {
             found.append("the reducer counted no \(counter)")
         }

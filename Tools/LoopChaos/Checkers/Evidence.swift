@@ -23,6 +23,8 @@ struct Evidence: Sendable {
     /// Faults that took effect: signals that reached a process, packets dropped, bytes delayed, messages cut.
     var felt: [FaultKind: Int] = [:]
     var starts: [String: Int] = [:]
+    /// Of a run whose journal is in a database.
+    var database: Database?
     /// What replaying the journal said; nil where there is none to replay.
     var replay: Replay?
     /// Processes that ended by themselves or not as they should.
@@ -48,6 +50,38 @@ struct Evidence: Sendable {
         var lives: [[UInt64: Int]] = []
 
         var starts: Int { lives.reduce(0) { $0 + $1.values.reduce(0, +) } }
+    }
+
+    /// What a database and those who share it have left.
+    struct Database: Sendable {
+        var batches: [Batch] = []
+        /// The state that each reducer told at the end when it led, as JSON.
+        var reducers: [String: String] = [:]
+        var reducerCount = 0
+        var observers: [String: Observed] = [:]
+        /// How often another server became the primary.
+        var failovers = 0
+
+        /// How many terms have written something.
+        var terms: Int { Set(batches.map(\.term)).count }
+    }
+
+    /// A row of the journal.
+    struct Batch: Sendable {
+        var term: Int64
+        var positions: (first: Int64, last: Int64)
+        var seqs: (first: Int64, last: Int64)
+    }
+
+    /// What one observer was shown.
+    struct Observed: Equatable, Sendable {
+        /// Of the newest state.
+        var seq: UInt64 = 0
+        var stateJSON = ""
+        /// A short form of each state, by its seq.
+        var digests: [UInt64: Int] = [:]
+        /// What must not be.
+        var stepsBack: [String] = []
     }
 
     /// What the reducer's program made of the journal at rest.
@@ -84,6 +118,7 @@ struct Check: Sendable {
     static let all: [Check] = [
         .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
         .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,
-        .heldEffectsStay, .nobodyComplains, .nothingIsLeft, .allParts,
+        .heldEffectsStay, .oneLeaderForEachSeq, .reducersAgree, .observersAgree, .nobodyComplains, .nothingIsLeft,
+        .allParts,
     ]
 }

@@ -28,9 +28,11 @@ struct Throughput: Equatable, Sendable {
         var gap = Duration.zero
         var changedAt = samples.first?.at ?? .zero
         for sample in samples {
+            // A reducer that does not know yet that another one leads.
+            if let previous, previous.history == sample.history, sample.seq < previous.seq { continue }
             var more = sample.seq
             if let previous, previous.history == sample.history {
-                more = sample.seq >= previous.seq ? sample.seq - previous.seq : 0
+                more = sample.seq - previous.seq
             } else if previous == nil {
                 more = 0
             }
@@ -81,6 +83,14 @@ extension Check {
             evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
             calm: evidence.schedule.calm)
         var found: [String] = []
+        if evidence.schedule.servers > 0 {
+            // Something is broken all the time. What counts is that it goes on.
+            if throughput.longestGap > ChaosPlan.pauseMax {
+                found.append("\(throughput.longestGap.shown) without a new event")
+            }
+            if throughput.events == 0 { found.append("no event was seen") }
+            return found
+        }
         if throughput.perSecond < eventsPerSecondMin {
             found.append("\(throughput.perSecond.shown) events a second on the whole")
         }

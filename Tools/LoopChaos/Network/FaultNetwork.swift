@@ -18,12 +18,15 @@ struct FaultNetwork: Sendable {
     private let prefix: String
     private let hosts: [String: Host]
 
-    /// The reducer, the proxies' host, and one for each peer.
+    /// The reducer, the proxies' host, and one for each peer. Of several reducers each has a host like a peer's, and on this one
+    /// is only who asks them.
     static let reducerHost = "reducer"
     static let proxyHost = "proxy"
 
-    /// - Parameter isWanted: false leaves namespaces out, as where they cannot be had.
-    init(peers: [Target], isWanted: Bool = true) async {
+    /// - Parameters:
+    ///   - proxies: how many addresses the proxies have; nil: one for each peer.
+    ///   - isWanted: false leaves namespaces out, as where they cannot be had.
+    init(peers: [Target], proxies: Int? = nil, isWanted: Bool = true) async {
         await Self.removeLeftovers()
         prefix = "\(Self.marker)\(getpid())"
         obstacle = isWanted ? await Self.findObstacle(prefix) : "namespaces were not asked for"
@@ -31,7 +34,8 @@ struct FaultNetwork: Sendable {
         var hosts = [
             Self.reducerHost: Host(name: Self.reducerHost, addresses: ["\(net).1"]),
             Self.proxyHost: Host(
-                name: Self.proxyHost, addresses: ["\(net).2"] + peers.indices.map { "\(net).\(100 + $0)" }),
+                name: Self.proxyHost,
+                addresses: ["\(net).2"] + (0..<(proxies ?? peers.count)).map { "\(net).\(100 + $0)" }),
         ]
         for (index, peer) in peers.enumerated() {
             hosts[peer.description] = Host(name: peer.description, addresses: ["\(net).\(10 + index)"])
@@ -80,7 +84,13 @@ struct FaultNetwork: Sendable {
     // MARK: Faults
 
     /// A table of the packet filter for each sort, so that a loss and a partition can meet.
-    private func table(_ trouble: Fault.Trouble) -> String { if case .loss = trouble { "loss" } else { "partition" } }
+    private func table(_ trouble: Fault.Trouble) -> String {
+        switch trouble {
+        case .loss: "loss"
+        case .severed: "severed"
+        default: "partition"
+        }
+    }
 
     /// Drops packets of the host from now on.
     func begin(_ trouble: Fault.Trouble, at host: String) async throws {
@@ -92,6 +102,10 @@ struct FaultNetwork: Sendable {
             switch trouble {
             case .loss(let percent): condition = "numgen random mod 100 < \(percent)"
             case .partition(let way) where way == .both || way == direction: condition = ""
+            // The database is behind the proxies.
+            case .severed:
+                let proxies = hosts[Self.proxyHost]?.addresses.joined(separator: ", ") ?? ""
+                condition = "ip \(hook == "input" ? "saddr" : "daddr") { \(proxies) }"
             default: continue
             }
             rules.append("add chain \(table) \(hook) { type filter hook \(hook) priority 0; policy accept; }")

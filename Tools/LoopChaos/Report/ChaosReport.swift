@@ -21,7 +21,7 @@ public struct ChaosReport: Sendable {
     /// How often a kind of fault took effect.
     public func felt(_ kind: FaultKind) -> Int { evidence.felt[kind] ?? 0 }
 
-    public var kills: Int { felt(.reducerKilled) + felt(.workerKilled) }
+    public var kills: Int { FaultKind.allCases.reduce(0) { $0 + ($1.isKill ? felt($1) : 0) } }
     /// Starts beyond the first of each process.
     public var restarts: Int { evidence.starts.values.reduce(0) { $0 + $1 - 1 } }
     /// Events applied in the whole run.
@@ -35,9 +35,14 @@ public struct ChaosReport: Sendable {
     public var text: String {
         var lines = ["seed \(plan.seed), \(plan.duration.shown), \(plan.workers) workers, \(ChaosPlan.clients) clients"]
         lines.append("kills \(kills), restarts \(restarts)")
-        for kind in FaultKind.allCases { lines.append("  \(kind.rawValue): \(felt(kind))") }
+        for kind in evidence.schedule.kinds { lines.append("  \(kind.rawValue): \(felt(kind))") }
         for part in evidence.notRun { lines.append("  not run: \(part)") }
         lines += eventLines
+        if let database = evidence.database {
+            lines.append(
+                "\(plan.reducers) reducers: \(database.terms) terms in \(database.batches.count) rows; \(plan.servers) servers of the"
+                    + " database: \(database.failovers) failovers")
+        }
         lines.append("refused or dropped by the reducer:")
         for (name, count) in refusals.sorted(by: { $0.key < $1.key }) { lines.append("  \(name): \(count)") }
         if let replay = evidence.replay { lines.append("replay: verify ended with \(replay.verify)") }

@@ -6,6 +6,8 @@ public struct ChaosPlan: Sendable {
         case file
         /// In memory: a killed reducer forgets, and the run must notice.
         case memory
+        /// In a PostgreSQL database, of which the run has the servers. Several reducers take over from each other.
+        case postgres
     }
 
     /// When the run's folder, with the journal, the logs and the pages, stays.
@@ -19,6 +21,10 @@ public struct ChaosPlan: Sendable {
     public var duration: Duration
     public var workers: Int
     public var journal: JournalKind
+    /// With a database: how many servers it has, 1 or 3.
+    public var servers: Int
+    /// With a database: how many reducers there are.
+    public var reducers: Int
     /// Nothing happens to the reducer's process.
     public var sparesReducer: Bool
     /// How many effects one more worker holds all the time; 0: there is no such worker.
@@ -31,15 +37,18 @@ public struct ChaosPlan: Sendable {
 
     public init(
         seed: UInt64, duration: Duration = ChaosSchedule.durationMin, workers: Int = 3, journal: JournalKind = .file,
-        sparesReducer: Bool = false, held: Int = heldByDefault, mustRunAll: Bool = false,
-        keeping: Keeping = .onViolation, executables: String
+        servers: Int = 3, reducers: Int = reducersByDefault, sparesReducer: Bool = false, held: Int = heldByDefault,
+        mustRunAll: Bool = false, keeping: Keeping = .onViolation, executables: String
     ) {
         self.seed = seed
         self.duration = duration
         self.workers = workers
         self.journal = journal
+        self.servers = journal == .postgres ? servers : 0
+        self.reducers = journal == .postgres ? reducers : 1
         self.sparesReducer = sparesReducer
-        self.held = held
+        // A holder that hears of no leader for long gives its effects up, rightly.
+        self.held = journal == .postgres ? 0 : held
         self.mustRunAll = mustRunAll
         self.keeping = keeping
         self.executables = executables
@@ -47,6 +56,7 @@ public struct ChaosPlan: Sendable {
 
     /// More than fit in one message when a worker claims them.
     public static let heldByDefault = 40_000
+    public static let reducersByDefault = 3
     static let clients = 2
     /// A worker that is silent for longer loses its effects; faults are shorter and longer than this.
     static let silenceLimit = "1s"
@@ -56,6 +66,8 @@ public struct ChaosPlan: Sendable {
     static let snapshotInterval = 300
     /// The first of the reducer's three ports, on a host of its own.
     static let port: UInt16 = 7710
+    /// The longest time without a new event that a run with a database may have.
+    static let pauseMax = Duration.seconds(25)
     /// How long the end may take: until all outcomes are known, and until all effects are done.
     static let settleLimit = Duration.seconds(30)
 
@@ -64,7 +76,12 @@ public struct ChaosPlan: Sendable {
         var words = ["loop-chaos", "--seed", "\(seed)", "--duration", "\(duration.components.seconds)s"]
         if workers != 3 { words += ["--workers", "\(workers)"] }
         if journal != .file { words += ["--journal", journal.rawValue] }
-        if held != Self.heldByDefault { words += ["--held", "\(held)"] }
+        if journal == .postgres {
+            if servers != 3 { words += ["--servers", "\(servers)"] }
+            if reducers != Self.reducersByDefault { words += ["--reducers", "\(reducers)"] }
+        } else if held != Self.heldByDefault {
+            words += ["--held", "\(held)"]
+        }
         if sparesReducer { words.append("--spare-reducer") }
         return words.joined(separator: " ")
     }

@@ -15,24 +15,37 @@ public struct ChaosRun: Sendable {
     private let problems = Locked<[String]>([])
     /// What went wrong when it did: begins and ends.
     private let inflicted = Locked<[String]>([])
+    private let began = Locked<MonotonicTime?>(nil)
     private let lives = Locked<(started: Duration?, all: [Range<Duration>])>((nil, []))
 
     /// - Parameter say: takes a line for people at a time.
     public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
         self.plan = plan
         self.say = say
-        schedule = ChaosSchedule(
-            seed: plan.seed, duration: plan.duration, workers: plan.workers, clients: ChaosPlan.clients,
-            sparesReducer: plan.sparesReducer, holds: plan.held > 0)
+        if plan.journal == .postgres {
+            schedule = ChaosSchedule(
+                database: plan.servers, seed: plan.seed, duration: plan.duration, workers: plan.workers,
+                clients: ChaosPlan.clients)
+        } else {
+            schedule = ChaosSchedule(
+                seed: plan.seed, duration: plan.duration, workers: plan.workers, clients: ChaosPlan.clients,
+                sparesReducer: plan.sparesReducer, holds: plan.held > 0)
+        }
     }
 
     /// - Throws: what kept the run from being one: no executables, no room for a folder; `CancellationError`.
     public func run() async throws -> ChaosReport {
         let folder = try RunFolder()
         let holders: [Target] = plan.held > 0 ? [.holder] : []
-        let peers =
+        var peers =
             (1...schedule.workers).map { Target.worker($0) } + (1...schedule.clients).map { .client($0) } + holders
-        let network = await FaultNetwork(peers: peers)
+        var others: [Target] = []
+        if plan.journal == .postgres {
+            peers += (1...ChaosSchedule.observers).map { .observer($0) }
+            others = (1...plan.reducers).map { .member($0) } + (1...plan.servers).map { .server($0) }
+        }
+        let network = await FaultNetwork(
+            peers: peers + others, proxies: others.isEmpty ? nil : plan.reducers * plan.servers)
         var evidence = Evidence(schedule: schedule)
         evidence.mustRunAll = plan.mustRunAll
         if let obstacle = network.obstacle {
@@ -43,7 +56,8 @@ public struct ChaosRun: Sendable {
         do {
             try await network.build()
             let stage = try await ChaosStage(
-                plan: plan, schedule: schedule, network: network, peers: peers, folder: folder)
+                plan: plan, schedule: schedule, network: network, peers: peers, folder: folder,
+                database: try await makeDatabase(in: network, folder))
             do {
                 try await perform(stage, &evidence)
             } catch {
@@ -73,6 +87,14 @@ public struct ChaosRun: Sendable {
         return report
     }
 
+    /// Starts the servers of the database where there is one, and makes its tables.
+    private func makeDatabase(in network: FaultNetwork, _ folder: RunFolder) async throws -> ChaosDatabase? {
+        guard plan.journal == .postgres else { return nil }
+        let database = try await ChaosDatabase(servers: plan.servers, network: network, folder: folder) { noteLine($0) }
+        try await Tool.run(["\(plan.executables)/loopctl", "journal", "init", database.url])
+        return database
+    }
+
     private static func text(of clients: [UInt64: ClientOutcome]) -> String {
         clients.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n")
     }
@@ -86,6 +108,7 @@ public struct ChaosRun: Sendable {
             say("\(holder.count) effects are held")
         }
         let begin = SystemClock.monotonic
+        began.withLock { $0 = begin }
         let sampler = try StatusSampler(
             reducer: stage.reducerAddress, space: stage.network.space(FaultNetwork.reducerHost), begin: begin)
         do {
@@ -118,10 +141,17 @@ public struct ChaosRun: Sendable {
         evidence.unexpected += stage.visitors.problems
         evidence.unexpected += await stage.stopProcesses()
         evidence.starts = stage.starts
-        evidence.replay = try await stage.reducerCalls.replay()
+        var calls = stage.reducerCalls
+        calls.url = stage.database?.url
+        evidence.replay = try await calls.replay()
+        if let database = stage.database {
+            evidence.database?.batches = try database.batches()
+            evidence.database?.failovers = database.failoverCount
+            evidence.complaints += database.complaints
+        }
         evidence.holding?.lives = try stage.folder.readHolderPages()
         evidence.pages = try stage.folder.readPages()
-        evidence.complaints = stage.folder.complaints()
+        evidence.complaints += stage.folder.complaints()
     }
 
     /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
@@ -173,6 +203,11 @@ public struct ChaosRun: Sendable {
         if wait > .zero { try await Task.sleep(for: wait) }
     }
 
+    private func noteLine(_ line: String) {
+        let now = began.withLock { $0.map { SystemClock.monotonic - $0 } } ?? .zero
+        inflicted.withLock { $0.append("\(now.shown)    \(line)") }
+    }
+
     private func note(_ begin: MonotonicTime, _ fault: Fault, _ what: String) {
         let now = SystemClock.monotonic - begin
         inflicted.withLock { $0.append("\(now.shown)  \(what): \(fault)") }
@@ -191,36 +226,43 @@ public struct ChaosRun: Sendable {
 
     /// One fault from its beginning to its end. It lasts as long as the schedule says, whatever comes of it.
     private func inflict(_ fault: Fault, on stage: ChaosStage) async throws {
+        if let database = stage.database, fault.target == .primary || fault.target == .replica {
+            if try await database.inflict(fault) { feel(fault.kind) }
+            return
+        }
+        let target = await stage.resolve(fault.target, fault)
+        if target != fault.target { noteLine("\(fault.target) is \(target)") }
         switch fault.trouble {
         case .kill:
-            guard let process = stage.process(fault.target), process.processID != nil else { return }
+            guard let process = stage.process(target), process.processID != nil else { return }
             await process.kill()
             feel(fault.kind)
             try await Task.sleep(for: fault.lasts)
             try await process.start()
         case .terminate:
-            guard let process = stage.process(fault.target), process.processID != nil else { return }
+            guard let process = stage.process(target), process.processID != nil else { return }
             if let (exit, isProper) = await process.terminate(within: ChaosStage.stopLimit), !isProper {
-                problems.withLock { $0.append("\(fault.target) was told to end, and ended with \(exit)") }
+                problems.withLock { $0.append("\(target) was told to end, and ended with \(exit)") }
             }
             feel(fault.kind)
             try await Task.sleep(for: fault.lasts)
             try await process.start()
         case .freeze:
-            guard let process = stage.process(fault.target), process.processID != nil else { return }
+            guard let process = stage.process(target), process.processID != nil else { return }
             process.freeze()
             defer { process.thaw() }
             feel(fault.kind)
             try await Task.sleep(for: fault.lasts)
-        case .loss, .partition:
-            let host = fault.target.description
+        case .blackout, .noQuorum: break
+        case .loss, .partition, .severed:
+            let host = target.description
             try await stage.network.begin(fault.trouble, at: host)
             try await Task.sleep(for: fault.lasts)
             if try await stage.network.end(fault.trouble, at: host) > 0 { feel(fault.kind) }
         case .delay, .stall, .cut:
-            stage.proxy.begin(fault.trouble, at: fault.target)
+            stage.proxy.begin(fault.trouble, at: target)
             try await Task.sleep(for: fault.lasts)
-            stage.proxy.end(fault.trouble, at: fault.target)
+            stage.proxy.end(fault.trouble, at: target)
         }
     }
 
@@ -248,5 +290,17 @@ public struct ChaosRun: Sendable {
         evidence.state = last.state
         evidence.seq = last.seq.value
         evidence.stateJSON = try CBOR.json(CBOR.encode(last.state))
+        if stage.database != nil { try await settleReducers(stage, &evidence) }
+    }
+
+    /// What every observer was shown last, and what every reducer tells when it leads.
+    private func settleReducers(_ stage: ChaosStage, _ evidence: inout Evidence) async throws {
+        var database = Evidence.Database(reducerCount: plan.reducers)
+        for observer in stage.observers {
+            database.observers[observer.name] = try await observer.wait(
+                for: evidence.stateJSON, within: ChaosPlan.settleLimit)
+        }
+        database.reducers = try await stage.statesOfReducers(within: ChaosPlan.settleLimit)
+        evidence.database = database
     }
 }

@@ -15,8 +15,14 @@ final class ChaosStage: Sendable {
     let clients: [DepositClient]
     let visitors: Visitors
     let reducerCalls: ReducerProgramCalls
-    /// As the processes on the reducer's own host dial it.
-    let reducerAddress: ReducerAddress
+    /// Nil: there is one reducer, with a journal of its own.
+    let database: ChaosDatabase?
+    let observers: [ChaosObserver]
+    let ways: ChaosWays
+    /// As the processes on the reducer's own host dial it, or who asks all reducers.
+    var reducerAddress: ReducerAddress { ways.reducer }
+    /// Of several reducers the number of the one that led last, as far as that is known.
+    let lastLeader = Locked(1)
     private let keeper: RemoteLoop<Ledger>?
     private let loops: [RemoteLoop<Ledger>]
     private let processes: [Target: ChaosProcess]
@@ -27,44 +33,46 @@ final class ChaosStage: Sendable {
     /// Builds the stage and starts the processes.
     /// - Throws: `SystemError` for a program or an address that cannot be had.
     init(
-        plan: ChaosPlan, schedule: ChaosSchedule, network: FaultNetwork, peers: [Target], folder: RunFolder
+        plan: ChaosPlan, schedule: ChaosSchedule, network: FaultNetwork, peers: [Target], folder: RunFolder,
+        database: ChaosDatabase?
     ) async throws {
         self.plan = plan
         self.network = network
         self.folder = folder
-        let reducer = network.address(FaultNetwork.reducerHost)
-        reducerAddress = try ReducerAddress(parsing: "tcp://\(reducer):\(ChaosPlan.port)")
+        self.database = database
+        if let database {
+            ways = try ChaosWays(
+                peers: peers, reducers: plan.reducers, servers: database.quorum.servers.count, in: network)
+        } else {
+            ways = try ChaosWays(peers: peers, in: network)
+        }
         reducerCalls = ReducerProgramCalls(
             program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal)
-        var links: [FaultProxy.Link] = []
-        var dialled: [Target: ReducerAddress] = [:]
-        for (index, peer) in peers.enumerated() {
-            guard ChaosSchedule.isProxied(peer) else {
-                dialled[peer] = reducerAddress
-                continue
-            }
-            let address = network.address(FaultNetwork.proxyHost, 1 + index)
-            dialled[peer] = try ReducerAddress(parsing: "tcp://\(address):\(ChaosPlan.port)")
-            for port in ChaosPlan.port..<(ChaosPlan.port + 3) {
-                links.append(
-                    .init(
-                        target: peer, listen: SocketAddress(host: address, port: port),
-                        upstream: SocketAddress(host: reducer, port: port)))
-            }
+        proxy = try await FaultProxy(links: ways.links, in: network.space(FaultNetwork.proxyHost))
+        var processes: [Target: ChaosProcess] = [:]
+        for (index, address) in ways.reducers.enumerated() {
+            let target = database == nil ? Target.reducer : .member(index + 1)
+            processes[target] = ChaosProcess(
+                name: target.description, program: reducerCalls.program,
+                arguments: reducerCalls.running(
+                    at: address, journal: ways.journals.isEmpty ? nil : ways.journals[index]),
+                codeWhenTold: 0, space: network.space(target.description), log: folder.log(of: target.description))
         }
-        proxy = try await FaultProxy(links: links, in: network.space(FaultNetwork.proxyHost))
-        var processes = [
-            Target.reducer: ChaosProcess(
-                name: "reducer", program: reducerCalls.program, arguments: reducerCalls.running(at: reducer),
-                codeWhenTold: 0, space: network.space(FaultNetwork.reducerHost), log: folder.log(of: "reducer"))
-        ]
+        let dialled = ways.dialled
+        let reducerAddress = ways.reducer
+        var observers: [ChaosObserver] = []
         var clients: [DepositClient] = []
         var loops: [RemoteLoop<Ledger>] = []
         for peer in peers {
             let address = dialled[peer] ?? reducerAddress
             let space = network.space(peer.description)
             switch peer {
-            case .reducer: break
+            case .reducer, .leader, .standby, .primary, .replica, .member, .server: break
+            case .observer:
+                observers.append(
+                    ChaosObserver(
+                        peer.description,
+                        try await Self.connect(to: address, as: peer.description, in: space, folder)))
             case .worker, .holder:
                 let isHolder = peer == .holder
                 processes[peer] = ChaosProcess(
@@ -92,6 +100,7 @@ final class ChaosStage: Sendable {
         self.processes = processes
         self.clients = clients
         self.loops = loops
+        self.observers = observers
         for (_, process) in processes.sorted(by: { $0.key < $1.key }) { try await process.start() }
     }
 
@@ -114,15 +123,17 @@ final class ChaosStage: Sendable {
 
     /// - Throws: `ChaosFailure` where the reducer does not answer.
     func waitUntilReady() async throws {
-        for _ in 0..<40 {
+        for _ in 0..<(database == nil ? 40 : 100) {
             if await status()?.isReady == true { return }
-            if let end = processes[.reducer]?.unexpected.first {
-                throw ChaosFailure("\(end): \(folder.tail(of: "reducer", lines: 3).joined(separator: "; "))")
+            for process in processes.values {
+                guard let end = process.unexpected.first else { continue }
+                throw ChaosFailure("\(end): \(folder.tail(of: process.name, lines: 3).joined(separator: "; "))")
             }
             // Asked again: a reducer does not publish that it is ready, and does not answer before it listens.
             try await Task.sleep(for: .milliseconds(100))
         }
-        throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: "reducer", lines: 3))")
+        let reducer = database == nil ? Target.reducer : .member(1)
+        throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: reducer.description, lines: 3))")
     }
 
     /// What the reducer says of itself; nil where it does not answer.
@@ -165,6 +176,7 @@ final class ChaosStage: Sendable {
     func closeClients() async {
         await visitors.close()
         for loop in loops { await loop.close() }
+        for observer in observers { await observer.close() }
         await keeper?.close()
     }
 
@@ -191,6 +203,7 @@ final class ChaosStage: Sendable {
         for process in processes.values { await process.kill() }
         await closeClients()
         await proxy.stop()
+        await database?.stop()
         return Self.processes(naming: folder.path).map { "the process \($0)" }
             + processes.values.compactMap { process in process.processID.map { "\(process.name), process \($0)" } }
     }

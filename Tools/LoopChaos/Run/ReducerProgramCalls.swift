@@ -5,9 +5,12 @@ struct ReducerProgramCalls: Sendable {
     let program: String
     let folder: RunFolder
     let journal: ChaosPlan.JournalKind
+    /// Where the journal is in a database: its URL as the database's own host has it.
+    var url: String?
 
     /// Its arguments to run.
-    func running(at address: String) -> [String] {
+    /// - Parameter ownURL: where the journal is in a database: its URL for this reducer.
+    func running(at address: String, journal ownURL: String? = nil) -> [String] {
         let node = [
             "ledger", "--bind", "tcp://\(address):\(ChaosPlan.port)", "--insecure", "--silence-limit",
             ChaosPlan.silenceLimit, "--sessions-max", "\(ChaosPlan.sessionsMax)",
@@ -16,16 +19,25 @@ struct ReducerProgramCalls: Sendable {
             switch journal {
             case .file: ["--journal", folder.journal, "--snapshot-every", "\(ChaosPlan.snapshotInterval)"]
             case .memory: ["--journal", "memory"]
+            case .postgres:
+                [
+                    "--journal", ownURL ?? "", "--standby", "--snapshot-every", "\(ChaosPlan.snapshotInterval)",
+                ]
             }
         return node + keeping + [folder.pages]
     }
 
     /// Replays the journal of a reducer that has ended; nil where there is none.
     func replay() async throws -> Evidence.Replay? {
-        guard journal == .file else { return nil }
+        let place: String
+        switch journal {
+        case .file: place = folder.journal
+        case .memory: return nil
+        case .postgres: place = url ?? ""
+        }
         let limit = Duration.seconds(60)
-        let verify = try await Tool.finish([program, "ledger", "verify", folder.journal], within: limit)
-        let state = try await Tool.finish([program, "ledger", "state", "--json", folder.journal], within: limit)
+        let verify = try await Tool.finish([program, "ledger", "verify", place], within: limit)
+        let state = try await Tool.finish([program, "ledger", "state", "--json", place], within: limit)
         return Evidence.Replay(
             verify: verify.exit, verifyText: (verify.output + verify.errors).joined(separator: "; "),
             stateJSON: state.exit.isSuccess ? state.output.joined() : (state.output + state.errors).joined())

@@ -54,7 +54,10 @@ struct RunFolder: Sendable {
 
     static func isComplaint(_ line: String) -> Bool {
         let line = line.lowercased()
-        return ["mistake in the program", "fatal error", "corrupt", "dropped a frame", "checksum", "crashed"].contains {
+        return [
+            "mistake in the program", "fatal error", "corrupt", "dropped a frame", "checksum", "crashed",
+            "records are missing",
+        ].contains {
             line.contains($0)
         }
     }

@@ -35,7 +35,10 @@ final class StatusSampler: Sendable {
             try? space.enter()
             guard let context = try? ZMQContext() else { return }
             repeat {
-                if let report = try? StatusProbe.ask(reducer, within: .milliseconds(500), context: context) {
+                // One that has no journal has no seq.
+                if let report = try? StatusProbe.ask(reducer, within: .milliseconds(500), context: context),
+                    !report.history.isEmpty
+                {
                     let sample = StatusSample(
                         at: SystemClock.monotonic - begin, history: report.history, epoch: report.epoch,
                         seq: report.seq)

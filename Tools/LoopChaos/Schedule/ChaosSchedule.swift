@@ -14,8 +14,10 @@ public struct ChaosSchedule: Equatable, Sendable {
     public let duration: Duration
     public let workers: Int
     public let clients: Int
+    /// The servers of the database that has the journal; 0: there is none, and one reducer.
+    public let servers: Int
     /// In the order of their times.
-    public private(set) var faults: [Fault] = []
+    public internal(set) var faults: [Fault] = []
     /// Once in every half minute: spans in which nothing happens to the reducer, so that its throughput can be judged.
     public private(set) var calm: [Range<Duration>] = []
 
@@ -32,6 +34,7 @@ public struct ChaosSchedule: Equatable, Sendable {
         self.duration = max(duration, Self.durationLeast)
         self.workers = max(workers, 2)
         self.clients = max(clients, 1)
+        servers = 0
         var random = SeededRandom(seed: seed)
         drawCalm(&random)
         drawReducer(&random)
@@ -44,6 +47,15 @@ public struct ChaosSchedule: Equatable, Sendable {
         faults.sort { ($0.at, $0.target) < ($1.at, $1.target) }
     }
 
+    /// Without faults.
+    init(of servers: Int, seed: UInt64, duration: Duration, workers: Int, clients: Int) {
+        self.seed = seed
+        self.duration = max(duration, Self.durationLeast)
+        self.workers = max(workers, 2)
+        self.clients = max(clients, 1)
+        self.servers = servers
+    }
+
     /// Whether the target's traffic goes through a proxy.
     public static func isProxied(_ target: Target) -> Bool {
         target != .reducer && target != .worker(1) && target != .holder
@@ -52,12 +64,15 @@ public struct ChaosSchedule: Equatable, Sendable {
     /// How many there are of each kind.
     public var counts: [FaultKind: Int] { faults.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 } }
 
+    /// The kinds of such runs.
+    public var kinds: [FaultKind] { servers > 0 ? FaultKind.ofDatabase(servers: servers) : FaultKind.ofOneReducer }
+
     // MARK: Drawing
 
     private static let period = Duration.seconds(30)
     private static let calmLength = Duration.milliseconds(7500)
     /// No fault begins later than this before the end, so that few last longer than the run.
-    private var lastBegin: Duration { duration - .milliseconds(2500) }
+    var lastBegin: Duration { duration - .milliseconds(2500) }
 
     private mutating func drawCalm(_ random: inout SeededRandom) {
         var begin = Duration.zero
@@ -89,7 +104,7 @@ public struct ChaosSchedule: Equatable, Sendable {
         }
     }
 
-    private mutating func drawWorkers(_ random: inout SeededRandom) {
+    mutating func drawWorkers(_ random: inout SeededRandom) {
         var bag = Bag<Fault.Trouble>([.kill, .kill, .kill, .freeze, .terminate])
         let targets = (1...workers).map { Target.worker($0) }
         draw(every: .milliseconds(1000) ... .milliseconds(2200), at: targets, &random) { random, _ in
@@ -111,9 +126,9 @@ public struct ChaosSchedule: Equatable, Sendable {
         }
     }
 
-    private mutating func drawNetwork(_ random: inout SeededRandom) {
+    mutating func drawNetwork(_ random: inout SeededRandom, others: [Target] = []) {
         var bag = Bag<Int>([0, 1, 2, 3])
-        let targets = (1...workers).map { Target.worker($0) } + (1...clients).map { .client($0) }
+        let targets = (1...workers).map { Target.worker($0) } + (1...clients).map { .client($0) } + others
         draw(every: .milliseconds(1200) ... .milliseconds(2600), at: targets, &random) { random, _ in
             let lasts = random.duration(.milliseconds(500) ... .milliseconds(2200))
             return switch bag.draw(&random) {
@@ -145,7 +160,7 @@ public struct ChaosSchedule: Equatable, Sendable {
     }
 
     /// Draws faults of one sort at targets of which each has one at a time.
-    private mutating func draw(
+    mutating func draw(
         every pause: ClosedRange<Duration>, at targets: [Target], _ random: inout SeededRandom,
         _ draw: (inout SeededRandom, Target) -> (Fault.Trouble, Duration)
     ) {
@@ -169,7 +184,7 @@ public struct ChaosSchedule: Equatable, Sendable {
 }
 
 /// Draws without putting back, until nothing is left; then all is there again.
-private struct Bag<Element> {
+struct Bag<Element> {
     private let all: [Element]
     private var left: [Element] = []
 

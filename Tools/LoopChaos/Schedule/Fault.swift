@@ -7,6 +7,20 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     case client(Int)
     /// The worker that holds many effects.
     case holder
+    /// Of several reducers: the one that leads when the fault begins.
+    case leader
+    /// Of several reducers: one that does not.
+    case standby
+    /// Of the database's servers: the one that is written.
+    case primary
+    /// Of the database's servers: one that follows.
+    case replica
+    /// One of several reducers, numbered from 1.
+    case member(Int)
+    /// One of the database's servers, numbered from 1.
+    case server(Int)
+    /// Numbered from 1.
+    case observer(Int)
 
     public var description: String {
         switch self {
@@ -14,6 +28,13 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
         case .worker(let number): "worker-\(number)"
         case .client(let number): "client-\(number)"
         case .holder: "holder"
+        case .leader: "the leader"
+        case .standby: "a standby"
+        case .primary: "the primary"
+        case .replica: "a replica"
+        case .member(let number): "reducer-\(number)"
+        case .server(let number): "db-\(number)"
+        case .observer(let number): "observer-\(number)"
         }
     }
 }
@@ -23,6 +44,15 @@ public enum Direction: String, CaseIterable, Sendable {
     case toReducer = "to the reducer"
     case toPeer = "to the peer"
     case both = "both ways"
+
+    /// Of a reducer's connections to the database, whose peer is the reducer.
+    var ofDatabase: String {
+        switch self {
+        case .toReducer: "to the database"
+        case .toPeer: "from the database"
+        case .both: rawValue
+        }
+    }
 }
 
 /// One fault, with its time and its duration.
@@ -45,6 +75,12 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         case stall(Direction)
         /// A connection ends in the middle of a message.
         case cut
+        /// No packet passes between a reducer and the database.
+        case severed
+        /// All servers of the database are killed. Those that followed start again, and one of them is promoted.
+        case blackout
+        /// Every server that follows stands still.
+        case noQuorum
     }
 
     /// Since the beginning.
@@ -58,6 +94,22 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
 
     public var kind: FaultKind {
         switch (trouble, target) {
+        case (.kill, .leader): .leaderKilled
+        case (.terminate, .leader): .leaderStopped
+        case (.freeze, .leader): .leaderFrozen
+        case (.partition, .leader): .leaderPartition
+        case (.kill, .standby), (.terminate, .standby): .standbyKilled
+        case (.freeze, .standby): .standbyFrozen
+        case (.partition, .standby): .standbyPartition
+        case (.kill, .primary), (.terminate, .primary): .primaryKilled
+        case (.freeze, .primary): .primaryFrozen
+        case (.partition, .primary): .primaryPartition
+        case (.kill, .replica), (.terminate, .replica): .replicaKilled
+        case (.freeze, .replica): .replicaFrozen
+        case (.partition, .replica): .replicaPartition
+        case (.severed, _): .severed
+        case (.blackout, _): .blackout
+        case (.noQuorum, _): .noQuorum
         case (.kill, .reducer): .reducerKilled
         case (.kill, _): .workerKilled
         case (.terminate, .reducer): .reducerTerminated
@@ -75,8 +127,18 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
 
     /// Faults of one lane never overlap: those of one sort at one target.
     var lane: String {
+        switch target {
+        // What they mean is found out when the fault begins, so that two of them may be the same process.
+        case .leader where trouble.isOfProxy: "proxy of the leader"
+        case .leader, .standby: "reducers"
+        case .primary, .replica: "database"
+        default: laneOfOne
+        }
+    }
+
+    private var laneOfOne: String {
         switch trouble {
-        case .kill, .terminate, .freeze: "process of \(target)"
+        case .kill, .terminate, .freeze, .severed, .blackout, .noQuorum: "process of \(target)"
         case .loss, .partition: "network of \(target)"
         case .delay, .stall, .cut: "proxy of \(target)"
         }
@@ -92,8 +154,13 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
             case .loss(let percent): "drop \(percent) % of the packets of \(target) for \(lasts.shown)"
             case .partition(let direction): "partition \(target) \(direction.rawValue) for \(lasts.shown)"
             case .delay(let delay): "delay \(target) by \(delay.shown) for \(lasts.shown)"
+            case .stall(let direction) where target == .leader:
+                "stall \(target) \(direction.ofDatabase) for \(lasts.shown)"
             case .stall(let direction): "stall \(target) \(direction.rawValue) for \(lasts.shown)"
             case .cut: "cut a connection of \(target)"
+            case .severed: "sever \(target) from the database for \(lasts.shown)"
+            case .blackout: "kill all servers of the database, \(target) for \(lasts.shown)"
+            case .noQuorum: "freeze all replicas for \(lasts.shown)"
             }
         return "\(at.shown)  \(what)"
     }
@@ -113,12 +180,74 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case delay = "proxy delay"
     case stall = "proxy stall"
     case cut = "proxy cut mid-message"
+    case leaderKilled = "leader killed"
+    case leaderStopped = "leader stopped"
+    case leaderFrozen = "leader frozen"
+    case leaderPartition = "leader cut off"
+    case severed = "leader cut off from the database"
+    case standbyKilled = "standby killed"
+    case standbyFrozen = "standby frozen"
+    case standbyPartition = "standby cut off"
+    case primaryKilled = "primary killed"
+    case primaryFrozen = "primary frozen"
+    case primaryPartition = "primary cut off"
+    case blackout = "all servers killed"
+    case replicaKilled = "replica killed"
+    case replicaFrozen = "replica frozen"
+    case replicaPartition = "replica cut off"
+    case noQuorum = "no replica answers"
+
+    /// Those of a run with one reducer.
+    public static let ofOneReducer: [FaultKind] = [
+        .reducerKilled, .reducerTerminated, .reducerFrozen, .workerKilled, .workerTerminated, .workerFrozen, .loss,
+        .oneWayPartition, .partition, .delay, .stall, .cut,
+    ]
+
+    /// Those of a run whose journal is in a database.
+    public static func ofDatabase(servers: Int) -> [FaultKind] {
+        let one = ofOneReducer.filter { !$0.isOfReducer }
+        let reducers: [FaultKind] = [
+            .leaderKilled, .leaderStopped, .leaderFrozen, .leaderPartition, .severed, .standbyKilled, .standbyFrozen,
+            .standbyPartition,
+        ]
+        guard servers > 1 else { return one + reducers + [.primaryKilled, .primaryFrozen, .primaryPartition] }
+        return one + reducers + [
+            .primaryKilled, .primaryFrozen, .primaryPartition, .blackout, .replicaKilled, .replicaFrozen,
+            .replicaPartition, .noQuorum,
+        ]
+    }
 
     /// Whether it takes network namespaces and a packet filter.
-    public var needsNetwork: Bool { self == .loss || self == .oneWayPartition || self == .partition }
+    public var needsNetwork: Bool {
+        switch self {
+        case .loss, .oneWayPartition, .partition, .leaderPartition, .severed, .standbyPartition, .primaryPartition,
+            .replicaPartition:
+            true
+        default: false
+        }
+    }
+
+    /// Whether a process is killed.
+    var isKill: Bool {
+        switch self {
+        case .reducerKilled, .workerKilled, .leaderKilled, .standbyKilled, .primaryKilled, .replicaKilled, .blackout:
+            true
+        default: false
+        }
+    }
 
     /// Whether it is one of the reducer's process.
     public var isOfReducer: Bool { self == .reducerKilled || self == .reducerTerminated || self == .reducerFrozen }
+}
+
+extension Fault.Trouble {
+    /// Whether a proxy causes it.
+    var isOfProxy: Bool {
+        switch self {
+        case .delay, .stall, .cut: true
+        default: false
+        }
+    }
 }
 
 extension Duration {

@@ -1,0 +1,175 @@
+import Linux
+import LoopCore
+import LoopLock
+import LoopNode
+import PostgreSQL
+import TestDatabase
+
+/// The servers of a run's database, what happens to them, and who looks after them: a primary that fails is replaced by the most
+/// advanced of the others, as docs/high-availability.md says.
+final class ChaosDatabase: Sendable {
+    let quorum: DatabaseQuorum
+    private let network: FaultNetwork
+    private let note: @Sendable (String) -> Void
+    private let failovers = Locked(0)
+    private let panics: Locked<[String]>
+
+    /// The database's name.
+    static let name = "ledger"
+    /// How long it takes until a primary is found to have failed.
+    private static let detection = Duration.milliseconds(300)
+    /// How long an old primary that has come back takes connections, before its files are replaced.
+    private static let alone = Duration.milliseconds(1500)
+
+    /// Starts the servers, each on a host of its own.
+    /// - Parameter note: takes what happens to them, a line at a time.
+    init(
+        servers: Int, network: FaultNetwork, folder: RunFolder, note: @escaping @Sendable (String) -> Void
+    ) async throws {
+        self.network = network
+        self.note = note
+        let panics = Locked([String]())
+        self.panics = panics
+        quorum = try await DatabaseQuorum(
+            (1...servers).map { number in
+                let host = Target.server(number).description
+                var place = DatabaseServer.Place("db\(number)", address: network.address(host))
+                place.spawn = { plan in
+                    try await network.space(host).run("start-\(host)") { try ChildProcess(plan) }
+                }
+                let log = "\(folder.path)/\(host).txt"
+                place.log = { line in
+                    try? FileSystem.write(line + "\n", to: log, appending: true)
+                    if line.contains("PANIC:") { panics.withLock { $0.append("\(host): \(line)") } }
+                }
+                return place
+            })
+        _ = try quorum.makeDatabase(Self.name)
+    }
+
+    /// How often another server became the primary.
+    var failoverCount: Int { failovers.withLock { $0 } }
+
+    /// What servers wrote of damage.
+    var complaints: [String] { panics.withLock { $0 } }
+
+    /// Where the journal is now, over a socket, which no fault of the network reaches.
+    var url: String { quorum.primary.url(Self.name) }
+
+    // MARK: Faults
+
+    private func target(of server: DatabaseServer) -> Target {
+        .server((quorum.servers.firstIndex { $0 === server } ?? 0) + 1)
+    }
+
+    /// One fault from its beginning until all servers are whole again.
+    /// - Returns: whether it took effect.
+    func inflict(_ fault: Fault) async throws -> Bool {
+        if fault.target == .replica { return try await inflictOnReplicas(fault) }
+        let old = quorum.primary
+        let host = target(of: old).description
+        note("the primary is \(host)")
+        guard quorum.servers.count > 1 else { return try await inflictAlone(fault, old, host) }
+        var isFelt = true
+        switch fault.trouble {
+        case .freeze:
+            old.freeze()
+            try await replace(fault)
+            old.thaw()
+        case .partition:
+            try await network.begin(fault.trouble, at: host)
+            try await replace(fault)
+            isFelt = try await network.end(fault.trouble, at: host) > 0
+        case .blackout:
+            let others = quorum.standbys
+            for server in quorum.servers { await server.kill() }
+            for server in others { try await server.start() }
+            try await replace(fault)
+            try await old.start()
+        default:
+            await old.kill()
+            try await replace(fault)
+            try await old.start()
+        }
+        note("\(host) is back, alone")
+        try await Task.sleep(for: Self.alone)
+        try await quorum.join(old)
+        note("\(host) follows")
+        return isFelt
+    }
+
+    /// Promotes another one, and lets the fault last.
+    private func replace(_ fault: Fault) async throws {
+        try await Task.sleep(for: Self.detection)
+        try await quorum.promote()
+        failovers.withLock { $0 += 1 }
+        note("\(target(of: quorum.primary)) was promoted")
+        try await Task.sleep(for: fault.lasts)
+    }
+
+    private func inflictAlone(_ fault: Fault, _ server: DatabaseServer, _ host: String) async throws -> Bool {
+        switch fault.trouble {
+        case .freeze:
+            server.freeze()
+            try await Task.sleep(for: fault.lasts)
+            server.thaw()
+        case .partition:
+            try await network.begin(fault.trouble, at: host)
+            try await Task.sleep(for: fault.lasts)
+            return try await network.end(fault.trouble, at: host) > 0
+        default:
+            await server.kill()
+            try await Task.sleep(for: fault.lasts)
+            try await server.start()
+        }
+        return true
+    }
+
+    private func inflictOnReplicas(_ fault: Fault) async throws -> Bool {
+        let replicas = quorum.standbys
+        // Either of them, by the schedule.
+        guard let replica = replicas.dropFirst(Int(fault.at / .milliseconds(1)) % 2).first else { return false }
+        let host = target(of: replica).description
+        note("the replica is \(host)")
+        switch fault.trouble {
+        case .freeze:
+            replica.freeze()
+            try await Task.sleep(for: fault.lasts)
+            replica.thaw()
+        case .noQuorum:
+            for replica in replicas { replica.freeze() }
+            try await Task.sleep(for: fault.lasts)
+            for replica in replicas { replica.thaw() }
+        case .partition:
+            try await network.begin(fault.trouble, at: host)
+            try await Task.sleep(for: fault.lasts)
+            return try await network.end(fault.trouble, at: host) > 0
+        default:
+            await replica.kill()
+            try await Task.sleep(for: fault.lasts)
+            try await replica.start()
+        }
+        return true
+    }
+
+    // MARK: The end
+
+    /// The rows of the journal, in order.
+    func batches() throws -> [Evidence.Batch] {
+        var connection = try quorum.primary.connect(Self.name)
+        let found = try connection.run(
+            """
+            SELECT term, first_position, last_position, first_seq, last_seq FROM loop_batch
+                WHERE journal_id = (SELECT id FROM loop_journal WHERE kept_as = 'current') ORDER BY first_position
+            """, "read the rows", within: .seconds(30))
+        return (0..<found.count).map { row in
+            let numbers = (0..<5).map { found.integer(row, $0) ?? 0 }
+            return Evidence.Batch(
+                term: numbers[0], positions: (numbers[1], numbers[2]), seqs: (numbers[3], numbers[4]))
+        }
+    }
+
+    func stop() async {
+        for server in quorum.servers { await server.kill() }
+    }
+}
