@@ -56,7 +56,9 @@ import Testing
         #expect(report.violations.contains { $0.check == Check.everySenderWasTold.name })
     }
 
-    @Test(arguments: [["--duration", "29s"], ["--seed", "x"], ["--workers", "1"], ["--no-such"]])
+    @Test(arguments: [
+        ["--duration", "29s"], ["--seed", "x"], ["--workers", "1"], ["--servers", "2"], ["--no-such"],
+    ])
     func `does not run when it is used wrongly`(arguments: [String]) async throws {
         let result = try await Tool.finish(["\(Self.executables)/loop-chaos"] + arguments)
         #expect(result.exit == .exited(64))

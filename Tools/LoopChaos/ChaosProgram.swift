@@ -24,8 +24,8 @@ public enum ChaosProgram {
         default: ChaosPlan.JournalKind.file.rawValue,
         help: "where the reducer keeps events; with memory a run has to fail", environment: .none)
     static let servers = Option(
-        "servers", .int(in: 1...3), default: 3,
-        help: "with the journal postgres: how many servers the database has, 1 or 3", environment: .none)
+        "servers", .choice(["1", "3"]), default: "3",
+        help: "with the journal postgres: how many servers the database has", environment: .none)
     static let reducers = Option(
         "reducers", .int(in: 2...8), default: ChaosPlan.reducersByDefault,
         help: "with the journal postgres: how many reducers take over from each other", environment: .none)
@@ -61,7 +61,7 @@ public enum ChaosProgram {
                 let plan = ChaosPlan(
                     seed: number, duration: parsed[duration], workers: parsed[workers],
                     journal: ChaosPlan.JournalKind(rawValue: parsed[journal]) ?? .file,
-                    servers: parsed[servers] == 1 ? 1 : 3, reducers: parsed[reducers],
+                    servers: parsed[servers] == "1" ? 1 : 3, reducers: parsed[reducers],
                     sparesReducer: parsed[sparesReducer], held: parsed[held],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
                     keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
