@@ -61,6 +61,21 @@ import Testing
         #expect(state.digest().hash == before)
     }
 
+    @Test func `a record of an entry that its session has consumed already is refused`() throws {
+        var state = state()
+        try state.apply(.definition(state.ownDefinition))
+        try state.apply(.sessionOpened(SessionID(1), PeerID(high: 1, low: 1)))
+        func refusal(_ number: UInt64) -> Record {
+            .refused(
+                RefusalRecord(
+                    session: SessionID(1), number: number, reason: .undecodable, effect: nil, attempt: .none,
+                    isLast: false))
+        }
+        try state.apply(refusal(5))
+        #expect(throws: RecordDoesNotFit.self) { try state.apply(refusal(5)) }
+        #expect(throws: RecordDoesNotFit.self) { try state.apply(refusal(2)) }
+    }
+
     private static func event(seq: UInt64) -> EventRecord {
         EventRecord(
             seq: Seq(seq), time: WallTime(milliseconds: 0), session: SessionID(1), number: 1, effect: nil,

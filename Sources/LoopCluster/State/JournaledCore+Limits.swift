@@ -18,14 +18,16 @@ extension JournaledCore {
             guard record.seq > seq, JournaledNumber.isReachable(record.seq.value) else {
                 throw RecordDoesNotFit(reason: "event \(record.seq) follows event \(seq)")
             }
-            try checkEntry(record.number)
-        case .refused(let record): try checkEntry(record.number)
-        case .completed(_, let number, _, _), .skipped(_, let number): try checkEntry(number)
-        case .attemptEnded(let end): try checkEntry(end.entry?.number ?? 0)
+            try checkEntry(record.number, of: record.session)
+        case .refused(let record): try checkEntry(record.number, of: record.session)
+        case .completed(let session, let number, _, _), .skipped(let session, let number):
+            try checkEntry(number, of: session)
+        case .attemptEnded(let end):
+            if let entry = end.entry { try checkEntry(entry.number, of: entry.session) }
         case .sessionOpened(let session, _): try check(session.value, "session")
         case .epochBegun(let epoch, _): try check(epoch.number, "epoch")
         case .quarantined(let record):
-            try checkEntry(record.number)
+            try checkEntry(record.number, of: record.session)
             try check(record.id, "quarantined event")
         case .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .operatorAction,
             .historyBegun, .scheduled:
@@ -33,7 +35,14 @@ extension JournaledCore {
         }
     }
 
-    private func checkEntry(_ number: UInt64) throws(RecordDoesNotFit) { try check(number, "entry") }
+    /// The entries of a session are consumed in order, each once.
+    private func checkEntry(_ number: UInt64, of session: SessionID) throws(RecordDoesNotFit) {
+        try check(number, "entry")
+        guard let watermark = sessions[session]?.watermark, number <= watermark,
+            !brokenRules.contains(.duplicatesAreDropped)
+        else { return }
+        throw RecordDoesNotFit(reason: "entry \(number) of session \(session) follows its entry \(watermark)")
+    }
 
     private func check(_ number: UInt64, _ what: String) throws(RecordDoesNotFit) {
         guard JournaledNumber.isReachable(number) else {
@@ -46,5 +55,13 @@ extension JournaledCore {
         JournaledNumber.isReachable(max(position, seq.value, nextSession.value, quarantinedCount))
             && epochs.allSatisfy { JournaledNumber.isReachable($0.number) }
             && sessions.allSatisfy { JournaledNumber.isReachable(max($0.key.value, $0.value.watermark)) }
+    }
+
+    /// Whether each session of a snapshot has the outcomes of its entries in their order, and of none that was not consumed.
+    var hasOrderedOutcomes: Bool {
+        sessions.allSatisfy { _, session in
+            let numbers = session.notable.map(\.number)
+            return zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 } && numbers.last ?? 0 <= session.watermark
+        }
     }
 }

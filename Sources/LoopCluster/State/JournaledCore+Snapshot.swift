@@ -85,6 +85,7 @@ extension JournaledCore {
         guard hasReachableNumbers else {
             throw .corrupt("its numbers are too large")
         }
+        guard hasOrderedOutcomes else { throw .corrupt("the outcomes of a session are not in order") }
         let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }
         // Each by one key of one feedback: else one would be cancelled with a key, and go on for another.
         guard remembered.count == effects.count, remembered.allSatisfy({ $0 == $1.feedback }),

@@ -19,8 +19,7 @@ struct TurnsUnderWay {
     /// What an end of the process may lose, in part or as a whole.
     var records: [Record] { turns.flatMap(\.records) }
 
-    /// Whether another turn may begin. What waits for all before it is the turn after one that ends the loop, finds that the
-    /// journal has lost records, or is to be in a snapshot.
+    /// Whether another turn may begin. The turn after a barrier waits for all before it, and so does one that is to be in a snapshot.
     /// - Parameter countMax: how many there may be.
     func mayBegin(_ countMax: Int) -> Bool {
         isEmpty || count < countMax && !mustRest && !turns.contains(where: \.isBarrier)
@@ -49,6 +48,8 @@ final class TurnUnderWay {
     let position: UInt64
     let outcome: Outcome?
     let historyLost: HistoryLost?
+    /// The next turn needs the machine as this one has left it, and its records in the journal.
+    let isBarrier: Bool
     let moment: TurnMoment
     let log: RecordLog
     /// How many answers of the journal it waits for.
@@ -66,12 +67,10 @@ final class TurnUnderWay {
         position = ready.position
         outcome = ready.outcome
         historyLost = ready.historyLost
+        isBarrier = ready.isBarrier
         self.moment = moment
         self.ready = consume ready
     }
-
-    /// The next turn needs the machine as this one has left it, and its records in the journal.
-    var isBarrier: Bool { outcome != nil || historyLost != nil }
 
     /// The messages as a machine sends them that breaks G7.
     var messagesWithoutReceipt: [Outbound] {
