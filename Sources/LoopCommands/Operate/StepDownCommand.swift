@@ -46,8 +46,11 @@ enum StepDownCommand {
     private static func successor(
         to leader: StatusProbe.Member, among reducer: ReducerAddress, until deadline: MonotonicTime, _ limit: Duration
     ) throws -> StatusProbe.Member {
+        // Who is asked too early answers nothing: soon asked again, and given longer where the way is long.
+        var patience = Duration.milliseconds(25)
         while true {
-            let found = try? StatusProbe.leader(of: reducer, within: .milliseconds(200))
+            let found = try? StatusProbe.leader(of: reducer, within: patience)
+            patience = min(patience * 2, .seconds(1))
             if let found, found.report.epoch > leader.report.epoch { return found }
             guard SystemClock.monotonic < deadline else {
                 throw CommandError("\(leader.address) has stepped down, and no reducer has led within \(limit)")

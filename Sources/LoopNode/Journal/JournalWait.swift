@@ -6,7 +6,7 @@ import LoopWire
 /// and no peer.
 final class JournalWait: Sendable {
     private struct State {
-        var owner = JournalOwner()
+        var owner: JournalOwner?
         var result: Result<Exclusive<any Journal>, JournalError>?
         var isGivenUp = false
     }
@@ -49,8 +49,8 @@ final class JournalWait: Sendable {
     /// Readable when there may be something new.
     var descriptor: Int32 { wakeup.descriptor }
 
-    /// The process that has the journal, as far as that is known.
-    var owner: JournalOwner { state.withLock { $0.owner } }
+    /// The process that has the journal, as far as that is known; nil: there has been no look at it yet.
+    var owner: JournalOwner? { state.withLock { $0.owner } }
 
     /// The journal, from now on the caller's; nil: it is waited for.
     func take() throws(JournalError) -> (any Journal)? {

@@ -61,9 +61,9 @@ final class Standby {
     }
 
     /// Answers what has come, and waits a moment if nothing has.
-    /// - Parameter owner: the process that has the journal now.
-    func answer(_ owner: JournalOwner) throws {
-        try notice(owner)
+    /// - Parameter owner: the process that has the journal now; nil: that is not known yet.
+    func answer(_ owner: JournalOwner?) throws {
+        if let owner { try notice(owner) }
         try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
         let keys = ring?.allowed
         var answers: [(route: [UInt8], frame: PeerFrame)] = []
@@ -71,7 +71,7 @@ final class Standby {
             guard case .router(let id) = route, Self.may(.readStatus, principal, keys),
                 let message = try self.answer(request, foreignVersion)
             else { return }
-            let epoch = if case .redirect = message { owner.epoch } else { Epoch.none }
+            let epoch = if case .redirect = message { owner?.epoch ?? .none } else { Epoch.none }
             answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
         }
         for (route, frame) in answers { _ = try holder.sockets.reply(frame, to: route) }
@@ -104,7 +104,7 @@ final class Standby {
         log.note(
             .standby,
             leader.map { "standing by: the leader is at \($0)" }
-                ?? "standing by: another reducer has the journal, and its address is not known",
+                ?? "standing by: no leader is known",
             leader.map { [.address($0)] } ?? [])
     }
 
