@@ -5,31 +5,6 @@ import LoopKeys
 internal import LoopLock
 import LoopWire
 
-/// How one turn of a reducer ended.
-struct TurnEnd {
-    var deadline: MonotonicTime
-    /// The local worker has something to say: the next turn waits for nothing.
-    var hasWork = false
-    var outcome: Outcome?
-    var historyLost: HistoryLost?
-}
-
-/// What the machine is told at the beginning of a turn.
-private enum Letter {
-    case jobDone(BackgroundJob.Result)
-    case answer(AdministrationAnswer, JournalRequest)
-    /// The last turn's reply found no connection.
-    case unreachablePeer
-
-    func read(by intake: inout ReducerCore) {
-        switch self {
-        case .jobDone(let result): intake.receive(result)
-        case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
-        case .unreachablePeer: intake.count(.unreachablePeer)
-        }
-    }
-}
-
 /// A reducer machine, its journal, and the worker of its own process: what is thrown away as a whole when the journal
 /// fails, and built again from the journal.
 struct ReducerService<Definition: LoopDefinition> {
