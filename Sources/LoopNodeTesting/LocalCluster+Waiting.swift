@@ -112,6 +112,7 @@ extension LocalCluster {
         return try await withThrowingTaskGroup(of: Value.self) { group in
             group.addTask(operation: body)
             group.addTask {
+                // The limit of the wait itself.
                 try await Task.sleep(for: limit)
                 throw LocalClusterError.tooLate(waitingFor: what, limit: limit, last: last())
             }

@@ -11,6 +11,7 @@ final class RunningNode<End: Sendable>: Sendable {
     init(_ run: @escaping @Sendable () async throws -> End, fail: @escaping @Sendable (any Error) -> Void) {
         let fact = Fact<Result<End, any Error>>()
         self.fact = fact
+        // Not a child: the node runs until it is killed or stopped, whichever task has started it.
         task = Task {
             do {
                 fact.set(.success(try await run()))

@@ -108,6 +108,7 @@ struct Takeover {
     /// - Returns: whether to go on waiting.
     private func pause(_ owner: JournalOwner) -> Bool {
         if let whileWaiting, !whileWaiting(owner) || isStopping() { return false }
+        // The lease is judged by looks at the row: the database has nothing that could be waited for.
         usleep(Self.looksEvery)
         return true
     }

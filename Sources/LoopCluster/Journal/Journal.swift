@@ -113,7 +113,7 @@ extension Journal {
     /// Nothing: the journal is this process's own as long as it is open.
     public mutating func prove() {}
 
-    /// Nil: nobody takes it.
+    /// Nil: no process takes it.
     public var lease: JournalLease? { nil }
 
     /// Closes it.

@@ -148,6 +148,7 @@ struct UpRun {
         let post = post
         let wait = deadline - SystemClock.monotonic
         group.addTask {
+            // The deadline of a process that is to be started or killed.
             if (try? await Task.sleep(for: max(wait, .zero))) != nil { post.yield(.due) }
         }
     }

@@ -136,6 +136,7 @@ public struct JournalPlace: Sendable {
                     .locked, operation: "be opened for writing", reason: "\(path) is left to another process",
                     remedy: "start the reducer again")
             }
+            // A file does not tell when another process has opened it.
             usleep(20_000)
         }
     }

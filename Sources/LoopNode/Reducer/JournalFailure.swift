@@ -12,7 +12,7 @@ struct JournalFailure {
     /// When a peer is to come again.
     private static let retryAfter = Duration.milliseconds(500)
 
-    /// Peers stay, and come again. What is answered is the same for all, so nobody has to be known.
+    /// Peers stay, and come again. What is answered is the same for all, so the peer need not be known.
     func answer<Definition: LoopDefinition>(to request: ToReducer, _ type: Definition.Type) throws -> [ToPeer] {
         switch request {
         case .statusRequest:
