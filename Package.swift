@@ -83,6 +83,8 @@ let package = Package(
         .systemLibrary(name: "CPQ"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
+        // The memory that libzmq takes for the secrets of handshakes, used again.
+        .target(name: "CGuardedMemory"),
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
 
@@ -116,7 +118,7 @@ let package = Package(
             "LoopJournal",
             ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZLib"]),
         // One owner type per ZeroMQ handle.
-        library("ZMQ", ["CZMQ", "CLinux", "Linux", "LoopKeys"]),
+        library("ZMQ", ["CGuardedMemory", "CZMQ", "CLinux", "Linux", "LoopKeys"]),
         // Command lines and environment variables.
         library("LoopOptions"),
         // The shells around the machines: threads, sockets, signals, effects.
@@ -247,7 +249,7 @@ let package = Package(
                 "PostgreSQL",
                 "TestDatabase", "TestFolders",
             ]),
-        tests("ZMQTests", ["LoopKeys", "ZMQ", "TestFolders"]),
+        tests("ZMQTests", ["CGuardedMemory", "LoopKeys", "ZMQ", "TestFolders"]),
         tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopKeyFiles", "TestFolders"]),
         tests("LoopOptionsTests", ["LoopOptions"]),
         tests(
