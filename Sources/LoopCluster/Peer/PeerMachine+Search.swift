@@ -31,6 +31,11 @@ extension PeerMachine {
 
     /// Whether a frame is of a leader that is not greeted yet: of a newer epoch, or of the one that fell silent.
     private func tellsOfLeader(_ frame: PeerFrame) -> Bool {
+        switch frame.message {
+        // Of a reducer that does not lead. Which of them count is the walk's to say.
+        case .redirect, .noLeader: return false
+        default: break
+        }
         if phase.hasLeft || membership.left.contains(frame.history) { return false }
         if frame.history == history, frame.epoch == epoch {
             if case .introducing = phase { return true }

@@ -84,6 +84,23 @@ import Testing
         #expect(bench.standby(.redirect("a")) == [.dial("b")])
     }
 
+    @Test func `stays on its way to a new leader when the old one publishes where that is`() {
+        var bench = joined(at: "a", "b")
+        #expect(bench.publish(.serverHeartbeat(Seq(3)), at: "b", epoch: 2) == [.dial("b")])
+        #expect(bench.publishStandby(.redirect("b"), at: "a") == [])
+        #expect(bench.wait() == [hello])
+        bench.epoch = Epoch(number: 2, nonce: 5)
+        #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
+        #expect(bench.publishStandby(.redirect("b"), at: "a") == [])
+        #expect(bench.machine.place == "b")
+    }
+
+    @Test func `goes where the leader that steps down says, at once`() {
+        var bench = joined(at: "a", "b")
+        #expect(bench.publishStandby(.redirect("b"), at: "a") == [.dial("b")])
+        #expect(bench.wait() == [hello])
+    }
+
     @Test func `comes to the address that fell silent last`() {
         var bench = joined(at: "a", "b", "c")
         #expect(bench.wait(3001) == [.dial("b"), hello])

@@ -60,6 +60,13 @@ struct PeerBench {
         return machine.takeActions()
     }
 
+    /// What a reducer publishes that has stepped down: it is of no history.
+    mutating func publishStandby(_ message: ToPeer, at place: String) -> [PeerAction] {
+        machine.receivePublished(
+            PeerFrame(history: .none, epoch: .none, session: .none, message: message), from: place, at: now)
+        return machine.takeActions()
+    }
+
     func frame(_ message: ToPeer) -> PeerFrame {
         PeerFrame(history: history, epoch: epoch, session: session, message: message)
     }
