@@ -11,6 +11,7 @@ private struct Watched {
     let own: PublicKey
     let other: PublicKey
     private let history = History(1)
+    private let peer = PeerID(high: 1, low: 1)
 
     init() throws {
         own = try #require(PublicKey(bytes: [UInt8](repeating: 1, count: 32)))
@@ -20,15 +21,16 @@ private struct Watched {
         try checkers.observe(.began(history))
         try journal(.epochBegun(Self.epoch(1), WallTime(milliseconds: 1)))
         try beginTurn(in: 1)
-        try checkers.observe(
-            .keysAdmitted(
-                AllowedKeys([
-                    AllowedKey(own, name: "own", roles: [.sender]), AllowedKey(other, name: "other", roles: [.sender]),
-                ])))
-        try journal(.sessionOpened(SessionID(1), PeerID(high: 1, low: 1)))
+        try admit(
+            AllowedKey(own, name: "own", roles: [.sender, .worker], groups: .all),
+            AllowedKey(other, name: "other", roles: [.sender]))
+        try journal(.sessionOpened(SessionID(1), peer))
     }
 
     static func epoch(_ number: UInt64) -> Epoch { Epoch(number: number, nonce: number) }
+
+    /// From here on these keys are admitted.
+    mutating func admit(_ keys: AllowedKey...) throws { try checkers.observe(.keysAdmitted(AllowedKeys(keys))) }
 
     mutating func journal(_ record: Record) throws { try checkers.journal(history, record) }
 
@@ -46,6 +48,21 @@ private struct Watched {
             .judged(
                 .message(.assignmentsRequest(SessionID(1), Self.epoch(epoch))), by: .key(key), from: progress(),
                 to: progress(position: records, refusals: refusals)))
+    }
+
+    /// The peer of session 1 joins with a key, and is let in.
+    mutating func join(_ key: PublicKey, in session: UInt64, of epoch: UInt64, for groups: [String]) throws {
+        let joinRequest = JoinRequest(
+            peer: peer, session: SessionID(session), history: .none, epoch: .none, watermark: 0, schema: 1, fingerprint: 1,
+            capacity: 1, groups: groups, name: "worker")
+        try checkers.observe(
+            .judged(.message(.join(joinRequest)), by: .key(key), from: progress(epoch: epoch), to: progress(epoch: epoch)))
+    }
+
+    /// The record of a newer session of the peer.
+    mutating func open(_ session: UInt64, of key: PublicKey) throws {
+        try journal(.sessionOpened(SessionID(session), peer))
+        try journal(.sessionOwned(SessionID(session), key))
     }
 
     private func progress(epoch: UInt64 = 1, position: UInt64 = 0, refusals: UInt64 = 0) -> TurnProgress {
@@ -99,9 +116,30 @@ private struct Watched {
     @Test func `sees that a session goes on whose key was removed`() throws {
         var watched = try Watched()
         try watched.journal(.sessionOwned(SessionID(1), watched.own))
-        try watched.observe(.keysAdmitted(.none))
+        try watched.admit()
         #expect(throws: Violation.self) { try watched.observe(.turnEnded) }
         try watched.journal(.sessionRetired(SessionID(1)))
+        try watched.observe(.turnEnded)
+    }
+    @Test func `sees that a session goes on whose key lost its groups`() throws {
+        var watched = try Watched()
+        try watched.journal(.sessionOwned(SessionID(1), watched.own))
+        try watched.join(watched.own, in: 1, of: 1, for: ["default"])
+        try watched.admit(AllowedKey(watched.own, name: "own", roles: [.worker], groups: .named(["elsewhere"])))
+        #expect(throws: Violation.self) { try watched.observe(.turnEnded) }
+    }
+
+    /// Seed 53157: a peer that remembered an ended session was given a new one, which ended too. Its first session served no
+    /// groups in this epoch.
+    @Test func `does not give a session the groups of a newer one that has ended`() throws {
+        var watched = try Watched()
+        try watched.journal(.sessionOwned(SessionID(1), watched.own))
+        try watched.journal(.epochBegun(Watched.epoch(2), WallTime(milliseconds: 2)))
+        try watched.beginTurn(in: 2)
+        try watched.join(watched.own, in: 7, of: 2, for: ["default"])
+        try watched.open(8, of: watched.own)
+        try watched.journal(.sessionRetired(SessionID(8)))
+        try watched.admit(AllowedKey(watched.own, name: "own", roles: [.worker], groups: .named(["elsewhere"])))
         try watched.observe(.turnEnded)
     }
 }

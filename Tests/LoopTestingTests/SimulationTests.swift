@@ -50,11 +50,12 @@ import Testing
         #expect(endsCount > 0)
     }
 
+    /// `loop-simulate --mutations` runs more of each mix.
     @Test(arguments: FaultMix.allCases)
     func `keeps every promise under each mix of faults`(mix: FaultMix) {
-        let report = Simulation.run((0..<8).map { Scenario(seed: $0, seconds: 10, mix: mix) })
+        let report = Simulation.run((0..<3).map { Scenario(seed: $0, seconds: 10, mix: mix) })
         #expect(report.failures.isEmpty, "\(report.failures.map(\.description).joined(separator: "\n"))")
-        #expect(report.faultCount > 20)
+        #expect(report.faultCount > 5)
     }
 
     @Test func `has several reducers lead in turn, the same way again for the same seed`() throws {
@@ -120,16 +121,6 @@ import Testing
 }
 
 @Suite struct `A broken machine` {
-    /// Those that take few seeds; `loop-simulate --mutations` hunts all of them.
-    static let quick = Mutation.all.filter { $0.budget <= 100 }
-
-    @Test(arguments: quick.indices)
-    func `is caught by a checker`(index: Int) throws {
-        let mutation = Self.quick[index]
-        let caught = Simulation.hunt(mutation.rules, seeds: 0..<mutation.budget, seconds: 20, mix: mutation.mix)
-        #expect(caught != nil, "\(mutation) was not caught in \(mutation.budget) seeds")
-    }
-
     /// These hold without keys, whatever hostile processes do.
     @Test(arguments: [Rule.nothingLeavesEarly, .sessionsAreBounded, .snapshotsHoldSessions])
     func `is caught among strangers too`(rule: Rule) {
@@ -145,6 +136,11 @@ import Testing
     @Test(
         arguments: [
             (["--seed", "3"], "unknown option --seed"), (["extra"], "unknown option extra"),
+            (["--quick"], "--quick goes with --mutations, and without --only"),
+            (
+                ["--mutations", "--quick", "--only", "silenceIsNoticed"],
+                "--quick goes with --mutations, and without --only"
+            ),
             (["--seeds"], "--seeds takes a value"), (["--seeds", "many"], "--seeds takes a number from 1, not many"),
             (["--seeds", "0"], "--seeds takes a number from 1, not 0"),
             (

@@ -58,8 +58,8 @@ struct OnlyWhoMay: Checker {
             let serves = isMember ? groups[record.peer] ?? [] : []
             if Self.may(join: serves, new[owner]) { continue }
             turn.touch(session, of: record.peer)
-            // The peer has a newer session too, and may have been let in in that one. This one has no groups then.
-            if book.byPeer[record.peer] != session, Self.may(join: [], new[owner]) { continue }
+            // The peer was given a newer session, and may have been let in in that one only. This one has no groups then.
+            if record.hasSuccessor, Self.may(join: [], new[owner]) { continue }
             ending.insert(session)
         }
     }
@@ -299,6 +299,8 @@ private struct SessionBook: Sendable {
         let peer: PeerID
         var owner: PublicKey?
         var watermark: UInt64 = 0
+        /// Whether its peer was given a newer session, which may have ended since.
+        var hasSuccessor = false
     }
 
     private(set) var history: History
@@ -320,6 +322,7 @@ private struct SessionBook: Sendable {
             epochs.insert(begun)
         case .sessionOpened(let session, let peer):
             newest = max(newest, session)
+            if let present = byPeer[peer] { sessions[present]?.hasSuccessor = true }
             sessions[session] = Entry(peer: peer)
             byPeer[peer] = session
             joined[session] = epoch

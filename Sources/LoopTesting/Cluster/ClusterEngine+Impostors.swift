@@ -46,7 +46,7 @@ extension ClusterEngine {
     private func foreignAttempt() -> (effect: EffectID, attempt: Attempt)? {
         let bodies = roster.bodies
         guard let first = bodies.min(by: { $0.attempt < $1.attempt }),
-            let last = bodies.max(by: { $0.attempt < $1.attempt }), first.attempt < last.attempt
+            let last = bodies.max(by: { $0.attempt < $1.attempt }), first.effect != last.effect
         else { return nil }
         return (first.effect, last.attempt)
     }

@@ -4,7 +4,7 @@ public struct SimulateCommand: Equatable, Sendable {
     public static let usage = """
         usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
                              [--mix MIX] [--without-faults LIST] [--simpler LIST] [--no-shrinking] [--transcript LINES]
-               loop-simulate --mutations [--only RULE] [--seconds S]
+               loop-simulate --mutations [--only RULE | --quick] [--seconds S]
         """
 
     /// What is wrong with the arguments.
@@ -25,6 +25,7 @@ public struct SimulateCommand: Equatable, Sendable {
     private var lines = Scenario(seed: 0).transcriptLines
     private var huntsMutations = false
     private var only: String?
+    private var isQuick = false
 
     /// - Throws: an unknown option, or a value that it does not take.
     public init(_ arguments: [String]) throws(Mistake) {
@@ -41,6 +42,7 @@ public struct SimulateCommand: Equatable, Sendable {
             case "--transcript": lines = Int(try Self.number(option, arguments.popFirst(), in: 1...1_000_000))
             case "--mutations": huntsMutations = true
             case "--only": only = try Self.value(option, arguments.popFirst())
+            case "--quick": isQuick = true
             default: throw Mistake(reason: "unknown option \(option)")
             }
         }
@@ -51,12 +53,17 @@ public struct SimulateCommand: Equatable, Sendable {
             let known = Mutation.all.map(\.description).joined(separator: ", ")
             throw Mistake(reason: "--only takes one of --mutations (\(known)), not \(only)")
         }
+        if isQuick, !huntsMutations || only != nil {
+            throw Mistake(reason: "--quick goes with --mutations, and without --only")
+        }
     }
 
     /// - Parameter show: prints one line or more.
     /// - Returns: the exit code.
     public func run(_ show: (String) -> Void) -> Int32 {
-        if huntsMutations { return Simulation.runMutations(only: only, seconds: seconds, show) ? 0 : 1 }
+        if huntsMutations {
+            return Simulation.runMutations(only: only, quick: isQuick, seconds: seconds, show) ? 0 : 1
+        }
         let scenarios = (first..<first + seeds).lazy.map { seed in
             var scenario = Scenario(seed: seed, seconds: seconds, mix: mix)
             scenario.withoutFaults = withoutFaults
