@@ -119,6 +119,10 @@ struct DeadlineBench {
     /// A client sends events; it joins with the first.
     mutating func send(_ events: Deadlines.Event..., after milliseconds: Int64 = 0) throws {
         time += milliseconds
+        try send(events)
+    }
+
+    mutating func send(_ events: [Deadlines.Event]) throws {
         var session = machine.core.sessionByPeer[client] ?? .none
         if sent == 0 {
             let join = JoinRequest(
