@@ -23,7 +23,8 @@ extension PostgresJournal {
             url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
             isStopping: opening.isStopping, note: opening.note)
-        let (held, row, _) = try takeover.run()
+        var said: Set<String> = []
+        let (held, row, _) = try takeover.run(&said)
         defer { held.close(releases: true) }
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
         var arrival = try PostgresArrival(url, loop: loop, history: row.history)

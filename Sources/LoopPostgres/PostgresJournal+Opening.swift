@@ -64,28 +64,6 @@ extension PostgresJournal {
                 .locked, operation: "be opened for writing", reason: "this process has it (\(url))",
                 remedy: "close it first")
         }
-        do throws(JournalError) {
-            let journal = try openOnce(url, opening, memory)
-            guard journal.hasEnded, !opening.keepsEnded else { return journal }
-            try journal.setAside()
-            opening.note(
-                "the run of \(url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
-            )
-            journal.close()
-            memory.withState { state in
-                state.isOpen = true
-                state.receipt = nil
-            }
-            return try openOnce(url, opening, memory)
-        } catch {
-            memory.withState { $0.isOpen = false }
-            throw error
-        }
-    }
-
-    private static func openOnce(
-        _ url: ConnectionString, _ opening: PostgresOpening, _ memory: JournalMemory
-    ) throws(JournalError) -> PostgresJournal {
         var takeover = Takeover(
             url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
             lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
@@ -93,9 +71,50 @@ extension PostgresJournal {
             renews: opening.renews)
         takeover.limit = opening.deadline
         takeover.standsBackUntil = opening.standsBackUntil
-        let (held, row, report) = try takeover.run()
+        var said: Set<String> = []
         do throws(JournalError) {
-            let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)
+            while true {
+                do throws(JournalError) {
+                    return try openOnce(takeover, opening, &said)
+                } catch {
+                    try takeover.waitOut(error, &said)
+                }
+            }
+        } catch {
+            memory.withState { $0.isOpen = false }
+            throw error
+        }
+    }
+
+    /// Takes the journal; where its run has ended, a new one.
+    private static func openOnce(
+        _ takeover: Takeover, _ opening: PostgresOpening, _ said: inout Set<String>
+    ) throws(JournalError) -> PostgresJournal {
+        let journal = try take(takeover, opening, &said)
+        guard journal.hasEnded, !opening.keepsEnded else { return journal }
+        do {
+            defer {
+                journal.close()
+                // It is this process that has it, closed or not.
+                takeover.memory.withState { $0.isOpen = true }
+            }
+            try journal.setAside()
+        }
+        takeover.memory.withState { $0.receipt = nil }
+        opening.note(
+            "the run of \(takeover.url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
+        )
+        return try take(takeover, opening, &said)
+    }
+
+    /// Takes the journal, and checks what its newest rows are.
+    private static func take(
+        _ takeover: Takeover, _ opening: PostgresOpening, _ said: inout Set<String>
+    ) throws(JournalError) -> PostgresJournal {
+        let memory = takeover.memory
+        let (held, row, report) = try takeover.run(&said)
+        do throws(JournalError) {
+            let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
             let rows = PostgresRows(held: held)
             try checkTail(reader, rows)
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }

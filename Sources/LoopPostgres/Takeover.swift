@@ -38,28 +38,11 @@ struct Takeover {
     private static let evictionsMax = 25
 
     /// Connects and takes the journal.
+    /// - Parameter said: what was noted that it waits for; each is noted once.
     /// - Returns: the connection, and the journal's row as it was when the term began.
-    /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting.
-    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
-        var said: Set<String> = []
-        while true {
-            do throws(JournalError) {
-                return try tryOnce(&said)
-            } catch {
-                guard waits, error.kind == .unreachable, !isStopping() else {
-                    throw isStopping() && error.kind == .unreachable ? Self.stopped(url) : error
-                }
-                if said.insert(error.reason).inserted { note("\(error.reason); waiting for it") }
-                for _ in 1...4 {
-                    guard pause(JournalOwner()) else { throw Self.stopped(url) }
-                }
-            }
-        }
-    }
-
-    private func tryOnce(
-        _ said: inout Set<String>
-    ) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
+    /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting; of kind
+    ///   `.unreachable` where the database does not answer.
+    func run(_ said: inout Set<String>) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
         var session = try PostgresSession.open(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
         try PostgresSchema.check(&session, url)
@@ -101,6 +84,20 @@ struct Takeover {
                 let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
                 guard pause(owner) else { throw locked(row) }
             }
+        }
+    }
+
+    /// Waits a moment where the database did not answer, in whatever step of the opening, and this process waits for the journal.
+    /// - Parameters:
+    ///   - error: what ended the opening.
+    ///   - said: what was noted that it waits for.
+    /// - Throws: the error where nothing is waited for; of kind `.locked` where the process stops.
+    func waitOut(_ error: JournalError, _ said: inout Set<String>) throws(JournalError) {
+        guard error.kind == .unreachable, waits || isStopping() else { throw error }
+        if isStopping() { throw Self.stopped(url) }
+        if said.insert(error.reason).inserted { note("\(error.reason); waiting for it") }
+        for _ in 1...4 {
+            guard pause(JournalOwner()) else { throw Self.stopped(url) }
         }
     }
 

@@ -98,6 +98,31 @@ import Testing
         try await opening.value
     }
 
+    /// Found by chaos: the server ended between the takeover and the reading of what had been taken.
+    @Test func `is opened again where its server ends behind the takeover, if it was asked to wait`() async throws {
+        let test = try await TestJournal()
+        try test.open().close()
+        try test.run("CREATE SEQUENCE deletions")
+        try test.run(
+            """
+            CREATE FUNCTION end_the_first() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+                IF nextval(''deletions'') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+                RETURN NULL;
+            END'
+            """)
+        try test.run(
+            "CREATE TRIGGER end_the_first AFTER DELETE ON loop_snapshot_piece EXECUTE FUNCTION end_the_first()")
+        var notes: [String] = []
+        let journal = try test.open {
+            $0.waits = true
+            $0.note = { notes.append($0) }
+        }
+        #expect(notes.count == 1 && notes[0].hasSuffix("; waiting for it"), "\(notes)")
+        try journal.append([record(1)])
+        journal.close()
+        #expect(try test.run("SELECT last_value FROM deletions") == 2)
+    }
+
     /// A failover to a server that had not everything yet.
     @Test func `that had one and is gone is lost history, and stops the process that knows`() async throws {
         let test = try await TestJournal()

@@ -70,7 +70,14 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
             holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
             hadCrash: hadCrash)
-        try shell.serve(gained)
+        do {
+            try shell.serve(gained)
+        } catch let error as JournalError
+            where error.kind == .unreachable && (configuration.isStandby || configuration.waitsForJournal)
+        {
+            // As after any append: the journal is read again as soon as it answers.
+            try shell.fail(error)
+        }
         if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
         return shell
     }

@@ -163,6 +163,21 @@ private final class Pair: Sendable {
         _ = try await reducer.run.value
     }
 
+    /// Found by chaos with a database: such a standby ended.
+    @Test(arguments: [1, 3])
+    func `reads the journal again that could not be read when it came to lead`(failures: Int) async throws {
+        let disk = TestDisk()
+        disk.content.withLock { $0.readFailures = Array(repeating: .unreachable, count: failures) }
+        let pair = try Pair(Jobs(ends: false), journal: disk.place)
+        let reducer = try pair.start(0)
+        let sender = try pair.remote(pair.both)
+        try await sender.sendAndConfirm(.note("a"))
+        #expect(disk.content.withLock { $0.readFailures.isEmpty && $0.openCount == failures + 1 })
+        await sender.close()
+        reducer.node.stop()
+        _ = try await reducer.run.value
+    }
+
     @Test func `has a lease and a deadline within limits`() throws {
         let changes: [@Sendable (inout ReducerNodeConfiguration) -> Void] = [
             { $0.journalLease = .milliseconds(249) }, { $0.journalLease = .seconds(61) },

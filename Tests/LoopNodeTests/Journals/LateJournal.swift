@@ -87,8 +87,8 @@ private final class LateJournal: Journal {
     func prove() throws(JournalError) { try base.prove() }
     func flush() { check("flush") }
 
-    func records(after position: UInt64, bytesMax: Int) -> [Record] {
-        base.records(after: position, bytesMax: bytesMax)
+    func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+        try base.records(after: position, bytesMax: bytesMax)
     }
 
     func firstSeq() -> Seq? { base.firstSeq() }

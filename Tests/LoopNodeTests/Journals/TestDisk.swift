@@ -13,6 +13,8 @@ final class TestDisk: Sendable {
         var hasEnded = false
         /// How many appends are to fail, and how.
         var failures: [JournalError.Kind] = []
+        /// How many reads are to fail, and how.
+        var readFailures: [JournalError.Kind] = []
         /// Another process leads: nothing can be proven.
         var hasOtherLeader = false
         var openCount = 0
@@ -78,8 +80,13 @@ final class TestDiskJournal: Journal {
 
     func flush() {}
 
-    func records(after position: UInt64, bytesMax: Int) -> [Record] {
-        disk.content.withLock { Array($0.records.dropFirst(Int(position)).prefix(max(1, bytesMax / 100))) }
+    func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+        let failure = disk.content.withLock { $0.readFailures.isEmpty ? nil : $0.readFailures.removeFirst() }
+        if let failure {
+            throw JournalError(
+                failure, operation: "read the records after \(position)", reason: "the test says so", remedy: "wait")
+        }
+        return disk.content.withLock { Array($0.records.dropFirst(Int(position)).prefix(max(1, bytesMax / 100))) }
     }
 
     func firstSeq() -> Seq? { nil }
