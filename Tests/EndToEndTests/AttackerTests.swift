@@ -4,7 +4,7 @@ import LoopWire
 import Testing
 
 /// The attacker of Tests/IndependentPeer against a real reducer, which must not notice.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct `An attacker` {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `An attacker with strange messages` {
     /// An attack, and the counters of status that show it. With keys, bytes from a connection without one reach no counter.
     private struct Attack {
         let name: String
@@ -38,17 +38,19 @@ import Testing
         let ledger = try await LedgerProcess(keys: keys)
         for attack in Self.attacks + (keys ? [Self.attackOnHistory] : []) {
             let before = try await ledger.status()
-            let report = try await run(attack.name, ledger.independentOptions(.attacker))
+            let report = try await runAttacker(attack.name, ledger.independentOptions(.attacker))
             #expect(try #require(report["sent"] as? Int) > 50, "\(attack.name)")
             #expect((report["refused"] as? [String: Any])?["inbox read"] == nil, "\(attack.name)")
-            try await goesOn(ledger, after: attack.name)
+            try await ledger.goesOn(after: attack.name)
             for counter in keys ? attack.shownWithKeys : attack.shownBy {
                 _ = try await ledger.status { $0.counters[counter] ?? 0 > before.counters[counter] ?? 0 }
             }
         }
         #expect(ledger.process.status == nil)
     }
+}
 
+@Suite(.timeLimit(.minutes(3))) struct `An attacker with many messages` {
     /// A flood: how much of it, for how long, and the counter of status that shows it.
     private struct Flood {
         let name: String
@@ -76,32 +78,34 @@ import Testing
         let ledger = try await LedgerProcess(keys: keys)
         for flood in Self.floods {
             let before = try await ledger.status()
-            let report = try await run(
+            let report = try await runAttacker(
                 flood.name, ledger.independentOptions(.attacker), count: flood.count, seconds: flood.seconds)
             #expect(try #require(report["sent"] as? Int) > 20, "\(flood.name)")
-            try await goesOn(ledger, after: flood.name, megabytesMax: 256)
+            try await ledger.goesOn(after: flood.name, megabytesMax: 256)
             guard let counter = flood.shownBy else { continue }
             _ = try await ledger.status { $0.counters[counter] ?? 0 > before.counters[counter] ?? 0 }
         }
         #expect(ledger.process.status == nil)
     }
+}
 
+@Suite(.serialized, .timeLimit(.minutes(3))) struct `An attacker without the key that it needs` {
     @Test func `G12 without a key, or with one that is not admitted, gets nothing`() async throws {
         let ledger = try await LedgerProcess(keys: true)
         let stranger = try await ledger.strangersOptions()
         for options in [["--reducer", ledger.address.description], stranger] {
-            let report = try await run("handshakes", options)
+            let report = try await runAttacker("handshakes", options)
             #expect(report["received"] as? Int == 0)
-            try await goesOn(ledger, after: "handshakes")
+            try await ledger.goesOn(after: "handshakes")
         }
-        let notAdmitted = try await run("handshakes", stranger)
+        let notAdmitted = try await runAttacker("handshakes", stranger)
         #expect((notAdmitted["refused"] as? [String: Any])?["handshake_failed_auth"] != nil, "\(notAdmitted)")
     }
 
     @Test func `G12 with the key of another role is refused, and counted`() async throws {
         let ledger = try await LedgerProcess(keys: true)
-        let before = try await ledger.send(Self.event)
-        ledger.folder.write("events", String(repeating: Self.event + "\n", count: 20))
+        let before = try await ledger.send(LedgerProcess.event)
+        ledger.folder.write("events", String(repeating: LedgerProcess.event + "\n", count: 20))
         let observer = try IndependentPeer.start(
             ["sender", "--events", "\(ledger.folder.path)/events", "--seconds", "10"]
                 + ledger.independentOptions(.observer))
@@ -114,25 +118,28 @@ import Testing
         #expect(await follower.process.wait() != .exited(0))
         let status = try await ledger.status { $0.counters["notAllowed"] ?? 0 >= 3 }
         #expect(status.seq == before)
-        try await goesOn(ledger, after: "other roles")
+        try await ledger.goesOn(after: "other roles")
     }
+}
 
-    private static let event = #"{"hold":{"count":0}}"#
-
-    private func run(
-        _ name: String, _ options: [String], count: Int = 4000, seconds: Int = 1
-    ) async throws -> [String: Any] {
-        let attacker = try IndependentPeer.start(
-            ["attacker", name, "--count", "\(count)", "--seconds", "\(seconds)", "--seed", "7"] + options)
-        return try IndependentPeer.report(try await attacker.finished())
-    }
+extension LedgerProcess {
+    fileprivate static let event = #"{"hold":{"count":0}}"#
 
     /// The reducer lives, answers, applies the event of a well-behaved peer, and is not large.
-    private func goesOn(_ ledger: LedgerProcess, after attack: String, megabytesMax: Int = 128) async throws {
-        let before = try await ledger.status().seq
-        #expect(try await ledger.send(Self.event) == before + 1, "\(attack)")
-        #expect(ledger.process.status == nil, "\(attack)")
-        let memory = try #require(ledger.residentKilobytes)
+    fileprivate func goesOn(after attack: String, megabytesMax: Int = 128) async throws {
+        let before = try await status().seq
+        #expect(try await send(Self.event) == before + 1, "\(attack)")
+        #expect(process.status == nil, "\(attack)")
+        let memory = try #require(residentKilobytes)
         #expect(memory < megabytesMax << 10, "\(memory) KB after \(attack)")
     }
+}
+
+/// - Returns: the attacker's report.
+private func runAttacker(
+    _ name: String, _ options: [String], count: Int = 4000, seconds: Int = 1
+) async throws -> [String: Any] {
+    let attacker = try IndependentPeer.start(
+        ["attacker", name, "--count", "\(count)", "--seconds", "\(seconds)", "--seed", "7"] + options)
+    return try IndependentPeer.report(try await attacker.finished())
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import LoopGallery
 
 /// docs/examples.md shows commands, each with the last frame of its output.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct `The page about the examples` {
+@Suite(.timeLimit(.minutes(5))) struct `The page about the examples` {
     private static let page = RepositoryText.file("docs/examples.md")
 
     struct Shown: CustomTestStringConvertible {

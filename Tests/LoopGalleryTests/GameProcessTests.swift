@@ -2,7 +2,7 @@ import LoopNode
 import Testing
 
 /// The small examples as people call them, with all that they need in one process, and with a reducer and workers.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct `loop-example for small examples` {
+@Suite(.timeLimit(.minutes(5))) struct `loop-example for small examples` {
     struct Play: Sendable, CustomTestStringConvertible {
         var name: String
         var lines: [String]

@@ -53,10 +53,10 @@ private struct Watched {
     /// The peer of session 1 joins with a key, and is let in.
     mutating func join(_ key: PublicKey, in session: UInt64, of epoch: UInt64, for groups: [String]) throws {
         let joinRequest = JoinRequest(
-            peer: peer, session: SessionID(session), history: .none, epoch: .none, watermark: 0, schema: 1, fingerprint: 1,
-            capacity: 1, groups: groups, name: "worker")
-        try checkers.observe(
-            .judged(.message(.join(joinRequest)), by: .key(key), from: progress(epoch: epoch), to: progress(epoch: epoch)))
+            peer: peer, session: SessionID(session), history: .none, epoch: .none, watermark: 0, schema: 1,
+            fingerprint: 1, capacity: 1, groups: groups, name: "worker")
+        let progress = progress(epoch: epoch)
+        try checkers.observe(.judged(.message(.join(joinRequest)), by: .key(key), from: progress, to: progress))
     }
 
     /// The record of a newer session of the peer.

@@ -34,7 +34,7 @@ private struct PlainOutbox {
 }
 
 @Suite struct `G3 an outbox` {
-    @Test(arguments: 0..<12)
+    @Test(arguments: 0..<8)
     func `is as if it were a list of entries, whatever comes in which order`(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var outbox = Outbox()

@@ -45,9 +45,9 @@ import Testing
         let (bench, _) = try running()
         var again = try ReducerBench(replaying: bench.records, at: 20_000)
         // Its effects go to no worker any more. The turns are short, so that the reducer does not seem to stand still.
-        for _ in 0..<(23 * 1800) { again.turn(after: 2000) }
+        for _ in 0..<(23 * 3600) { again.turn(after: 1000) }
         #expect(!again.records.contains(.sessionRetired(SessionID(2))))
-        for _ in 0..<(2 * 1800) { again.turn(after: 2000) }
+        for _ in 0..<(2 * 3600) { again.turn(after: 1000) }
         #expect(again.records.contains(.sessionRetired(SessionID(2))))
     }
 }

@@ -30,7 +30,7 @@ import Testing
             let made = ModelCase(seed: seed)
             guard await made.difference(flaw: flaw, patience: Self.shortPatience) != nil else { continue }
             // It is the flaw, and not a slow machine.
-            let isFlaw = await made.difference(flaw: flaw, patience: .milliseconds(700)) != nil
+            let isFlaw = await made.difference(flaw: flaw, patience: .milliseconds(300)) != nil
             let isSound = await made.difference() == nil
             #expect(isFlaw && isSound)
             return

@@ -1,4 +1,5 @@
 import Glibc
+import LoopLock
 import LoopNode
 
 /// The network of a run: every process on a host of its own, all on one bridge, with a packet filter on each host.
@@ -28,9 +29,14 @@ struct FaultNetwork: Sendable {
     ///   - isWanted: false leaves namespaces out, as where they cannot be had.
     init(peers: [Target], proxies: Int? = nil, isWanted: Bool = true) async {
         await Self.removeLeftovers()
-        prefix = "\(Self.marker)\(getpid())"
+        let run = Self.runCount.withLock { count in
+            count += 1
+            return count
+        }
+        prefix = "\(Self.marker)\(getpid())-\(run)"
         obstacle = isWanted ? await Self.findObstacle(prefix) : "namespaces were not asked for"
-        let net = obstacle == nil ? "10.78.0" : "127.\(64 + getpid() % 64).\(getpid() / 64 % 256)"
+        let number = getpid() + run
+        let net = obstacle == nil ? "10.78.0" : "127.\(64 + number % 64).\(number / 64 % 256)"
         var hosts = [
             Self.reducerHost: Host(name: Self.reducerHost, addresses: ["\(net).1"]),
             Self.proxyHost: Host(
@@ -44,6 +50,9 @@ struct FaultNetwork: Sendable {
     }
 
     static let marker = "loop-chaos-"
+
+    /// How many runs this process has begun.
+    private static let runCount = Locked<Int32>(0)
 
     /// The address of a host.
     func address(_ host: String, _ index: Int = 0) -> String { hosts[host]?.addresses[index] ?? "127.0.0.1" }
