@@ -33,6 +33,8 @@ final class HeldConnection: Sendable {
     let journalID: Int64
     /// Nil: it only reads.
     let term: Term?
+    /// Which standbys the server's commits wait for, a condition of each append.
+    let standbyNames: String
     /// Readable when the outcome of an append may be there.
     let descriptor: Int32
     private let lease: Duration
@@ -48,6 +50,7 @@ final class HeldConnection: Sendable {
         self.journalID = journalID
         self.term = term
         self.lease = lease
+        standbyNames = session.standbyNames
         descriptor = session.connection.descriptor
         self.session = Exclusive(session)
         turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))

@@ -32,11 +32,13 @@ extension JournalError {
         }
     }
 
-    /// The condition of a write did not hold: another process has the journal now, or its newest row is not the expected one.
+    /// The condition of a write did not hold: another process has the journal now, its newest row is not the expected one, or the
+    /// server's commits wait for other standbys than they did.
     static func notHeld(_ operation: String, _ url: ConnectionString) -> JournalError {
         JournalError(
             .unreachable, operation: operation,
-            reason: "\(url) does not know this process as the journal's holder any more, or ends elsewhere",
+            reason:
+                "\(url) does not know this process as the journal's holder any more, ends elsewhere, or waits for other standbys",
             remedy: "the journal is read again")
     }
 

@@ -10,6 +10,8 @@ package final class JournalMemory: Sendable {
         var watch = LeaseWatch()
         /// The end of the newest row that the database has vouched for.
         var receipt: ChainLink?
+        /// Which standbys each host's commits waited for.
+        var standbyNames: [Int: String] = [:]
     }
 
     /// Random: the same process may take the journal again at once, a copy of it may not.

@@ -63,13 +63,15 @@ package final class PostgresJournal: FollowedJournal {
     // MARK: Appending
 
     /// The condition and the row in one statement, so that nothing can come between them: the term is this one, the row begins
-    /// behind the newest one, and that is the very row that was expected.
+    /// behind the newest one, and that is the very row that was expected. Commits wait for the same standbys as when the term
+    /// began.
     private static let append = PreparedStatement(
         "append",
         """
         WITH held AS (
             UPDATE loop_journal SET position = $5, seq = $7, checksum = $8, renewals = renewals + 1
                 WHERE id = $1 AND term = $2 AND nonce = $3 AND position = $4 - 1 AND checksum = $9
+                    AND current_setting('synchronous_standby_names') = $11
                 RETURNING id)
         INSERT INTO loop_batch (journal_id, first_position, last_position, first_seq, last_seq, checksum, term, records)
             SELECT id, $4, $5, $6, $7, $8, $2, $10 FROM held
@@ -114,7 +116,8 @@ package final class PostgresJournal: FollowedJournal {
         }
         let row = BatchRow(after: sent, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
         let parameters =
-            try held.condition(operation) + Self.parameters(of: row, after: sent) + [.bytes(records.bytes)]
+            try held.condition(operation) + Self.parameters(of: row, after: sent)
+            + [.bytes(records.bytes), .text(held.standbyNames)]
         if durability != .fsync && records.outlivesPower {
             try appendSynced(row.link, parameters, operation)
         } else {

@@ -20,6 +20,8 @@ struct PostgresSession: ~Copyable {
     private(set) var report: [String] = []
     /// The setting under which a commit is as durable as the server makes it.
     private(set) var synchronousCommit = "on"
+    /// Which standbys the server's commits wait for.
+    private(set) var standbyNames = ""
 
     /// How long a short statement may take if nothing else is said.
     static let limit = ReducerNodeConfiguration.standardDeadline
@@ -100,7 +102,7 @@ struct PostgresSession: ~Copyable {
                 current_setting('synchronous_standby_names')
             """, operation)
         let commit = found.text(0, 0) ?? ""
-        let standbys = found.text(0, 3) ?? ""
+        standbyNames = found.text(0, 3) ?? ""
         guard durability == .fsync else {
             if commit != "off" { synchronousCommit = commit }
             // A takeover is to last, whatever becomes of the records.
@@ -115,9 +117,11 @@ struct PostgresSession: ~Copyable {
                     + " \(found.text(0, 1) ?? "unknown"), full_page_writes is \(found.text(0, 2) ?? "unknown")",
                 remedy: "turn all three on, or pass --durability os")
         }
-        if !standbys.isEmpty, ["local", "remote_write"].contains(commit) {
+        // From now on this session's own, whatever becomes of the server's.
+        try setSynchronousCommit(true)
+        if !standbyNames.isEmpty, ["local", "remote_write"].contains(commit) {
             report.append(
-                "synchronous_commit is \(commit) at \(url): a receipt does not wait until \(standbys) has written the"
+                "synchronous_commit is \(commit) at \(url): a receipt does not wait until \(standbyNames) has written the"
                     + " records to its disk")
         }
     }

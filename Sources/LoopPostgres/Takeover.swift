@@ -65,7 +65,7 @@ struct Takeover {
             case .free:
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
-                let report = session.report
+                let report = session.report + noteStandbys(of: session)
                 let held = HeldConnection(
                     session, journalID: taken.id, term: taken.term, lease: lease, provenAt: began)
                 do throws(JournalError) {
@@ -114,6 +114,16 @@ struct Takeover {
     private func standsBack(from row: JournalRow) -> Bool {
         guard let standsBackUntil, row.holder == memory.holder else { return false }
         return SystemClock.monotonic < standsBackUntil
+    }
+
+    /// Whether commits wait for other standbys than when this process had the journal last, at the same host.
+    private func noteStandbys(of session: borrowing PostgresSession) -> [String] {
+        let (host, names) = (session.connection.host, session.standbyNames)
+        let before = memory.withState { $0.standbyNames.updateValue(names, forKey: host) }
+        guard let before, before != names else { return [] }
+        return [
+            "synchronous_standby_names of \(url) was '\(before)' and is '\(names)' now: what a receipt means has changed with it"
+        ]
     }
 
     private func watch(_ row: JournalRow) -> LeaseWatch.Verdict {

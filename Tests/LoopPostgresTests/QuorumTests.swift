@@ -36,25 +36,55 @@ import Testing
         standbys[1].thaw()
         #expect(try await late.value == nil)
 
-        standbys[1].freeze()
-        let cancelled = TestJournal.append(journal, [record(4)])
-        try await waitForAnAppend()
-        try await quorum.wait(
-            until: "SELECT count(pg_cancel_backend(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-        #expect(try await cancelled.value?.kind == .unreachable)
-        journal.close()
-        standbys[1].thaw()
-        journal = try test.open(memory, renews: false)
-        #expect(try journal.records(after: 0, bytesMax: 10_000) == (1...4).map { record($0) })
+        // What is committed on the primary alone is there, and has no receipt.
+        for (number, end) in [(4, "pg_cancel_backend"), (5, "pg_terminate_backend")] as [(UInt64, String)] {
+            standbys[1].freeze()
+            let ended = TestJournal.append(journal, [record(number)])
+            try await waitForAnAppend()
+            try await quorum.wait(
+                until: "SELECT count(\(end)(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+            #expect(try await ended.value?.kind == .unreachable, "\(end)")
+            journal.close()
+            standbys[1].thaw()
+            journal = try test.open(memory, renews: false)
+            #expect(try journal.records(after: 0, bytesMax: 10_000) == (1...number).map { record($0) }, "\(end)")
+        }
 
         await standbys[1].kill()
-        #expect(#expect(throws: JournalError.self) { try journal.append([record(5)]) }?.kind == .unreachable)
+        #expect(#expect(throws: JournalError.self) { try journal.append([record(6)]) }?.kind == .unreachable)
         journal.close()
         try await standbys[0].start()
         journal = try test.open(memory)
-        #expect(try journal.records(after: 0, bytesMax: 10_000) == (1...5).map { record($0) })
-        try journal.append([record(6)])
+        #expect(try journal.records(after: 0, bytesMax: 10_000) == (1...6).map { record($0) })
+        try journal.append([record(7)])
         journal.close()
+    }
+
+    @Test func `is taken anew where commits wait for other standbys, and says so`() async throws {
+        var lines: [String] = []
+        func open() throws -> PostgresJournal {
+            let journal = try test.open(memory)
+            lines += journal.openReport
+            return journal
+        }
+        var journal = try open()
+        try journal.append([record(1)])
+        let name = quorum.standbys[0].place.name
+        try quorum.primary.change("synchronous_standby_names=ANY 1 (\(name))")
+        // The backend learns of it between two statements.
+        var failure: JournalError?
+        while failure == nil {
+            do throws(JournalError) { try journal.append([record(2)]) } catch { failure = error }
+        }
+        #expect(failure?.kind == .unreachable)
+        #expect(failure?.reason.contains("waits for other standbys") == true)
+        journal.close()
+        #expect(lines == [])
+        journal = try open()
+        try journal.append([record(3)])
+        journal.close()
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("was 'ANY 1 (n2,n3)' and is 'ANY 1 (\(name))' now") == true, "\(lines)")
     }
 
     /// Appends until one has no receipt.

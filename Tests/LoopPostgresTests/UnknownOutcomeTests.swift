@@ -33,34 +33,6 @@ import Testing
         again.close()
     }
 
-    /// With synchronous replication, and no standby that answers.
-    @Test(arguments: ["pg_cancel_backend", "pg_terminate_backend"])
-    func `is there where it was committed on one server alone, which gives no receipt`(end: String) async throws {
-        let database = try await TestDatabase()
-        let test = try TestJournal(in: database)
-        let memory = JournalMemory()
-        let journal = try test.open(memory, renews: false)
-        try journal.append([record(1)])
-        try test.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try test.run("SELECT pg_reload_conf()")
-        try await test.wait(until: "SELECT current_setting('synchronous_standby_names') = 'nobody'")
-        let append = TestJournal.append(journal, [record(2)])
-        let backend = try test.backend()
-        try await test.wait(
-            until: "SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend) AND wait_event = 'SyncRep'")
-        try test.run("SELECT \(end)(\(backend))")
-        let error = try await append.value
-        #expect(error?.kind == .unreachable)
-        journal.close()
-
-        try test.run("ALTER SYSTEM RESET synchronous_standby_names")
-        try test.run("SELECT pg_reload_conf()")
-        let again = try test.open(memory)
-        #expect(try again.records(after: 0, bytesMax: 1000) == [record(1), record(2)])
-        try again.append([record(3)])
-        again.close()
-    }
-
     @Test func `leaves everything there that had one, when the server is killed`() async throws {
         let database = try await TestDatabase()
         let test = try TestJournal(in: database)

@@ -28,7 +28,7 @@ public final class DatabaseServer: Sendable {
 
     public let place: Place
     private let folder: String
-    private let settings: [String]
+    private let settings: Locked<[String]>
     private let life = Locked<ServerProcess?>(nil)
 
     /// Where Debian's package has the programs of the server.
@@ -43,7 +43,7 @@ public final class DatabaseServer: Sendable {
     init(_ place: Place, in folder: String, settings: [String]) throws {
         self.place = place
         self.folder = folder
-        self.settings = settings
+        self.settings = Locked(settings)
         if getuid() == 0 {
             precondition(chown(folder, Self.nobody, Self.nobody) == 0, "no owner of \(folder)")
         }
@@ -108,11 +108,11 @@ public final class DatabaseServer: Sendable {
     /// Starts it, or starts it again, and waits until it takes connections.
     public func start() async throws {
         let said = Monitor((isReady: false, lines: [String]()))
-        let settings =
-            [
-                "listen_addresses=\(place.address ?? "")", "unix_socket_directories=\(folder)", "port=\(Self.port)",
-                "fsync=on",
-            ] + settings
+        try writeSettings()
+        let settings = [
+            "config_file=\(ownFile)", "listen_addresses=\(place.address ?? "")", "unix_socket_directories=\(folder)",
+            "port=\(Self.port)", "fsync=on",
+        ]
         let log = place.log
         let plan = Self.plan(
             "postgres", ["-D", data] + settings.flatMap { ["-c", $0] },
@@ -145,6 +145,29 @@ public final class DatabaseServer: Sendable {
 
     /// It goes on where it stood still.
     public func thaw() { life.withLock { $0 }?.thaw() }
+
+    // MARK: Its settings
+
+    /// What is its own: the files of its data may be a copy of another server's.
+    private var ownFile: String { "\(folder)/server.conf" }
+
+    private func writeSettings() throws {
+        let lines = settings.withLock { $0 }.map { setting in
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return "\(parts[0]) = '\(parts.dropFirst().joined())'\n"
+        }
+        try FileSystem.write("include '\(data)/postgresql.conf'\n" + lines.joined(), to: ownFile)
+        if getuid() == 0 { chown(ownFile, Self.nobody, Self.nobody) }
+    }
+
+    /// Changes a setting of the running server, which its sessions learn a little later.
+    /// - Parameter setting: such as `synchronous_standby_names=ANY 1 (a)`.
+    public func change(_ setting: String) throws {
+        let name = setting.prefix { $0 != "=" }
+        settings.withLock { $0 = $0.filter { !$0.hasPrefix("\(name)=") } + [setting] }
+        try writeSettings()
+        life.withLock { $0 }?.child.send(SIGHUP)
+    }
 
     // MARK: Replication
 
