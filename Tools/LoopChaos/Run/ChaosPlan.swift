@@ -60,8 +60,12 @@ public struct ChaosPlan: Sendable {
     static let clients = 2
     /// A worker that is silent for longer loses its effects; faults are shorter and longer than this.
     static let silenceLimit = "1s"
-    /// A low limit, which the sessions of short-lived clients and of killed workers would reach if they stayed.
-    static let sessionsMax = 64
+    /// Half as much where leaders and a database fail, which is half of the time: what is open must not grow from fault to fault.
+    var pace: DepositClient.Pace { .init(depositsPerSecond: journal == .postgres ? 30 : 60) }
+    /// A low limit, which the sessions of short-lived clients and of killed workers would reach if they stayed. Of several reducers
+    /// a new one gives no session up for 9 s, in which its peers find it, and the next one may lead by then: the sessions of all
+    /// workers that are killed in a row of such leaders stay.
+    var sessionsMax: Int { journal == .postgres ? 512 : 64 }
     /// A low number, so that restarts find snapshots, and records after them.
     static let snapshotInterval = 300
     /// The first of the reducer's three ports, on a host of its own.

@@ -137,7 +137,7 @@ public struct ChaosRun: Sendable {
         evidence.samples = sampler.samples
         evidence.counters = sampler.counters
         evidence.clients = stage.book.all
-        say("\(stage.visitors.count) short-lived clients came; the reducer may have \(ChaosPlan.sessionsMax) sessions")
+        say("\(stage.visitors.count) short-lived clients came; the reducer may have \(plan.sessionsMax) sessions")
         evidence.unexpected += stage.visitors.problems
         evidence.unexpected += await stage.stopProcesses()
         evidence.starts = stage.starts

@@ -47,7 +47,8 @@ final class ChaosStage: Sendable {
             ways = try ChaosWays(peers: peers, in: network)
         }
         reducerCalls = ReducerProgramCalls(
-            program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal)
+            program: "\(plan.executables)/loop-reducer", folder: folder, journal: plan.journal,
+            sessionsMax: plan.sessionsMax)
         proxy = try await FaultProxy(links: ways.links, in: network.space(FaultNetwork.proxyHost))
         var processes: [Target: ChaosProcess] = [:]
         for (index, address) in ways.reducers.enumerated() {
@@ -85,7 +86,8 @@ final class ChaosStage: Sendable {
             case .client(let number):
                 let loop = try await Self.connect(to: address, as: peer.description, in: space, folder)
                 loops.append(loop)
-                clients.append(DepositClient(client: number, seed: plan.seed, loop: loop, book: book))
+                clients.append(
+                    DepositClient(client: number, seed: plan.seed, loop: loop, book: book, pace: plan.pace))
             }
         }
         let (folder, last) = (folder, Target.client(ChaosPlan.clients))

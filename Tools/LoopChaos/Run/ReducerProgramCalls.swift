@@ -5,6 +5,7 @@ struct ReducerProgramCalls: Sendable {
     let program: String
     let folder: RunFolder
     let journal: ChaosPlan.JournalKind
+    let sessionsMax: Int
     /// Where the journal is in a database: its URL as the database's own host has it.
     var url: String?
 
@@ -13,7 +14,7 @@ struct ReducerProgramCalls: Sendable {
     func running(at address: String, journal ownURL: String? = nil) -> [String] {
         let node = [
             "ledger", "--bind", "tcp://\(address):\(ChaosPlan.port)", "--insecure", "--silence-limit",
-            ChaosPlan.silenceLimit, "--sessions-max", "\(ChaosPlan.sessionsMax)",
+            ChaosPlan.silenceLimit, "--sessions-max", "\(sessionsMax)",
         ]
         let keeping =
             switch journal {
