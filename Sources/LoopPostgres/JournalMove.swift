@@ -71,8 +71,7 @@ public enum JournalMove {
             memory: JournalMemory(), address: nil, waits: false, whileWaiting: nil, isStopping: { false },
             note: { _ in },
             movesTo: path)
-        var said: Set<String> = []
-        let (held, row, _) = try takeover.run(&said)
+        let (held, row, _) = try takeover.run()
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
         let source = PostgresJournal(
             held, row, reader: reader, durability: .fsync, keptAs: .current, memory: JournalMemory(), report: [])

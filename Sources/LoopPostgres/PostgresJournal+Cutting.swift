@@ -23,8 +23,7 @@ extension PostgresJournal {
             url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
             isStopping: opening.isStopping, note: opening.note)
-        var said: Set<String> = []
-        let (held, row, _) = try takeover.run(&said)
+        let (held, row, _) = try takeover.run()
         defer { held.close(releases: true) }
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
         var arrival = try PostgresArrival(url, loop: loop, history: row.history)

@@ -37,6 +37,12 @@ struct Takeover {
     /// How often it tries to end that backend: after that, the lock is not the holder's.
     private static let evictionsMax = 25
 
+    /// Connects and takes the journal, in one try.
+    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
+        var said: Set<String> = []
+        return try run(&said)
+    }
+
     /// Connects and takes the journal.
     /// - Parameter said: what was noted that it waits for; each is noted once.
     /// - Returns: the connection, and the journal's row as it was when the term began.
