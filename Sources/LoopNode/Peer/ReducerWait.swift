@@ -6,7 +6,8 @@ internal import LoopCore
 ///        └── the connect timeout, before the first contact ──▶ over
 ///
 /// A line comes after two seconds, then after ten, a minute and ten minutes, and every ten minutes from there on. Before a
-/// line the shell is asked to look why there is no answer, unless a connection stands.
+/// line the shell is asked to look why there is no answer, unless a connection stands. Giving up waits for that line, and
+/// for `lookLimit` at most, so that it can name the reason.
 struct ReducerWait: Equatable, Sendable {
     /// Why there is no answer, as far as a look at the address tells.
     enum Obstacle: Equatable, Sendable {
@@ -85,6 +86,8 @@ struct ReducerWait: Equatable, Sendable {
 
     private static let first: [Duration] = [.seconds(2), .seconds(10), .seconds(60), .seconds(600)]
     private static let interval = Duration.seconds(600)
+    /// How much longer than the connect timeout a look may take before it gives up without the reason.
+    static let lookLimit = Duration.seconds(2)
 
     private let reducer: ReducerAddress
     private var state: State
@@ -109,8 +112,8 @@ struct ReducerWait: Equatable, Sendable {
     var deadline: MonotonicTime {
         switch state {
         case .waiting(let since, let count, let isLooking):
-            let line = isLooking ? MonotonicTime.never : since + delay(beforeLine: count)
-            return min(line, givesUpAt ?? .never)
+            if isLooking { return givesUpAt.map { $0 + Self.lookLimit } ?? .never }
+            return min(since + delay(beforeLine: count), givesUpAt ?? .never)
         case .inContact, .over: return .never
         }
     }
@@ -133,9 +136,12 @@ struct ReducerWait: Equatable, Sendable {
             }
             let known = Self.obstacle(in: facts)
             if let known { obstacles[facts.place] = known }
-            if let givesUpAt, let timeout, now >= givesUpAt {
-                state = .over
-                return [.giveUp(after: timeout, because: reason)]
+            if let givesUpAt, let timeout {
+                let isExplained = count > 0 && !isLooking
+                if now >= (isExplained ? givesUpAt : givesUpAt + Self.lookLimit) {
+                    state = .over
+                    return [.giveUp(after: timeout, because: reason)]
+                }
             }
             guard !isLooking, now >= since + delay(beforeLine: count) else { return [] }
             // Of other addresses than the dialled one nothing is known without a look.

@@ -125,11 +125,35 @@ import ZMQ
         var wait = waiting(timeout: .seconds(3))
         #expect(wait.deadline == at(1500))
         #expect(wait.advance(to: at(1500), gone) == [.look])
-        #expect(wait.deadline == at(3000))
         #expect(wait.learned(["tcp://r:7710": .nothingListens], at: at(1501)).count == 1)
+        #expect(wait.deadline == at(3000))
         #expect(
             wait.advance(to: at(3000), gone) == [.giveUp(after: .seconds(3), because: "nothing listens there")])
         #expect(wait.advance(to: at(4000), gone) == [])
+    }
+
+    @Test func `gives up after the look that is under way, since it names the reason`() {
+        var wait = waiting(timeout: .seconds(3))
+        #expect(wait.advance(to: at(1500), gone) == [.look])
+        #expect(wait.deadline == at(5000))
+        #expect(wait.advance(to: at(3000), gone) == [])
+        var late = wait
+        #expect(wait.learned(["tcp://r:7710": .nothingListens], at: at(3001)).count == 1)
+        #expect(wait.deadline == at(3000))
+        #expect(
+            wait.advance(to: at(3001), gone) == [.giveUp(after: .seconds(3), because: "nothing listens there")])
+        // A look that never ends is not waited for.
+        #expect(late.advance(to: at(4999), gone) == [])
+        #expect(late.advance(to: at(5000), gone) == [.giveUp(after: .seconds(3), because: "no answer")])
+        #expect(late.learned(["tcp://r:7710": .nothingListens], at: at(5001)) == [])
+    }
+
+    @Test func `looks before it gives up, even if its first turn comes after the connect timeout`() {
+        var wait = waiting(timeout: .seconds(3))
+        #expect(wait.advance(to: at(3500), gone) == [.look])
+        #expect(wait.learned(["tcp://r:7710": .nothingListens], at: at(3501)).count == 1)
+        #expect(
+            wait.advance(to: at(3501), gone) == [.giveUp(after: .seconds(3), because: "nothing listens there")])
     }
 
     @Test func `does not give up when it has had contact once`() {
