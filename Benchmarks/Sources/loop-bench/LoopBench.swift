@@ -46,8 +46,10 @@ enum LoopBench {
         let effort = Effort(scale: options.scale, folder: options.folder)
         let before = HostShare()
         var results: [CaseResult] = []
+        var leftOut: [String] = []
         for group in chosen {
-            StandardError.line(group.ours.map(\.name).joined(separator: ", "))
+            let names = group.ours.map(\.name).joined(separator: ", ")
+            StandardError.line(names)
             do {
                 results += try await group.run(rounds: min(options.rounds, group.rounds), effort: effort) {
                     StandardError.line("  " + $0)
@@ -55,9 +57,11 @@ enum LoopBench {
             } catch let error as BenchmarkError {
                 guard case .leftOut = error else { throw error }
                 StandardError.line("  \(error)")
+                leftOut.append("\(names) \(error)")
             }
         }
         print(Table.text(results))
+        for line in leftOut { print(line) }
         print(
             "\(options.rounds) rounds, load \(load) at the end,"
                 + " \(ProcessInfo.processInfo.activeProcessorCount) CPUs,"
