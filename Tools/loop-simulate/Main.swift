@@ -5,8 +5,13 @@ import LoopTesting
 @main
 struct Main {
     static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        if words.contains("--help") || words.contains("-h") {
+            print(SimulateCommand.usage)
+            exit(0)
+        }
         do {
-            let command = try SimulateCommand(Array(CommandLine.arguments.dropFirst()))
+            let command = try SimulateCommand(words)
             exit(
                 command.run { line in
                     print(line)

@@ -41,6 +41,16 @@ extension ClusterEngine {
         return true
     }
 
+    /// Each process has a turn now.
+    func wakeCandidates() {
+        let present = candidate.index
+        for index in candidates.indices {
+            focus(on: index)
+            wakeReducer(at: now)
+        }
+        focus(on: present)
+    }
+
     // MARK: Beginning
 
     func startCandidates() throws(Violation) {

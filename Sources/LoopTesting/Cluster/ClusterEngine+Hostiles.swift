@@ -10,6 +10,8 @@ extension ClusterEngine {
     /// A hostile process tries something.
     /// - Returns: whether it could.
     func actHostilely(_ dice: inout SeededRandom) throws(Violation) -> Bool {
+        // An append to a database may be lost though its process goes on. No one has heard of what waits for its receipt.
+        guard isLeading, storage.database == nil || process.turns.isEmpty else { return false }
         guard process.isUp, let hostile = Hostile.allCases.randomElement(using: &dice),
             let act = plan.hostileActs.randomElement(using: &dice)
         else { return false }

@@ -20,8 +20,8 @@ extension ClusterEngine {
 
     /// Whether a process has connections. One whose key is not admitted tries again and again.
     func isConnected(_ peer: Peer) -> Bool {
-        guard let keys, let key = key(of: peer) else { return true }
-        return keys.admits(key)
+        guard let key = key(of: peer) else { return true }
+        return candidate.keys.admits(key)
     }
 
     // MARK: Changes
@@ -30,7 +30,7 @@ extension ClusterEngine {
     func changeKeys(_ dice: inout SeededRandom) -> Bool {
         guard let change = keys?.change(&dice) else { return false }
         say(change)
-        wakeReducer(at: now)
+        wakeCandidates()
         return true
     }
 
@@ -38,14 +38,14 @@ extension ClusterEngine {
     func restoreKeys() {
         keys?.restore()
         hostiles.end()
-        wakeReducer(at: now)
+        wakeCandidates()
     }
 
     /// The reducer reads its folder. Connections of keys that may do something else now end, and are made again.
     func admitKeys(_ intake: inout ReducerCore) throws(Violation) {
-        guard keys?.isNew == true, let (cut, added) = keys?.tell(), let told = keys?.told else { return }
-        intake.admit(told)
-        try observe(.keysAdmitted(told))
+        guard let keys, let (cut, added) = candidate.keys.read(keys) else { return }
+        intake.admit(candidate.keys.allowed)
+        if isLeading { try observe(.keysAdmitted(candidate.keys.allowed)) }
         for peer in roster.present {
             guard let key = key(of: peer) else { continue }
             if cut.contains(key) { try closeConnections(of: peer, key, &intake) }
@@ -150,9 +150,10 @@ extension ClusterEngine {
         return true
     }
 
+    /// What a process decides that another one has deposed has no effect: it will get no receipt.
     private func judge(
         _ heard: Heard, _ principal: Principal, from before: TurnProgress, to after: TurnProgress
     ) throws(Violation) {
-        if keys != nil { try observe(.judged(heard, by: principal, from: before, to: after)) }
+        if keys != nil, isLeading { try observe(.judged(heard, by: principal, from: before, to: after)) }
     }
 }

@@ -46,7 +46,7 @@ extension ClusterEngine {
         retries.begin(at: machine.core.time)
         leases.begin(machine.epoch, at: now)
         for peer in roster.present { peer.lease.begin() }
-        keys?.begin()
+        candidate.keys.begin()
         hostiles.endListeners { _, _ in true }
         process.begin(machine, at: now, snapshotAt: disk.snapshots.first?.entry.position ?? 0)
         try claimHostilely()

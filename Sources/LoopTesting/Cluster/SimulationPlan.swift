@@ -209,8 +209,7 @@ package struct SimulationPlan: Sendable {
         hasOutboxFiles = dice.fraction() < 0.5
     }
 
-    /// Draws whether turns overlap, as in a node. With keys, turns are judged one by one. Has a generator of its own, so that
-    /// nothing else depends on it.
+    /// Draws whether turns overlap, as in a node. Has a generator of its own, so that nothing else depends on it.
     mutating func addOverlap(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f76_6572_6c61_70)
         if !hasKeys, !isUnguarded, dice.fraction() < 0.5 { turnsMax = 4 }
@@ -218,9 +217,10 @@ package struct SimulationPlan: Sendable {
 
     /// Gives the reducer and every process keys, and adds hostile processes and changes of keys to the faults. No copy of the
     /// journal is put back: it does not show whose the newer sessions were, so no peer's report of the loss would be believed,
-    /// and an operator has to start the peers again.
+    /// and an operator has to start the peers again. Turns do not overlap: they are judged one by one.
     mutating func addKeys() {
         hasKeys = true
+        turnsMax = 1
         sessionsMax = 10_000
         faults.removeAll { $0 == .copy || $0 == .restored }
         if end?.fault?.kind == .restored { end?.fault = nil }

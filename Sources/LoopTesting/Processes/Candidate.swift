@@ -12,6 +12,8 @@ final class Candidate<Definition: LoopDefinition> {
     var warm: (core: JournaledState<Definition>, end: BatchLink)?
     /// How many nanoseconds of its steady clock a virtual second has, divided by 10⁹.
     var rate = 1.0
+    /// What it has read of the folder of keys.
+    var keys = KeyReading()
     /// It cannot reach the database before that.
     var cutUntil: UInt64 = 0
 

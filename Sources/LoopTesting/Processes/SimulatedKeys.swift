@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopKeys
 
-/// The folder of keys of a simulated reducer: who has which key, and what the reducer was told.
+/// The folder of keys of a simulated reducer: who has which key, and what it is for.
 ///
 /// A process has the key of its place, and so has the one that takes its place. Hostile processes have keys of their own.
 struct SimulatedKeys {
@@ -17,10 +17,8 @@ struct SimulatedKeys {
     private let usual: [AllowedKey]
     /// What is in the folder now.
     private(set) var allowed: AllowedKeys
-    /// What the reducer was told last.
-    private(set) var told = AllowedKeys.none
-    /// Whether the reducer has to be told.
-    private(set) var isNew = true
+    /// How often the folder has changed.
+    private(set) var changeCount = 0
 
     /// - Parameter groups: those of the loop's effects.
     init(workers: Int, clients: Int, observers: Int, groups: [String]) {
@@ -51,9 +49,6 @@ struct SimulatedKeys {
         }
         return key
     }
-
-    /// Whether a connection with this key stands.
-    func admits(_ key: PublicKey) -> Bool { told[key] != nil }
 
     // MARK: The folder
 
@@ -91,21 +86,30 @@ struct SimulatedKeys {
     /// - Parameter entry: what is in the folder for the key from now on; nil: nothing.
     private mutating func set(_ key: PublicKey, _ entry: AllowedKey?) {
         allowed = AllowedKeys(allowed.keys.values.filter { $0.publicKey != key } + (entry.map { [$0] } ?? []))
-        isNew = true
+        changeCount += 1
     }
+}
 
-    // MARK: The reducer
+/// What one process of the reducer has read of the folder.
+struct KeyReading {
+    private(set) var allowed = AllowedKeys.none
+    /// How often the folder had changed by then; nil: the process has not read it yet.
+    private var changeCount: Int?
 
     /// Another process begins, and reads the whole folder.
-    mutating func begin() { isNew = true }
+    mutating func begin() { changeCount = nil }
 
-    /// The reducer reads the folder.
+    /// Whether a connection with this key stands.
+    func admits(_ key: PublicKey) -> Bool { allowed[key] != nil }
+
+    /// The process reads the folder, if it has changed.
     /// - Returns: the keys whose connections end, because they were removed or may do something else; and those that are admitted
-    ///   from now on.
-    mutating func tell() -> (cut: Set<PublicKey>, added: Set<PublicKey>) {
-        isNew = false
-        let changes = allowed.changes(since: told)
-        told = allowed
+    ///   from now on. nil: it has not changed.
+    mutating func read(_ folder: SimulatedKeys) -> (cut: Set<PublicKey>, added: Set<PublicKey>)? {
+        guard changeCount != folder.changeCount else { return nil }
+        changeCount = folder.changeCount
+        let changes = folder.allowed.changes(since: allowed)
+        allowed = folder.allowed
         return (
             Set((changes.removed + changes.changed).map(\.publicKey)),
             Set((changes.added + changes.changed).map(\.publicKey))

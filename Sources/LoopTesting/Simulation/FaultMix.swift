@@ -25,7 +25,8 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case poison
     /// Four turns that wait for a slow disk, one behind the other, while the process is killed and appends fail.
     case overlap
-    /// Two or three processes of the reducer on one database. They are killed, frozen and cut off, and the database fails too.
+    /// One to three processes of the reducer on one database. They are killed, frozen and cut off, and the database fails too. Some
+    /// loops have timers, and some reducers keys.
     case standbys
     /// A loop with timers, whose reducer is killed and started again, and whose clock is set.
     case timers
@@ -36,6 +37,17 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case strangers
 
     package var description: String { rawValue }
+
+    /// Whether the reducer of a run has keys.
+    func hasKeys(_ scenario: Scenario) -> Bool {
+        switch self {
+        case .keys: true
+        case .all: scenario.seed % 4 == 1
+        case .standbys: scenario.seed % 4 == 3
+        case .sessions, .losses, .claims, .copies, .impostors, .outboxes, .slowness, .floods: false
+        case .poison, .overlap, .timers, .strangers: false
+        }
+    }
 
     func shape(_ plan: inout SimulationPlan, _ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6d69_7865_7300)
@@ -102,6 +114,7 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.candidateCount = [1, 2, 2, 2, 3, 3].randomElement(using: &dice) ?? 2
             plan.turnsMax = dice.fraction() < 0.8 ? 4 : 1
             plan.hasWarmStandbys = dice.fraction() < 0.6
+            plan.hasTimers = dice.fraction() < 0.4
             plan.keeping = .fsync
             plan.sessionRetention = .seconds(600)
             plan.setFaults([

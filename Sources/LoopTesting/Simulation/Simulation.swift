@@ -41,7 +41,7 @@ public enum Simulation {
         }
         if scenario.mix == .all { plan.0.addLimits(scenario) }
         if scenario.mix == .all, scenario.seed % 5 == 2 { plan.0.hasTimers = true }
-        if scenario.mix == .keys || scenario.mix == .all && scenario.seed % 4 == 1 { plan.0.addKeys() }
+        if scenario.mix.hasKeys(scenario) { plan.0.addKeys() }
         if scenario.mix == .all || scenario.mix == .sessions { plan.0.addOutboxFiles(scenario) }
         if scenario.mix == .all { plan.0.addOverlap(scenario) }
         return ClusterEngine(
