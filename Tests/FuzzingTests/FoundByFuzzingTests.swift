@@ -76,6 +76,28 @@ import Testing
         #expect(throws: RecordDoesNotFit.self) { try state.apply(refusal(2)) }
     }
 
+    @Test func `a record that gives out a number again is refused`() throws {
+        var state = state()
+        try state.apply(.definition(state.ownDefinition))
+        try state.apply(.epochBegun(Epoch(number: 3, nonce: 1), WallTime(milliseconds: 0)))
+        try state.apply(.sessionOpened(SessionID(1), PeerID(high: 1, low: 1)))
+        try state.apply(.sessionRetired(SessionID(1)))
+        try state.apply(Self.quarantined(id: 1, number: 1))
+        let again: [Record] = [
+            .epochBegun(Epoch(number: 3, nonce: 2), WallTime(milliseconds: 0)),
+            .epochBegun(Epoch(number: 2, nonce: 2), WallTime(milliseconds: 0)),
+            .sessionOpened(SessionID(1), PeerID(high: 1, low: 2)), Self.quarantined(id: 1, number: 2),
+        ]
+        for record in again { #expect(throws: RecordDoesNotFit.self) { try state.apply(record) } }
+    }
+
+    private static func quarantined(id: UInt64, number: UInt64) -> Record {
+        .quarantined(
+            QuarantineRecord(
+                id: id, time: WallTime(milliseconds: 0), session: SessionID(1), number: number, effect: nil,
+                attempt: .none, phase: .reducing, crashes: 2, bytes: []))
+    }
+
     private static func event(seq: UInt64) -> EventRecord {
         EventRecord(
             seq: Seq(seq), time: WallTime(milliseconds: 0), session: SessionID(1), number: 1, effect: nil,

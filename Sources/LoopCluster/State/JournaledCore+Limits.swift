@@ -24,11 +24,14 @@ extension JournaledCore {
             try checkEntry(number, of: session)
         case .attemptEnded(let end):
             if let entry = end.entry { try checkEntry(entry.number, of: entry.session) }
-        case .sessionOpened(let session, _): try check(session.value, "session")
-        case .epochBegun(let epoch, _): try check(epoch.number, "epoch")
+        case .sessionOpened(let session, _):
+            let isNew = session >= nextSession || brokenRules.contains(.sessionNumbersGrow)
+            try check(session.value, "session", isNew: isNew)
+        case .epochBegun(let epoch, _):
+            try check(epoch.number, "epoch", isNew: epoch.number > self.epoch.number)
         case .quarantined(let record):
             try checkEntry(record.number, of: record.session)
-            try check(record.id, "quarantined event")
+            try check(record.id, "quarantined event", isNew: record.id > quarantinedCount)
         case .sessionOwned, .sessionRetired, .definition, .stateHash, .stateMarked, .markHash, .operatorAction,
             .historyBegun, .scheduled:
             break
@@ -44,9 +47,13 @@ extension JournaledCore {
         throw RecordDoesNotFit(reason: "entry \(number) of session \(session) follows its entry \(watermark)")
     }
 
-    private func check(_ number: UInt64, _ what: String) throws(RecordDoesNotFit) {
+    /// - Parameter isNew: whether the number is larger than those that were given out before.
+    private func check(_ number: UInt64, _ what: String, isNew: Bool = true) throws(RecordDoesNotFit) {
         guard JournaledNumber.isReachable(number) else {
             throw RecordDoesNotFit(reason: "there is no \(what) \(number): numbers are below \(JournaledNumber.limit)")
+        }
+        guard isNew else {
+            throw RecordDoesNotFit(reason: "\(what) \(number) is not new: its number was given out before")
         }
     }
 
@@ -55,6 +62,13 @@ extension JournaledCore {
         JournaledNumber.isReachable(max(position, seq.value, nextSession.value, quarantinedCount))
             && epochs.allSatisfy { JournaledNumber.isReachable($0.number) }
             && sessions.allSatisfy { JournaledNumber.isReachable(max($0.key.value, $0.value.watermark)) }
+    }
+
+    /// Whether a snapshot has numbers that were given out, each later one larger, and none that is still to be given.
+    var hasGivenNumbers: Bool {
+        zip(epochs, epochs.dropFirst()).allSatisfy { $0.number < $1.number }
+            && sessions.allSatisfy { $0.key > .none && $0.key < nextSession }
+            && quarantine.keys.allSatisfy { $0 <= quarantinedCount }
     }
 
     /// Whether each session of a snapshot has the outcomes of its entries in their order, and of none that was not consumed.

@@ -85,7 +85,13 @@ extension JournaledCore {
         for _ in 0..<(try reader.count(bytesEach: 37)) {
             let id = SessionID(try reader.u64())
             var session = SessionRecord(peer: try reader.peer())
+            guard sessions[id] == nil else {
+                throw .malformed(what: "session \(id) for the second time", offset: reader.position)
+            }
             if try reader.flag() {
+                guard sessionByPeer[session.peer] == nil else {
+                    throw .malformed(what: "another present session of a peer", offset: reader.position)
+                }
                 sessionByPeer[session.peer] = id
             } else {
                 olderSessions[session.peer, default: []].append(id)

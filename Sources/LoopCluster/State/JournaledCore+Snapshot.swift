@@ -85,6 +85,9 @@ extension JournaledCore {
         guard hasReachableNumbers else {
             throw .corrupt("its numbers are too large")
         }
+        guard hasGivenNumbers else {
+            throw .corrupt("it has an epoch, a session or a quarantined event whose number is still to be given")
+        }
         guard hasOrderedOutcomes else { throw .corrupt("the outcomes of a session are not in order") }
         let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }
         // Each by one key of one feedback: else one would be cancelled with a key, and go on for another.
