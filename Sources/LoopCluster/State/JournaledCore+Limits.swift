@@ -67,7 +67,7 @@ extension JournaledCore {
     /// Whether a snapshot has numbers that were given out, each later one larger, and none that is still to be given.
     var hasGivenNumbers: Bool {
         zip(epochs, epochs.dropFirst()).allSatisfy { $0.number < $1.number }
-            && sessions.allSatisfy { $0.key > .none && $0.key < nextSession }
+            && nextSession > .none && sessions.allSatisfy { $0.key > .none && $0.key < nextSession }
             && quarantine.keys.allSatisfy { $0 <= quarantinedCount }
     }
 

@@ -86,7 +86,7 @@ extension JournaledCore {
             throw .corrupt("its numbers are too large")
         }
         guard hasGivenNumbers else {
-            throw .corrupt("it has an epoch, a session or a quarantined event whose number is still to be given")
+            throw .corrupt("the number of an epoch, a session or a quarantined event is still to be given, or is none")
         }
         guard hasOrderedOutcomes else { throw .corrupt("the outcomes of a session are not in order") }
         let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }
