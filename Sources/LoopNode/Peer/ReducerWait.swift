@@ -87,7 +87,7 @@ struct ReducerWait: Equatable, Sendable {
     private static let first: [Duration] = [.seconds(2), .seconds(10), .seconds(60), .seconds(600)]
     private static let interval = Duration.seconds(600)
     /// How much longer than the connect timeout a look may take before it gives up without the reason.
-    static let lookLimit = Duration.seconds(2)
+    private static let lookLimit = Duration.seconds(2)
 
     private let reducer: ReducerAddress
     private var state: State
