@@ -67,12 +67,16 @@ package struct EffectTable: Sendable {
     /// - Parameters:
     ///   - feedbacks: by feedback number.
     ///   - trust: after how long the civil clock must be compared again, in case it was set; nil: it never is.
-    package init<State, Event>(feedbacks: [Feedback<State, Event>], seed: UInt64, trust: Duration? = nil) {
+    ///   - zones: the named time zones that schedules may use.
+    package init<State, Event>(
+        feedbacks: [Feedback<State, Event>], seed: UInt64, trust: Duration? = nil,
+        zones: ZoneDatabase = ZoneDatabase()
+    ) {
         names = feedbacks.map { $0.name }
         policies = feedbacks.map { $0.policy }
         timeOf = feedbacks.contains { $0.timer != nil } ? feedbacks.map { $0.timer?.time } : []
         self.trust = trust
-        schedules = LocalSchedules(feedbacks.map { $0.schedule.map { ($0.schedule, $0.missed) } })
+        schedules = LocalSchedules(feedbacks.map { $0.schedule.map { ($0.schedule, $0.missed) } }, zones: zones)
         let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
         scheduler = EffectScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
         random = SeededRandom(seed: seed)

@@ -11,12 +11,14 @@ struct LocalSchedules: Sendable {
     /// Schedules that cannot run, by the position of their feedback, and the reason.
     private(set) var unusable: [(feedback: Int, reason: String)] = []
 
-    /// - Parameter feedbacks: the schedules by the position of their feedback.
-    init(_ feedbacks: [(schedule: Schedule, missed: MissedRuns)?]) {
+    /// - Parameters:
+    ///   - feedbacks: the schedules by the position of their feedback.
+    ///   - zones: the named time zones that schedules may use.
+    init(_ feedbacks: [(schedule: Schedule, missed: MissedRuns)?], zones: ZoneDatabase) {
         for (feedback, one) in feedbacks.enumerated() {
             guard let one else { continue }
             do {
-                let planned = try one.schedule.planned(ZoneDatabase())
+                let planned = try one.schedule.planned(zones)
                 all.append(
                     One(
                         feedback: feedback, planned: planned, missed: one.missed,

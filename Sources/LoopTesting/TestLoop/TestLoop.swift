@@ -48,6 +48,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ///   - mode: what the test has to assert.
     ///   - seed: of the delays of retries, and of the random numbers of the transitions.
     ///   - wallTime: the time of day at the start, for transitions.
+    ///   - timeZones: the rules of the named time zones that schedules use, as POSIX writes them in `TZ`, such as
+    ///     `["Europe/Berlin": "CET-1CEST,M3.5.0,M10.5.0/3"]`.
     ///   - file: the file of a failure.
     ///   - line: the line of a failure.
     ///   - test: the test, which begins when the initial state's effects have started.
@@ -56,14 +58,16 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     @discardableResult
     public static func run<Definition: LoopDefinition, Result>(
         _ definition: Definition, mode: Mode = .exhaustive, seed: UInt64 = 0,
-        wallTime: WallTime = WallTime(milliseconds: 0), file: StaticString = #fileID, line: UInt = #line,
-        _ test: (TestLoop) throws -> Result
+        wallTime: WallTime = WallTime(milliseconds: 0), timeZones: [String: String] = [:],
+        file: StaticString = #fileID, line: UInt = #line, _ test: (TestLoop) throws -> Result
     ) throws -> Result where Definition.State == State, Definition.Event == Event {
-        let machine = TestMachine(
-            name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
-            outcome: { definition.outcome(of: $0) }, answer: { definition.answer(to: $0, in: $1) },
-            feedbacks: definition.allFeedbacks, seed: seed, wallTime: wallTime)
-        return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
+        try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
+            try TestMachine(
+                name: Definition.name, initial: definition.initial,
+                reduce: .informed { definition.reduce(&$0, $1, $2) }, outcome: { definition.outcome(of: $0) },
+                answer: { definition.answer(to: $0, in: $1) }, feedbacks: definition.allFeedbacks, seed: seed,
+                wallTime: wallTime, timeZones: timeZones)
+        }
     }
 
     /// Tests a loop of parts.
@@ -72,19 +76,26 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     @discardableResult
     public static func run<Result>(
         initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>], mode: Mode = .exhaustive,
-        seed: UInt64 = 0, wallTime: WallTime = WallTime(milliseconds: 0), file: StaticString = #fileID,
-        line: UInt = #line, _ test: (TestLoop) throws -> Result
+        seed: UInt64 = 0, wallTime: WallTime = WallTime(milliseconds: 0), timeZones: [String: String] = [:],
+        file: StaticString = #fileID, line: UInt = #line, _ test: (TestLoop) throws -> Result
     ) throws -> Result {
-        let machine = TestMachine(
-            name: "loop", initial: initial, reduce: .plain { reducer(&$0, $1) },
-            outcome: { _ in nil }, feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime)
-        return try run(machine, mode, TestCall("TestLoop.run", file, line), test)
+        try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
+            try TestMachine(
+                name: "loop", initial: initial, reduce: .plain { reducer(&$0, $1) }, outcome: { _ in nil },
+                feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime, timeZones: timeZones)
+        }
     }
 
     private static func run<Result>(
-        _ machine: TestMachine<State, Event>, _ mode: Mode, _ call: TestCall, _ test: (TestLoop) throws -> Result
+        _ mode: Mode, _ call: TestCall, _ test: (TestLoop) throws -> Result,
+        of machine: () throws(TestLoopError) -> TestMachine<State, Event>
     ) throws -> Result {
-        let loop = TestLoop(machine, mode: mode)
+        let loop: TestLoop
+        do {
+            loop = TestLoop(try machine(), mode: mode)
+        } catch {
+            throw error.failure(of: call)
+        }
         try loop.perform(call) { try $0.start() }
         let result = try test(loop)
         try loop.requireNothingPending("at the end of the test", call)
@@ -250,10 +261,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ) throws -> Result {
         do {
             return try action(&machine)
-        } catch let error as RestlessLoop {
-            throw call.failure(
-                "the loop does not come to rest: its own effects have sent \(error.transitionsMax) events, the last is "
-                    + error.last)
+        } catch let error as TestLoopError {
+            throw error.failure(of: call)
         }
     }
 

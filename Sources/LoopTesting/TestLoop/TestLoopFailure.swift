@@ -31,3 +31,27 @@ struct TestCall {
         TestLoopFailure(file: "\(file)", line: line, summary: "\(name): \(summary)", details: details)
     }
 }
+
+/// Why a loop cannot be tested further.
+enum TestLoopError: Error {
+    /// The loop's own effects send events without end.
+    case restless(transitionsMax: Int, last: String)
+    /// One event, applied twice to one state, had two results.
+    case impure(_ event: String, _ difference: [String])
+    /// A schedule or its time zone cannot be used.
+    case unusable(_ reason: String)
+
+    func failure(of call: TestCall) -> TestLoopFailure {
+        switch self {
+        case .restless(let transitionsMax, let last):
+            call.failure(
+                "the loop does not come to rest: its own effects have sent \(transitionsMax) events, the last is \(last)")
+        case .impure(let event, let difference):
+            call.failure(
+                "reduce is not a function of state and event: \(event), applied twice to one state, had two results."
+                    + " Do not read clocks, random numbers or anything else outside of the state; use the transition's"
+                    + " time and random numbers (- first, + second)", difference)
+        case .unusable(let reason): call.failure(reason)
+        }
+    }
+}

@@ -38,15 +38,16 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         name: String, initial: State, reduce: LoopReduce<State, Event>,
         outcome: @escaping @Sendable (State) -> Outcome?,
         answer: (@Sendable (Event, State) -> (any Codable & Sendable)?)? = nil, feedbacks: [Feedback<State, Event>],
-        seed: UInt64, wallTime: WallTime
-    ) {
+        seed: UInt64, wallTime: WallTime, timeZones: [String: String]
+    ) throws(TestLoopError) {
         let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
         outcomeOf = outcome
         answerOf = answer
         self.wallTime = wallTime
         run = "\(name)@\(String(seed, radix: 16))"
-        shared = Shared(state: initial, table: EffectTable(feedbacks: feedbacks, seed: seed))
+        let zones = try Self.zones(timeZones, for: feedbacks)
+        shared = Shared(state: initial, table: EffectTable(feedbacks: feedbacks, seed: seed, zones: zones))
         shared.see(Moment(monotonic: .zero, wall: wallTime))
         turn = LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed)
     }
@@ -69,7 +70,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
 
     // MARK: What a test may do
 
-    mutating func start() throws(RestlessLoop) {
+    mutating func start() throws(TestLoopError) {
         let initial = turn.state
         tellCustoms(initial, nil)
         let changes = turn.advance(nil) { [wallTime] in wallTime.milliseconds }
@@ -84,7 +85,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     }
 
     /// Nil if it was applied with everything that followed from it.
-    mutating func send(_ input: LoopInput<State, Event>, from source: EffectID? = nil) throws(RestlessLoop)
+    mutating func send(_ input: LoopInput<State, Event>, from source: EffectID? = nil) throws(TestLoopError)
         -> SendRefusal?
     {
         transitionsCount = 0
@@ -95,14 +96,14 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         return nil
     }
 
-    mutating func complete(_ id: EffectID) throws(RestlessLoop) {
+    mutating func complete(_ id: EffectID) throws(TestLoopError) {
         transitionsCount = 0
         tell(id, "has completed at \(moment)")
         perform(shared.complete(id, attempt: effects[id]?.attempt ?? 0, at: now))
         try drain()
     }
 
-    mutating func fail(_ id: EffectID, _ error: any Error) throws(RestlessLoop) {
+    mutating func fail(_ id: EffectID, _ error: any Error) throws(TestLoopError) {
         transitionsCount = 0
         let work = shared.fail(id, attempt: effects[id]?.attempt ?? 0, error: error, at: now)
         tell(id, "has failed (\(error)) at \(moment) and waits to be tried again")
@@ -111,7 +112,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     }
 
     /// False: it is not parked.
-    mutating func retryParked(_ id: EffectID) throws(RestlessLoop) -> Bool {
+    mutating func retryParked(_ id: EffectID) throws(TestLoopError) -> Bool {
         transitionsCount = 0
         guard let work = shared.retryParked(id, at: now) else { return false }
         tell(id, "waits to be tried again")
@@ -120,7 +121,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         return true
     }
 
-    mutating func advance(to time: MonotonicTime) throws(RestlessLoop) {
+    mutating func advance(to time: MonotonicTime) throws(TestLoopError) {
         transitionsCount = 0
         while let next = timer, next.deadline <= time {
             now = max(now, next.deadline)
@@ -133,11 +134,11 @@ struct TestMachine<State: Sendable, Event: Sendable> {
 
     // MARK: Steps
 
-    private mutating func drain() throws(RestlessLoop) {
+    private mutating func drain() throws(TestLoopError) {
         try takeSteps()
     }
 
-    private mutating func takeSteps() throws(RestlessLoop) {
+    private mutating func takeSteps() throws(TestLoopError) {
         while let step = shared.nextStep() {
             switch step {
             case .refuse(let entry):
@@ -145,23 +146,24 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             case .apply(let entry):
                 transitionsCount += 1
                 if transitionsCount > Self.transitionsMax {
-                    throw RestlessLoop(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
+                    throw .restless(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
                 }
-                apply(entry)
+                try apply(entry)
             }
         }
     }
 
-    private mutating func apply(_ entry: Shared.Entry) {
-        let before = turn.state
+    private mutating func apply(_ entry: Shared.Entry) throws(TestLoopError) {
+        let before = turn
         let wall = wall
         let changes = turn.advance(entry.input) { wall.milliseconds }
         let wishes = turn.wishes(changes)
         let outcome = outcomeOf(turn.state)
         let event: Event? = if case .event(let event) = entry.input { event } else { nil }
         shared.commit(state: turn.state, seq: turn.seq, outcome: outcome)
-        note(.applied(event, by: entry.source, before: before, after: turn.state))
+        note(.applied(event, by: entry.source, before: before.state, after: turn.state))
         tellCustoms(turn.state, event)
+        if let event { try requirePurity(of: event, before, changes) }
         if let outcome { return end(outcome) }
         apply(wishes)
     }
@@ -349,10 +351,4 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             }
         return "\(moment): \(sentence)"
     }
-}
-
-/// The loop's own effects send events without end.
-struct RestlessLoop: Error {
-    let transitionsMax: Int
-    let last: String
 }

@@ -38,4 +38,39 @@ import Testing
             try loop.expectEvent(2) { $0 = [1, 2] }
         }
     }
+
+    @Test func `run under test by the rule of their zone`() throws {
+        let daily = Array(feedbacks("Europe/Berlin").suffix(1))
+        try TestLoop.run(
+            initial: [], reducer: Reducer { $0.append($1) }, feedbacks: daily,
+            timeZones: ["Europe/Berlin": "CET-1CEST,M3.5.0,M10.5.0/3"]
+        ) { loop in
+            // Three o'clock in Berlin, in winter.
+            #expect(try loop.advance() == .seconds(2 * 3600))
+            try loop.expectEvent(300) { $0 = [300] }
+        }
+    }
+
+    @Test(arguments: [
+        ("Europe/Berlin", "the schedule \"daily\" needs the rule of its time zone"),
+        ("no zone", "the schedule \"daily\" needs the rule of its time zone"),
+    ])
+    func `fail the test that does not say the rule of their zone`(zone: String, reason: String) throws {
+        let failure = try #require(throws: TestLoopFailure.self) {
+            try TestLoop.run(
+                initial: [], reducer: Reducer { $0.append($1) }, feedbacks: feedbacks(zone), mode: .selective
+            ) { _ in }
+        }
+        #expect(failure.summary.contains(reason) && failure.summary.contains("timeZones: [\"\(zone)\":"))
+    }
+
+    @Test func `fail the test whose rule is wrong`() throws {
+        let failure = try #require(throws: TestLoopFailure.self) {
+            try TestLoop.run(
+                initial: [], reducer: Reducer { $0.append($1) }, feedbacks: feedbacks("Europe/Berlin"),
+                timeZones: ["Europe/Berlin": "noon"]
+            ) { _ in }
+        }
+        #expect(failure.summary.contains("the time zone \"Europe/Berlin\": \"noon\" is not a rule for a zone"))
+    }
 }
