@@ -64,8 +64,8 @@ extension Feedback {
     /// The same feedback with requests in groups, whose limits are those of the policy. The closure names the type of
     /// the requests: `{ (page: Page) in page.host }`.
     public func grouped<Request: Sendable>(by group: @escaping @Sendable (Request) -> String) -> Feedback {
-        demand(Request.self, of: "grouped(by:)")
-        precondition(custom == nil, "feedback \(name) follows a stream, so that its effects have no groups")
+        if let mistake = mistake(of: "grouped(by:)", for: Request.self) { return mistaken(mistake) }
+        if custom != nil { return mistaken("\(name) follows a stream, so its effects have no groups") }
         var copy = self
         copy.group = { request in (request as? Request).map(group) ?? "" }
         return copy
@@ -93,9 +93,11 @@ extension Feedback {
     public func priority<Request: Sendable>(
         _ priority: @escaping @Sendable (Request) -> Int, step: Duration = .seconds(60)
     ) -> Feedback {
-        demand(Request.self, of: "priority")
-        precondition(custom == nil, "feedback \(name) follows a stream, so that its effects have no priority")
-        precondition(step > .zero, "step is \(step); a priority counts for some waiting")
+        if let mistake = mistake(of: "priority(_:)", for: Request.self) { return mistaken(mistake) }
+        if custom != nil { return mistaken("\(name) follows a stream, so its effects have no priority") }
+        if step <= .zero {
+            return mistaken("the feedback \"\(name)\" has a priority with a step of \(step), which must be above zero")
+        }
         var copy = self
         copy.priority = { request in Int32(clamping: (request as? Request).map(priority) ?? 0) }
         copy.policy.priorityStep = step
@@ -107,17 +109,19 @@ extension Feedback {
     public func failing<Request: Sendable>(
         _ event: @escaping @Sendable (Request, any Error) -> Event?
     ) -> Feedback {
-        demand(Request.self, of: "failing")
+        if let mistake = mistake(of: "failing(_:)", for: Request.self) { return mistaken(mistake) }
         var copy = self
         copy.failureEvent = { request, error in (request as? Request).flatMap { event($0, error) } }
         copy.custom?.failureEvent = copy.failureEvent
         return copy
     }
 
-    private func demand<Request>(_ type: Request.Type, of modifier: String) {
+    /// What is wrong with a modifier whose closure or key path is for requests of another type than the feedback's.
+    private func mistake<Request>(of modifier: String, for type: Request.Type) -> String? {
         let type = RequestType(type)
-        precondition(
-            requestType == type,
-            "feedback \(name) has requests of type \(requestType?.description ?? "none"); \(modifier) is for \(type)")
+        if requestType == type { return nil }
+        guard let requestType else { return "the feedback \"\(name)\" has no requests, and \(modifier) is for \(type)" }
+        return "the feedback \"\(name)\" has requests of type \(requestType), and its \(modifier) is for \(type);"
+            + " let the closure or the key path begin with \(requestType)"
     }
 }

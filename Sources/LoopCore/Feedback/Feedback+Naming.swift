@@ -17,6 +17,13 @@ extension Feedback {
     }
 }
 
+extension Sequence {
+    /// The first mistake that one of the feedbacks has, or nil.
+    package func firstMistake<State, Event>() -> String? where Element == Feedback<State, Event> {
+        lazy.compactMap(\.mistake).first
+    }
+}
+
 extension Array {
     /// The same feedbacks, each with a name of its own: the second of a name is "name#2", the third "name#3", and so on.
     package func distinctlyNamed<State, Event>() -> [Feedback<State, Event>] where Element == Feedback<State, Event> {

@@ -34,6 +34,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package let requestType: RequestType?
     /// What a combined feedback consists of; nil for every other.
     package let parts: [Feedback]?
+    /// What is wrong with the feedback, in a sentence for its author, or nil. A loop with such a feedback does not start.
+    package private(set) var mistake: String?
 
     package init<Request: Sendable>(
         name: String,
@@ -100,6 +102,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         self.schedule = schedule
         requestType = base.requestType
         parts = nil
+        mistake = base.mistake
     }
 
     package init(name: String, custom: @escaping CustomBody<State, Event>) {
@@ -155,6 +158,11 @@ extension Feedback {
         self.parts = parts
     }
 
+    /// A copy that says what is wrong with it. The first mistake counts.
+    func mistaken(_ mistake: String) -> Feedback {
+        changing { $0.mistake = $0.mistake ?? mistake }
+    }
+
     /// The feedbacks that this one consists of, none of them combined.
     package var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
 
@@ -189,6 +197,10 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
 
     /// On the workers of the group "default".
     public static let workers = Placement.workers("default")
+
+    /// A spelling that the compiler corrects to `.workers("gpu")`.
+    @available(*, unavailable, renamed: "workers(_:)")
+    public static func workers(group: String) -> Placement { .workers(group) }
 
     /// `local`, `workers(group)` or `reducer`: the text that a definition's fingerprint contains.
     public var description: String {

@@ -40,6 +40,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         answer: (@Sendable (Event, State) -> (any Codable & Sendable)?)? = nil, feedbacks: [Feedback<State, Event>],
         clock: LoopClock, seed: UInt64, isPaced: Bool = false
     ) {
+        if let mistake = feedbacks.firstMistake() { fatalError("the loop \(name) cannot start: \(mistake)") }
         let feedbacks = feedbacks.distinctlyNamed()
         self.feedbacks = feedbacks
         self.clock = clock

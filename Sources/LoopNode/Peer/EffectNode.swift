@@ -90,6 +90,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     }
 
     private func runToItsEnd() async throws -> NodeEnd {
+        if let mistake = definition.allFeedbacks.firstMistake() { throw NodeError.definition(mistake) }
         let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic

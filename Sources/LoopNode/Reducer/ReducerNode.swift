@@ -76,6 +76,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 
     /// A feedback on workers must have requests that can cross a process; a name must be there once; timers are the reducer's.
     private static func check(_ definition: Definition) throws(NodeError) {
+        if let mistake = definition.allFeedbacks.firstMistake() { throw .definition(mistake) }
         var places: [String: Int] = [:]
         for (index, feedback) in definition.allFeedbacks.enumerated() {
             if let other = places.updateValue(index, forKey: feedback.name) {

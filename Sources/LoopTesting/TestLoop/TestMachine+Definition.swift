@@ -6,6 +6,7 @@ extension TestMachine {
     static func zones(
         _ rules: [String: String], for feedbacks: [Feedback<State, Event>]
     ) throws(TestLoopError) -> ZoneDatabase {
+        if let mistake = feedbacks.firstMistake() { throw .unusable(mistake) }
         var zones = ZoneDatabase()
         for (zone, rule) in rules {
             do {
