@@ -24,7 +24,7 @@ public struct NewLoop: LoopDefinition {
         public var closed: TrackedDictionary<String, Ending> = [:]
 
         /// Whether an order of this number was placed before.
-        func knows(_ number: String) -> Bool {
+        public func knows(_ number: String) -> Bool {
             unpaid.contains(number) || paid.contains(number) || refunds.contains(number) || closed.contains(number)
         }
     }

@@ -38,8 +38,7 @@ import NewLoop
             print("accepted as event \(seq)")
             for await (known, state) in loop.states where known >= seq {
                 if let ending = state.closed[number] { return print("\(number): \(ending)") }
-                let isOpen = state.unpaid[number] ?? state.paid[number] ?? state.refunds[number]
-                if isOpen == nil { return print("\(number): there is no such order") }
+                if !state.knows(number) { return print("\(number): there is no such order") }
             }
         }
     }
