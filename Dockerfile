@@ -4,7 +4,7 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      pkg-config libzmq3-dev libsqlite3-dev libpq-dev zlib1g-dev libxml2-dev libmicrohttpd-dev libcurl4-openssl-dev libcmark-gfm-dev libcmark-gfm-extensions-dev \
+      pkg-config libzmq3-dev libsqlite3-dev libpq-dev zlib1g-dev libmicrohttpd-dev libcurl4-openssl-dev libidn2-dev libcmark-gfm-dev libcmark-gfm-extensions-dev \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /loop
 # The manifest then names no tests and no fuzzers: their folders are not here.
@@ -22,7 +22,7 @@ RUN swift build -c release --static-swift-stdlib --product loop-reducer \
 FROM debian:bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      ca-certificates libcmark-gfm0.29.0.gfm.6 libcmark-gfm-extensions0.29.0.gfm.6 libcurl4 libmicrohttpd12 libpq5 libsqlite3-0 libxml2 libzmq5 \
+      ca-certificates libcmark-gfm0.29.0.gfm.6 libcmark-gfm-extensions0.29.0.gfm.6 libcurl4 libidn2-0 libmicrohttpd12 libpq5 libsqlite3-0 libzmq5 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin loop \
  && install -d -m 700 -o loop -g loop /journal /keys /keys/reducer /keys/worker

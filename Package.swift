@@ -75,8 +75,8 @@ let package = Package(
         // C libraries: module maps and inline shims.
         .systemLibrary(name: "CZMQ"),
         .systemLibrary(name: "CCurl", path: "Examples/CCurl"),
-        .systemLibrary(name: "CXML2", path: "Examples/CXML2", pkgConfig: "libxml-2.0"),
         .systemLibrary(name: "CCMarkGFM", path: "Examples/CCMarkGFM"),
+        .systemLibrary(name: "CIDN", path: "Examples/CIDN"),
         .systemLibrary(name: "CHTTPD"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CMemory"),
@@ -140,8 +140,8 @@ let package = Package(
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
         // A real cluster inside a test's own process, whose nodes can be killed.
         library("LoopNodeTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "ZMQ"]),
-        // Fetching by libcurl, links and anchors by a scan or libxml2, Markdown by libcmark-gfm.
-        library("LoopFetch", ["CCMarkGFM", "CCurl", "CXML2", "LoopLock"], in: "Examples"),
+        // Fetching by libcurl, links and anchors by a scan of tags, Markdown by libcmark-gfm.
+        library("LoopFetch", ["CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopLock"], in: "Examples"),
         // Daemons, requests and answers of libmicrohttpd.
         library("HTTPServer", ["CHTTPD", "Linux", "LoopLock"]),
         // Serving a folder, and widgets as HTML.
@@ -265,7 +265,9 @@ let package = Package(
         tests(
             "LoopNodeTestingTests",
             ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "TestFolders"]),
-        tests("LoopFetchTests", ["CCurl", "LoopFetch", "LoopWeb"]),
+        // The HTML parser that the scanner of pages is compared with.
+        .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
+        tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopWeb"], exclude: ["Fixtures"]),
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(
             "LoopExamplesTests",

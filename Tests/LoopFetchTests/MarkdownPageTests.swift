@@ -3,7 +3,7 @@ import Testing
 @testable import LoopFetch
 
 private func parse(_ markdown: String) throws -> ParsedPage {
-    try PageParser.markdown(markdown, url: WebURL("http://site.example/docs/page.md"))
+    try PageParser.markdown(Array(markdown.utf8), url: WebURL("http://site.example/docs/page.md"))
 }
 
 private func links(_ markdown: String) throws -> [String] { try parse(markdown).links.map(\.text) }
@@ -123,10 +123,14 @@ private func links(_ markdown: String) throws -> [String] { try parse(markdown).
         #expect(try parse(markdown).anchors == anchors)
     }
 
-    @Test func `the title is the first heading`() throws {
-        #expect(try parse("---\ntitle: front\n---\n\n## The `first` [one](x.md)\n# Second").title == "The first one")
+    @Test func `front matter is no text`() throws {
         #expect(try parse("---\ntitle: front\n---\n").anchors.isEmpty)
-        #expect(try parse("no heading").title.isEmpty)
+    }
+
+    @Test func `bare URLs are links, as on GitHub`() throws {
+        let markdown =
+            "See http://a.example/x_(y). Or www.b.example, <b>https://c.example/</b>, a@d.example; `http://no.example`"
+        #expect(try links(markdown) == ["http://a.example/x_(y)", "http://www.b.example/", "https://c.example/"])
     }
 
     @Test(arguments: [
@@ -145,7 +149,7 @@ private func links(_ markdown: String) throws -> [String] { try parse(markdown).
         let page = Array(
             "---\nx\n---\n# A `b` [c](<d> 'e')\n> - ~~~\n[f]: g\n\n<div>\n[h][f]\n\n<!-- i --> \\ ![j](k)".utf8)
         for count in 0...page.count {
-            _ = try PageParser.markdown(String(decoding: page[..<count], as: UTF8.self), url: WebURL("http://a/"))
+            _ = try PageParser.markdown(Array(page[..<count]), url: WebURL("http://a/"))
         }
     }
 }
@@ -187,5 +191,5 @@ private let linkForms: [(String, [String])] = [
         "x <!-- [a](b.md) --> [c](d.md)\n<!-- [e](f.md)\n\n[g](h.md) --> [i](j.md)<a href=k.md>\n[l](m.md)",
         ["/docs/d.md", "/docs/k.md", "/docs/m.md"]
     ), ("[a](b.md)\n\n<!-- c\n\n[d](e.md)", ["/docs/b.md"]),
-    ("a <script src=x.js> [b](c.md)", ["/docs/c.md"]),
+    ("a <script src=x.js> [b](c.md)", ["/docs/x.js", "/docs/c.md"]),
 ]

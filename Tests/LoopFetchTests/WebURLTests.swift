@@ -40,7 +40,7 @@ import Testing
         ("http://example.com/a/%2e%2E/b", "http://example.com/b"),
         ("http://example.com/a b\"<é>", "http://example.com/a%20b%22%3C%C3%A9%3E"),
         ("http://example.com/100%", "http://example.com/100%"),
-        ("http://example.com?q=a b&c='d'", "http://example.com/?q=a%20b&c='d'"),
+        ("http://example.com?q=a b&c='d'", "http://example.com/?q=a%20b&c=%27d%27"),
         ("http://example.com/a?", "http://example.com/a?"),
         ("http://example.com/a//b/", "http://example.com/a//b/"),
         ("http:\\\\example.com\\a\\b?x\\y", "http://example.com/a/b?x\\y"),

@@ -13,7 +13,8 @@ import Testing
         "ZLib": "checksums by zlib",
         "Linux": "calls of the system",
         "HTTPServer": "daemons, connections and answers of libmicrohttpd",
-        "LoopFetch": "memory of libcurl, libxml2 and libcmark-gfm, and pages that are scanned where they lie",
+        "LoopFetch":
+            "memory of libcurl, libcmark-gfm, libidn2, zlib and iconv, and pages that are scanned where they lie",
         "LoopNode": "the memory of the crash note",
         "LoopExamples": "names of links that are not copied",
         "LoopBudgets": "the meter",

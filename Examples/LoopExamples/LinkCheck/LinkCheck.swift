@@ -13,10 +13,18 @@ public struct LinkCheck: LoopDefinition {
     public typealias State = LinkCheckState
 
     public static let name = "linkcheck"
-    /// In schema 1 only a window of the requests was offered; its size was a setting.
-    public static let schema = 2
-    /// States and events of schema 1 are read as they are; targets that were found and not offered are offered then.
-    public static let oldestSchema = 1
+    /// Since schema 3 an answer says why a page was not read.
+    public static let schema = 3
+
+    public static let examples: [Event] = {
+        let page = PageContent(links: "/a.html\n/b.html#part\n")
+        return [
+            .part(target: 0, number: 0, content: page), .fetched(target: 0, answer: Answer(status: 200, page: page)),
+            .fetched(target: 1, answer: Answer(status: 301, location: "/b.html")),
+            .fetched(target: 2, answer: Answer(status: 200, unread: "no page: image/png")),
+            .failed(target: 3, status: nil, error: "connection refused"),
+        ]
+    }()
 
     /// The options of the check; empty in a worker, whose jobs have everything that it needs.
     public let settings: CheckSettings

@@ -49,12 +49,14 @@ internal import CCurl
         set(CURLOPT_TIMEOUT_MS, Self.milliseconds(request.timeout))
         set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
         set(CURLOPT_USERAGENT, configuration.userAgent)
-        if configuration.acceptsCompression { set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate") }
         if transfer.url.isLoopback { set(CURLOPT_PROXY, "") }
-        if request.accept != "*/*" {
-            unsafe headers = curl_slist_append(nil, "Accept: \(request.accept)")
-            _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
-        }
+        if request.accept != "*/*" { unsafe headers = curl_slist_append(headers, "Accept: \(request.accept)") }
+        // libcurl would take a compressed body that is cut short for a whole one, so that `Transfer` decompresses.
+        if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }
+        _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
+        // A handle keeps its cookies when it is reset.
+        if transfer.redirects.isEmpty { set(CURLOPT_COOKIELIST, "ALL") }
+        if request.keepsCookies { set(CURLOPT_COOKIEFILE, "") }
         unsafe set(CURLOPT_HEADERDATA, context)
         unsafe set(CURLOPT_WRITEDATA, context)
         _ = unsafe loop_curl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in

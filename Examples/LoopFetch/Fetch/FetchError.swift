@@ -18,8 +18,12 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
         case tls
         /// Redirects came back to where they had been, or there were more than the request allows.
         case tooManyRedirects
+        /// What answers does not speak HTTP as it is known here.
+        case noHTTP
         /// The body is larger than the request allows.
         case bodyTooLarge
+        /// The body has an encoding that was not asked for, or is not what its encoding says, or ends too early.
+        case unreadableBody
         /// The task was cancelled, or the fetcher shut down.
         case cancelled
         /// The fetcher could not be set up.
@@ -34,6 +38,9 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The URL for which it went wrong: of the request, or of the last hop.
     public let url: String
 
+    /// The status of the answer, or nil if none has come.
+    public let status: Int?
+
     /// What went wrong, in a few words, such as `Connection refused`.
     public let reason: String
 
@@ -43,9 +50,13 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether the same request may succeed a little later.
     public let isTransient: Bool
 
-    init(_ code: Code, url: String, reason: String, redirects: [FetchResponse.Hop] = [], isTransient: Bool? = nil) {
+    init(
+        _ code: Code, url: String, status: Int? = nil, reason: String, redirects: [FetchResponse.Hop] = [],
+        isTransient: Bool? = nil
+    ) {
         self.code = code
         self.url = url
+        self.status = status
         self.reason = reason
         self.redirects = redirects
         self.isTransient = isTransient ?? code.isUsuallyTransient
@@ -60,14 +71,18 @@ extension FetchError.Code {
     fileprivate var isUsuallyTransient: Bool {
         switch self {
         case .hostNotFound, .connectionRefused, .connectionLost, .timedOut: true
-        case .malformedURL, .tls, .tooManyRedirects, .bodyTooLarge, .cancelled, .unavailable, .other: false
+        case .malformedURL, .tls, .tooManyRedirects, .noHTTP, .bodyTooLarge, .unreadableBody, .cancelled, .unavailable,
+            .other:
+            false
         }
     }
 
     /// The kind that a result of libcurl stands for (https://curl.se/libcurl/c/libcurl-errors.html).
     init(_ result: CURLcode) {
         switch result {
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: self = .malformedURL
+        case CURLE_URL_MALFORMAT: self = .malformedURL
+        // The scheme is always http or https, so that this is about the answer.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .noHTTP
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .hostNotFound
         case CURLE_COULDNT_CONNECT: self = .connectionRefused
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut

@@ -29,6 +29,9 @@ public struct FetchRequest: Sendable, Equatable {
     /// How many redirects are followed. Zero: a redirect is answered as it is, with its `location`.
     public var redirectsMax = 10
 
+    /// Whether cookies that are set on the way are sent to later hops, which may then return to an earlier URL.
+    public var keepsCookies = false
+
     /// The media types of which the body is wanted, such as `text/html`, in lower case; nil: all.
     ///
     /// The body of an answer of another type is not read.

@@ -30,6 +30,9 @@ public struct FetchResponse: Sendable, Equatable {
     /// Where an answer that is a redirect leads: absolute, with its fragment. Nil when there is no redirect.
     public let location: String?
 
+    /// Whether the answer sets a cookie.
+    public let setsCookie: Bool
+
     /// The body after decompression; empty for `HEAD`, and for a content type that is not wanted.
     public let body: [UInt8]
 

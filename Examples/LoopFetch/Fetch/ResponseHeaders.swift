@@ -6,7 +6,10 @@ struct ResponseHeaders {
     private(set) var isComplete = false
     private(set) var contentType: String?
     private(set) var contentLength: Int?
-    private(set) var location: String?
+    private(set) var contentEncoding: String?
+    /// As bytes, since servers send others than UTF-8.
+    private(set) var location: [UInt8]?
+    private(set) var setsCookie = false
 
     /// Takes one line, its end included. A status line starts again: interim answers (1xx) have headers of their own.
     mutating func receive(_ line: UnsafeRawBufferPointer) {
@@ -23,11 +26,14 @@ struct ResponseHeaders {
             let name = unsafe line[..<colon]
             let value = unsafe line[(colon + 1)...].drop { $0 <= 0x20 }
             switch unsafe name.count {
-            case 8 where unsafe Self.isName(name, "location"): location = unsafe String(decoding: value, as: UTF8.self)
+            case 8 where unsafe Self.isName(name, "location"): location = unsafe Array(value)
+            case 10 where unsafe Self.isName(name, "set-cookie"): setsCookie = true
             case 12 where unsafe Self.isName(name, "content-type"):
                 contentType = unsafe String(decoding: value, as: UTF8.self)
             case 14 where unsafe Self.isName(name, "content-length"):
                 contentLength = unsafe Int(String(decoding: value, as: UTF8.self)).flatMap { $0 < 0 ? nil : $0 }
+            case 16 where unsafe Self.isName(name, "content-encoding"):
+                contentEncoding = unsafe String(decoding: value, as: UTF8.self).lowercased()
             default: break
             }
         }

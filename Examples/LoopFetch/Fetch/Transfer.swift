@@ -19,6 +19,8 @@ final class Transfer: @unchecked Sendable {
     private var body: [UInt8] = []
     private var isBodyUnwanted = false
     private var isBodyCut = false
+    private var inflater: Inflater?
+    private var bodyFailure: String?
 
     init(number: UInt64, request: FetchRequest, url: WebURL, continuation: CheckedContinuation<Outcome, Never>) {
         self.number = number
@@ -44,15 +46,36 @@ final class Transfer: @unchecked Sendable {
             isBodyCut = true
             return headers.contentLength != nil
         }
-        let room = max(request.bodyBytesMax, 0) - body.count
-        if body.isEmpty, let length = headers.contentLength { body.reserveCapacity(min(length, room, 1 << 20)) }
-        unsafe body.append(contentsOf: bytes.prefix(room))
-        isBodyCut = bytes.count > room
+        let bytesMax = max(request.bodyBytesMax, 0)
+        if body.isEmpty, inflater == nil {
+            if let length = headers.contentLength { body.reserveCapacity(min(length, bytesMax, 1 << 20)) }
+            switch headers.contentEncoding ?? "" {
+            case "", "identity": break
+            case "gzip", "x-gzip": inflater = Inflater(isRaw: false)
+            case "deflate":
+                // Some servers leave out the header of zlib, which is a multiple of 31.
+                let header = unsafe bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+                inflater = Inflater(isRaw: !header.isMultiple(of: 31))
+            case let encoding:
+                bodyFailure = "content encoding \(encoding.prefix(40))"
+                return false
+            }
+        }
+        if let inflater {
+            guard unsafe inflater.inflate(bytes, into: &body, bytesMax: bytesMax) else {
+                bodyFailure = "not \(headers.contentEncoding ?? "compressed"), although it says so"
+                return false
+            }
+        } else {
+            unsafe body.append(contentsOf: bytes.prefix(bytesMax + 1 - body.count))
+        }
+        isBodyCut = body.count > bytesMax
+        if isBodyCut { body.removeLast(body.count - bytesMax) }
         return !isBodyCut
     }
 
     /// Whether libcurl's complaint that writing failed is only the echo of what was not wanted.
-    var stoppedReading: Bool { isBodyUnwanted || isBodyCut }
+    var stoppedReading: Bool { isBodyUnwanted || isBodyCut || bodyFailure != nil }
 
     /// What the end of a hop means.
     enum Next {
@@ -62,15 +85,20 @@ final class Transfer: @unchecked Sendable {
 
     /// Called when an answer is complete, or has come as far as it was wanted.
     func hopEnded(retryAfterSeconds: Int?) -> Next {
+        if let bodyFailure { return .finished(.failure(error(.unreadableBody, bodyFailure))) }
+        if let inflater, !inflater.isComplete, !isBodyCut {
+            // Without a length, a connection that is lost looks like this.
+            return .finished(.failure(error(.unreadableBody, "cut short", isTransient: true)))
+        }
         if isBodyCut, !isBodyUnwanted, !request.truncatesBody {
             return .finished(.failure(error(.bodyTooLarge, "the body is larger than \(request.bodyBytesMax) bytes")))
         }
         var location: WebURL?
         if isRedirect, let reference = headers.location {
             do throws(WebURLError) {
-                location = try url.resolve(reference)
+                location = try url.resolve(bytes: reference)
             } catch {
-                let reason = "redirect to \"\(reference)\": \(error)"
+                let reason = "redirect to \"\(String(decoding: reference, as: UTF8.self))\": \(error)"
                 if request.redirectsMax > 0 { return .finished(.failure(self.error(.malformedURL, reason))) }
             }
         }
@@ -78,7 +106,7 @@ final class Transfer: @unchecked Sendable {
             return .finished(.success(response(location: location, retryAfterSeconds: retryAfterSeconds)))
         }
         redirects.append(.init(url: url.string, status: headers.status, location: location.description))
-        if redirects.contains(where: { $0.url == location.string }) {
+        if !request.keepsCookies, redirects.contains(where: { $0.url == location.string }) {
             return .finished(.failure(error(.tooManyRedirects, "redirects come back to \(location.string)")))
         }
         guard redirects.count <= request.redirectsMax else {
@@ -95,7 +123,10 @@ final class Transfer: @unchecked Sendable {
 
     /// An error at the hop that this transfer is at.
     func error(_ code: FetchError.Code, _ reason: String, isTransient: Bool? = nil) -> FetchError {
-        FetchError(code, url: url.string, reason: reason, redirects: redirects, isTransient: isTransient)
+        FetchError(
+            code, url: url.string, status: headers.status == 0 ? nil : headers.status, reason: reason,
+            redirects: redirects,
+            isTransient: isTransient)
     }
 
     /// Hands the outcome to the task that waits; exactly once.
@@ -116,7 +147,7 @@ final class Transfer: @unchecked Sendable {
     private func response(location: WebURL?, retryAfterSeconds: Int?) -> FetchResponse {
         FetchResponse(
             status: headers.status, finalURL: url.string, redirects: redirects, contentType: headers.contentType,
-            retryAfterSeconds: retryAfterSeconds, location: location?.description,
+            retryAfterSeconds: retryAfterSeconds, location: location?.description, setsCookie: headers.setsCookie,
             body: isBodyUnwanted ? [] : body, bodyTruncated: isBodyCut || isBodyUnwanted)
     }
 }

@@ -2,7 +2,7 @@
 
 internal import CCMarkGFM
 
-/// A Markdown page, parsed by libcmark-gfm: CommonMark with GitHub's tables and footnotes.
+/// A Markdown page, parsed by libcmark-gfm: CommonMark with GitHub's tables, footnotes and bare URLs.
 ///
 /// Owns the parsed tree and frees it.
 @safe struct MarkdownDocument: ~Copyable {
@@ -15,7 +15,7 @@ internal import CCMarkGFM
         /// Text without markup, including the text of code spans. Line breaks are spaces.
         case text(String)
         /// The page's own HTML: a whole block, or one tag, comment or instruction within a line.
-        case html(String, isBlock: Bool)
+        case html(String)
     }
 
     /// The root of the tree, from `cmark_parser_finish`.
@@ -28,8 +28,11 @@ internal import CCMarkGFM
             preconditionFailure("libcmark-gfm cannot allocate a parser")
         }
         defer { unsafe cmark_parser_free(parser) }
-        if let tables = unsafe cmark_find_syntax_extension("table") {
-            unsafe cmark_parser_attach_syntax_extension(parser, tables)
+        for name in ["table", "autolink"] {
+            guard let syntax = unsafe cmark_find_syntax_extension(name) else {
+                preconditionFailure("libcmark-gfm-extensions has no \(name)")
+            }
+            unsafe cmark_parser_attach_syntax_extension(parser, syntax)
         }
         var text = text
         text.withUTF8 { bytes in
@@ -67,8 +70,8 @@ internal import CCMarkGFM
             case CMARK_NODE_TEXT, CMARK_NODE_CODE:
                 if imageDepth == 0 { unsafe body(.text(string(cmark_node_get_literal(node)))) }
             case CMARK_NODE_SOFTBREAK, CMARK_NODE_LINEBREAK: if imageDepth == 0 { body(.text(" ")) }
-            case CMARK_NODE_HTML_BLOCK: unsafe body(.html(string(cmark_node_get_literal(node)), isBlock: true))
-            case CMARK_NODE_HTML_INLINE: unsafe body(.html(string(cmark_node_get_literal(node)), isBlock: false))
+            case CMARK_NODE_HTML_BLOCK, CMARK_NODE_HTML_INLINE:
+                unsafe body(.html(string(cmark_node_get_literal(node))))
             default: break
             }
         }

@@ -1,8 +1,6 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
-/// An attribute of an element, whose value is not nil.
-///
-/// The value is valid only while the element is reported.
+/// An attribute of an element. The value is empty if none is written, and valid only while the element is reported.
 @safe struct Attribute {
     let name: Word
     let value: UnsafeBufferPointer<UInt8>
@@ -11,6 +9,6 @@
 }
 
 extension [Attribute] {
-    /// The value of the attribute with this name.
+    /// Returns the value of the attribute with this name, or nil if there is none.
     func value(_ wanted: Word) -> String? { first { $0.name == wanted }?.text }
 }

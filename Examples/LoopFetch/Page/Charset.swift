@@ -1,105 +1,182 @@
-// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+// Unsafe: the system converts between memory that is lent for the call.
 
 internal import Glibc
 
-/// Finds out how a page is encoded, and turns it into UTF-8.
-enum Charset {
-    /// The charset in a `Content-Type`, such as `UTF-8` in `text/html; charset="UTF-8"`.
-    static func parameter(of contentType: String) -> String? {
-        for parameter in contentType.split(separator: ";").dropFirst() {
-            let parts = parameter.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2, parts[0].filter({ !$0.isWhitespace }).lowercased() == "charset" else { continue }
-            let name = parts[1].filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
-            return name.isEmpty ? nil : name
+/// The encoding of a page, converted by the system's iconv.
+struct Charset: Equatable {
+    /// The name that the system knows.
+    private let name: String
+
+    static let utf8 = Charset(name: "UTF-8")
+    static let windows1252 = Charset(name: "CP1252")
+
+    private init(name: String) { self.name = name }
+
+    /// - Parameter label: The name of an encoding on the web. It is nil if neither the web nor the system knows it.
+    init?(label: String) {
+        let label = label.lowercased().filter { !$0.isWhitespace }
+        guard !label.isEmpty, label.utf8.allSatisfy(Self.isInLabel) else { return nil }
+        name = Self.names[label] ?? label
+        if self != .utf8, Converter(from: name, to: "UTF-8") == nil { return nil }
+    }
+
+    /// The encoding that a byte order mark at the beginning names.
+    init?(markOf bytes: [UInt8]) {
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+            self = .utf8
+        } else if bytes.starts(with: [0xFE, 0xFF]) {
+            self.init(name: "UTF-16BE")
+        } else if bytes.starts(with: [0xFF, 0xFE]) {
+            self.init(name: "UTF-16LE")
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether it is UTF-16. A page that says so in ASCII is UTF-8.
+    var isUTF16: Bool { name.hasPrefix("UTF-16") }
+
+    /// Returns the label after `charset` in a `Content-Type` such as `text/html; charset="UTF-8"`, or after another name.
+    static func parameter(_ name: String, of text: String) -> String? {
+        var rest = Substring(text.lowercased())
+        while let word = rest.firstRange(of: name) {
+            rest = rest[word.upperBound...].drop(while: \.isWhitespace)
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst().drop(while: \.isWhitespace)
+            if let quote = rest.first, quote == "\"" || quote == "'" {
+                rest = rest.dropFirst().prefix { $0 != quote }
+            } else {
+                rest = rest.prefix { !$0.isWhitespace && $0 != ";" }
+            }
+            return rest.isEmpty ? nil : String(rest)
         }
         return nil
     }
 
-    /// The page as valid UTF-8 without zero bytes.
-    ///
-    /// A byte order mark decides before the server, the server before the page's own `<meta>`, as in the HTML standard.
-    static func decode(_ bytes: [UInt8], named charset: String?) -> [UInt8] {
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return utf8(Array(bytes.dropFirst(3))) }
-        if bytes.starts(with: [0xFE, 0xFF]) { return utf16(bytes, isBigEndian: true) }
-        if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes, isBigEndian: false) }
-        if let name = charset.map(normalise) {
-            switch name {
-            case "utf-16", "utf-16le": return utf16(bytes, isBigEndian: false)
-            case "utf-16be": return utf16(bytes, isBigEndian: true)
-            default: if let decoded = decode(bytes, by: name) { return decoded }
+    /// Returns the text as valid UTF-8, without a byte order mark. What is no character becomes U+FFFD.
+    func decode(_ bytes: [UInt8]) -> [UInt8] {
+        if self == .utf8 {
+            let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+            return Self.isUTF8(text) ? text : Array(String(decoding: text, as: UTF8.self).utf8)
+        }
+        guard let converter = Converter(from: name, to: "UTF-8") else { return bytes }
+        var text = converter.convert(bytes) { [0xEF, 0xBF, 0xBD] }
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }
+        return text
+    }
+
+    /// Returns the query of a URL as a page in this encoding sends it, with every character beyond ASCII percent-encoded.
+    func encode(query: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard self != .utf8, !isUTF16, let converter = Converter(from: "UTF-8", to: name) else { return query }
+        var output: [UInt8] = []
+        for scalar in String(decoding: query, as: UTF8.self).unicodeScalars {
+            if scalar.isASCII {
+                output.append(UInt8(truncatingIfNeeded: scalar.value))
+                continue
+            }
+            let character = Array(scalar.utf8)
+            let number = Array("&#\(scalar.value);".utf8)
+            for byte in converter.convert(character, otherwise: { number }, skipping: character.count) {
+                if Percent.isUnreserved(byte) { output.append(byte) } else { Percent.append(byte, to: &output) }
             }
         }
-        // A page that says in ASCII that it is UTF-16 is not.
-        if let name = declared(bytes).map(normalise), !name.hasPrefix("utf-16"), let decoded = decode(bytes, by: name) {
-            return decoded
+        return output[...]
+    }
+
+    static func isUTF8(_ bytes: [UInt8]) -> Bool { (try? UTF8Span(validating: bytes.span)) != nil }
+
+    /// A label with other characters could ask the system for more than a conversion.
+    private static func isInLabel(_ byte: UInt8) -> Bool {
+        byte.isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.:".utf8.contains(byte)
+    }
+
+    /// The labels that mean something else on the web than for the system, or that only the web knows (Encoding
+    /// standard section 4.2).
+    private static let names: [String: String] = {
+        let lines: [(String, String)] = [
+            ("UTF-8", "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8"),
+            ("UTF-16LE", "utf-16 utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff"),
+            ("UTF-16BE", "utf-16be unicodefffe"),
+            (
+                "CP1252",
+                """
+                windows-1252 cp1252 x-cp1252 ansi_x3.4-1968 ascii us-ascii cp819 csisolatin1 ibm819 iso-8859-1 iso8859-1 \
+                iso88591 iso_8859-1 iso_8859-1:1987 iso-ir-100 l1 latin1 latin-1
+                """
+            ),
+            (
+                "CP1254",
+                "x-cp1254 csisolatin5 iso-8859-9 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 iso-ir-148 l5 latin5"
+            ),
+            ("CP874", "windows-874 dos-874 iso-8859-11 iso8859-11 iso885911 tis-620"),
+            ("GB18030", "gbk x-gbk gb2312 gb_2312 gb_2312-80 chinese csgb2312 csiso58gb231280 iso-ir-58"),
+            ("CP932", "shift_jis shift-jis sjis x-sjis csshiftjis ms932 ms_kanji windows-31j"),
+            (
+                "CP949",
+                """
+                euc-kr cseuckr korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 csksc56011987 iso-ir-149 windows-949
+                """
+            ),
+            ("BIG5-HKSCS", "big5 cn-big5 csbig5 x-x-big5"), ("EUC-JP", "x-euc-jp"),
+            ("ISO-8859-8", "iso-8859-8-i logical visual csiso88598i csiso88598e"), ("KOI8-R", "koi koi8 koi8_r"),
+            ("KOI8-U", "koi8-ru"), ("MACINTOSH", "x-mac-roman"), ("MAC-CYRILLIC", "x-mac-cyrillic x-mac-ukrainian"),
+            ("CP1250", "x-cp1250"), ("CP1251", "x-cp1251"), ("CP1253", "x-cp1253"), ("CP1255", "x-cp1255"),
+            ("CP1256", "x-cp1256"), ("CP1257", "x-cp1257"), ("CP1258", "x-cp1258"),
+        ]
+        var names: [String: String] = [:]
+        for (name, labels) in lines { for label in labels.split(separator: " ") { names[String(label)] = name } }
+        return names
+    }()
+}
+
+/// A conversion between two encodings, owned.
+@safe private struct Converter: ~Copyable {
+    private let handle: iconv_t
+
+    init?(from source: String, to target: String) {
+        guard let handle = unsafe iconv_open(target, source), unsafe handle != iconv_t(bitPattern: -1) else {
+            return nil
         }
-        if !isUTF8(bytes), let decoded = decode(bytes, by: "windows-1252") { return decoded }
-        return utf8(bytes)
+        unsafe self.handle = handle
     }
 
-    private static func normalise(_ name: String) -> String {
-        switch name.lowercased() {
-        case "utf8", "utf-8": "utf-8"
-        // The WHATWG encoding standard: pages that say so mean windows-1252.
-        case "iso-8859-1", "iso8859-1", "latin1", "latin-1", "ascii", "us-ascii": "windows-1252"
-        case let other: other
-        }
-    }
+    deinit { unsafe iconv_close(handle) }
 
-    private static func decode(_ bytes: [UInt8], by name: String) -> [UInt8]? {
-        name == "utf-8" ? utf8(bytes) : SystemCharset.convert(bytes, from: name).map { utf8($0) }
-    }
-
-    /// The charset that a `<meta>` in the first bytes of a page names.
-    private static func declared(_ bytes: [UInt8]) -> String? {
-        let head = bytes.prefix(2048).map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
-        var rest = head[...]
-        while let tag = find("<meta", in: rest) {
-            let end = head[tag...].firstIndex(of: UInt8(ascii: ">")) ?? head.endIndex
-            if var index = find("charset", in: head[tag..<end]).map({ $0 + 7 }) {
-                while index < end, head[index] <= 0x20 { index += 1 }
-                if index < end, head[index] == UInt8(ascii: "=") {
-                    let ends = " \t\r\n\"';/>".utf8
-                    let name = head[(index + 1)..<end].drop { ends.contains($0) }.prefix { !ends.contains($0) }
-                    if !name.isEmpty { return String(decoding: name, as: UTF8.self) }
+    /// Converts all of a text, and returns to the state of its beginning.
+    ///
+    /// - Parameters:
+    ///   - otherwise: What replaces bytes that are no character, or have none in the other encoding.
+    ///   - skipping: How many bytes are replaced.
+    borrowing func convert(_ bytes: [UInt8], otherwise replacement: () -> [UInt8], skipping skipped: Int = 1) -> [UInt8]
+    {
+        let failed = -1
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count + bytes.count / 2)
+        var input = bytes
+        let room = 1 << 14
+        let piece = UnsafeMutablePointer<CChar>.allocate(capacity: room)
+        defer { unsafe piece.deallocate() }
+        unsafe input.withUnsafeMutableBytes { buffer in
+            var from = unsafe buffer.bindMemory(to: CChar.self).baseAddress
+            var left = buffer.count
+            var isFlushed = false
+            while !isFlushed {
+                var to: UnsafeMutablePointer<CChar>? = unsafe piece
+                var free = room
+                // Without input, the conversion is brought to its end.
+                isFlushed = left == 0
+                let result =
+                    unsafe isFlushed ? iconv(handle, nil, nil, &to, &free) : iconv(handle, &from, &left, &to, &free)
+                let reason = errno
+                unsafe output.append(contentsOf: UnsafeRawBufferPointer(start: piece, count: room - free))
+                if result == failed, reason != E2BIG, left > 0 {
+                    output += replacement()
+                    let count = min(skipped, left)
+                    unsafe from = from.map { unsafe $0 + count }
+                    left -= count
                 }
             }
-            rest = head[end...]
         }
-        return nil
-    }
-
-    private static func find(_ word: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {
-        let count = word.utf8CodeUnitCount
-        guard bytes.count >= count else { return nil }
-        return (bytes.startIndex...(bytes.endIndex - count)).first { start in
-            (0..<count).allSatisfy { unsafe bytes[start + $0] == word.utf8Start[$0] }
-        }
-    }
-
-    private static func isUTF8(_ bytes: [UInt8]) -> Bool {
-        (try? UTF8Span(validating: bytes.span)) != nil
-    }
-
-    /// Zero bytes, which end a text for libxml2, become spaces, and what is no UTF-8 becomes U+FFFD.
-    private static func utf8(_ bytes: [UInt8]) -> [UInt8] {
-        let text = isUTF8(bytes) ? bytes : Array(String(decoding: bytes, as: UTF8.self).utf8)
-        let hasZero = unsafe text.withUnsafeBytes { bytes in
-            unsafe bytes.baseAddress.map { unsafe memchr($0, 0, bytes.count) != nil } ?? false
-        }
-        return hasZero ? text.map { $0 == 0 ? 0x20 : $0 } : text
-    }
-
-    private static func utf16(_ bytes: [UInt8], isBigEndian: Bool) -> [UInt8] {
-        var units: [UInt16] = []
-        units.reserveCapacity(bytes.count / 2)
-        var index = 0
-        while index + 1 < bytes.count {
-            let (first, second) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
-            units.append(isBigEndian ? first << 8 | second : second << 8 | first)
-            index += 2
-        }
-        if units.first == 0xFEFF { units.removeFirst() }
-        return utf8(Array(String(decoding: units, as: UTF16.self).utf8))
+        return output
     }
 }

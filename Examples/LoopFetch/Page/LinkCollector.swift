@@ -2,39 +2,42 @@
 
 /// Collects what a page says about links while it is read, and resolves it at the end, when `<base>` is known.
 final class LinkCollector {
+    /// The encodings that the page says it has, in their order.
+    private(set) var charsets: [String] = []
+    /// The pages that `<iframe srcdoc>` holds. Their own are not read.
+    private(set) var embeddedPages: [[UInt8]] = []
     private var references = ByteTable()
     private var anchors: Set<String> = []
     private var base: String?
-    private var title: [UInt8] = []
-    private var titleState = TitleState.none
+    private var isEmbedded = false
 
-    private enum TitleState {
-        case none, open, known
-    }
-
-    /// Whether no title has begun yet.
-    var lacksTitle: Bool { titleState == .none }
-
-    /// An element begins.
+    /// Takes an element that begins.
     func start(_ name: Word, _ attributes: [Attribute]) {
-        for attribute in attributes where attribute.name == "id" { unsafe addAnchor(attribute.value) }
+        if !isEmbedded { for attribute in attributes where attribute.name == "id" { addAnchor(attribute.text) } }
         switch name {
         case "a":
             addAll(attributes, "href")
-            for attribute in attributes where attribute.name == "name" { unsafe addAnchor(attribute.value) }
+            addAll(attributes, "xlink:href")
+            for attribute in attributes where attribute.name == "name" && !isEmbedded { addAnchor(attribute.text) }
         case "link":
             if let rel = attributes.value("rel"), Self.isHint(rel) { return }
             addAll(attributes, "href")
-        case "img", "source":
+        case "img", "image", "source":
             for attribute in attributes {
                 switch attribute.name {
-                case "src": unsafe add(attribute.value)
-                case "srcset": unsafe addSourceSet(attribute.value)
+                case "src", "xlink:href": unsafe add(attribute.value)
+                case "srcset": addSourceSet(attribute.text)
                 default: break
                 }
             }
         case "area": addAll(attributes, "href")
-        case "script", "iframe", "frame", "embed", "audio", "track": addAll(attributes, "src")
+        case "script", "frame", "embed", "audio", "track": addAll(attributes, "src")
+        case "iframe":
+            if let page = attributes.value("srcdoc") {
+                if !isEmbedded { embeddedPages.append(Array(page.utf8)) }
+            } else {
+                addAll(attributes, "src")
+            }
         case "video":
             addAll(attributes, "src")
             addAll(attributes, "poster")
@@ -42,37 +45,41 @@ final class LinkCollector {
         case "blockquote", "q", "ins", "del": addAll(attributes, "cite")
         case "input":
             if attributes.value("type")?.lowercased() == "image" { addAll(attributes, "src") }
-        case "base": if base == nil { base = attributes.value("href") }
-        case "meta": addRefresh(attributes)
-        case "title": if titleState == .none { titleState = .open }
+        case "base": if base == nil, !isEmbedded { base = attributes.value("href") }
+        case "meta": addMeta(attributes)
         default: break
         }
     }
 
-    /// An element ends.
-    func end(_ name: Word) {
-        if name == "title", titleState == .open { titleState = .known }
-    }
-
-    /// Text between tags.
-    func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard titleState == .open, title.count < 1024 else { return }
-        unsafe title.append(contentsOf: bytes.prefix(1024))
+    /// Reads the pages that this one holds, whose links are links of this one.
+    func readEmbeddedPages() {
+        isEmbedded = true
+        for page in embeddedPages { unsafe page.withUnsafeBufferPointer { unsafe TagScanner.read($0, into: self) } }
     }
 
     /// Resolves what was collected on the page at `url`.
-    func page(at url: WebURL, title: String? = nil) -> ParsedPage {
+    func page(at url: WebURL, charset: Charset) -> ParsedPage {
         let page = url.withoutFragment
         let base = base.flatMap { try? page.resolve($0).withoutFragment } ?? page
-        var parsed = ParsedPage(baseURL: base.string)
-        let words = String(decoding: self.title, as: UTF8.self).split { $0.isWhitespace }
-        parsed.title = title ?? words.joined(separator: " ")
+        var parsed = ParsedPage()
         parsed.anchors = anchors
-        var resolver = LinkResolver(base: base)
+        var resolver = LinkResolver(base: base, charset: charset)
         for number in 0..<references.count {
             unsafe references.withBytes(of: number) { unsafe resolver.resolve($0, into: &parsed) }
         }
         return parsed
+    }
+
+    func add(_ reference: some StringProtocol) {
+        var text = String(reference)
+        text.withUTF8 { unsafe add($0) }
+    }
+
+    /// A name is kept with and without its percent-encoding: a fragment may be written either way.
+    func addAnchor(_ name: String) {
+        guard !name.isEmpty else { return }
+        anchors.insert(name)
+        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
     }
 
     // MARK: Attributes
@@ -83,22 +90,9 @@ final class LinkCollector {
 
     private func add(_ reference: UnsafeBufferPointer<UInt8>) { _ = unsafe references.intern(reference) }
 
-    private func add(_ reference: some StringProtocol) {
-        var text = String(reference)
-        text.withUTF8 { unsafe add($0) }
-    }
-
-    /// A name is kept with and without its percent-encoding: a fragment may be written either way.
-    private func addAnchor(_ value: UnsafeBufferPointer<UInt8>) {
-        let name = unsafe String(decoding: value, as: UTF8.self)
-        guard !name.isEmpty else { return }
-        anchors.insert(name)
-        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
-    }
-
     /// The candidates of a `srcset` (HTML standard section 4.8.4.2.2): URLs, each with an optional descriptor.
-    private func addSourceSet(_ value: UnsafeBufferPointer<UInt8>) {
-        var rest = unsafe String(decoding: value, as: UTF8.self).utf8[...]
+    private func addSourceSet(_ value: String) {
+        var rest = value.utf8[...]
         func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
         while true {
             rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
@@ -119,21 +113,36 @@ final class LinkCollector {
         }
     }
 
-    /// `<meta http-equiv="refresh" content="5; url=next.html">`.
-    private func addRefresh(_ attributes: [Attribute]) {
-        guard attributes.value("http-equiv")?.lowercased() == "refresh", let content = attributes.value("content")
-        else {
-            return
+    private func addMeta(_ attributes: [Attribute]) {
+        if let charset = attributes.value("charset") { charsets.append(charset) }
+        guard let content = attributes.value("content") else { return }
+        switch attributes.value("http-equiv")?.lowercased() {
+        case "refresh": addRefresh(content)
+        case "content-type": if let charset = Charset.parameter("charset", of: content) { charsets.append(charset) }
+        default: break
         }
-        var rest = content.drop { $0 != ";" && $0 != "," }.dropFirst().drop { $0.isWhitespace }
-        if rest.prefix(3).lowercased() == "url" {
-            let value = rest.dropFirst(3).drop { $0.isWhitespace }
-            if value.first == "=" { rest = value.dropFirst().drop { $0.isWhitespace } }
+    }
+
+    /// Adds where a refresh such as `5; url=next.html` leads (HTML standard section 4.2.5.3).
+    private func addRefresh(_ content: String) {
+        func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
+        let text = content.utf8.drop(while: isSpace)
+        let time = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".") }
+        var rest = text[time.endIndex...]
+        guard !time.isEmpty, let mark = rest.first, isSpace(mark) || ";,".utf8.contains(mark) else { return }
+        rest = rest.drop(while: isSpace)
+        if let mark = rest.first, ";,".utf8.contains(mark) { rest.removeFirst() }
+        rest = rest.drop(while: isSpace)
+        if rest.prefix(3).elementsEqual("url".utf8, by: { $0 | 0x20 == $1 }) {
+            let value = rest.dropFirst(3).drop(while: isSpace)
+            // Without "=" the word is the reference itself.
+            if value.first != UInt8(ascii: "=") { return add(Substring(rest)) }
+            rest = value.dropFirst().drop(while: isSpace)
         }
-        if let quote = rest.first, quote == "\"" || quote == "'" {
+        if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
             rest = rest.dropFirst().prefix { $0 != quote }
         }
-        if !rest.isEmpty { add(rest) }
+        if !rest.isEmpty { add(Substring(rest)) }
     }
 
     /// Whether a `<link>` names only a host to connect to early.

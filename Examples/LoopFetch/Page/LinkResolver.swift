@@ -4,16 +4,22 @@
 /// linked.
 struct LinkResolver {
     private let base: WebURL
+    private let charset: Charset
     private var parts = ByteTable()
-    /// What the parts mean; nil where they are no URL to be fetched.
+    /// What the parts mean; nil if they are no URL to be fetched.
     private var meanings: [Int?] = []
     private var targetNumbers: [String: Int] = [:]
     private var targets: [String] = []
     private var links = ByteTable()
     private var key: [UInt8] = []
 
-    /// - Parameter base: What relative references are relative to, without a fragment.
-    init(base: WebURL) { self.base = base }
+    /// - Parameters:
+    ///   - base: What relative references are relative to, without a fragment.
+    ///   - charset: The encoding of the page, in which queries are sent.
+    init(base: WebURL, charset: Charset) {
+        self.base = base
+        self.charset = charset
+    }
 
     /// Adds what a reference means to what the page says.
     mutating func resolve(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
@@ -30,19 +36,19 @@ struct LinkResolver {
     private mutating func resolveWhole(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
         let text = unsafe String(decoding: reference, as: UTF8.self)
         do throws(WebURLError) {
-            let url = try base.resolve(text)
+            let url = try base.resolve(text, charset: charset)
             add(number(of: url.string), url.fragment, to: &page)
         } catch .otherScheme {
-            page.otherSchemesCount += 1
+            // Such as mailto: or javascript:, which are not fetched.
         } catch {
-            page.malformedLinks.append(.init(reference: text, reason: error.description))
+            page.malformedLinks.append(text)
         }
     }
 
     private mutating func meaning(of part: UnsafeBufferPointer<UInt8>) -> Int? {
         let (number, isNew) = unsafe parts.intern(part)
         if isNew {
-            let url = try? unsafe base.resolve(String(decoding: part, as: UTF8.self))
+            let url = try? unsafe base.resolve(String(decoding: part, as: UTF8.self), charset: charset)
             meanings.append(url.map { self.number(of: $0.string) })
         }
         return meanings[number]

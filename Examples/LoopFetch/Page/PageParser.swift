@@ -1,3 +1,5 @@
+// Unsafe: a page is lent to its scanner for the call.
+
 /// Finds links and anchors in HTML and Markdown.
 public enum PageParser {
     /// The media types that `parse` knows, for `FetchRequest.wantedContentTypes`.
@@ -7,58 +9,81 @@ public enum PageParser {
     ///
     /// - Parameters:
     ///   - bytes: The body of the answer.
-    ///   - contentType: The `Content-Type` header, with its charset if it has one; nil: HTML.
+    ///   - contentType: The `Content-Type` header, with its charset if it has one, or nil for HTML.
     ///   - url: The URL that gave the answer.
-    /// - Returns: What the page says; nil where the content type is none of `mediaTypes`.
+    /// - Returns: What the page says, or nil if the content type is none of `mediaTypes`.
     public static func parse(_ bytes: [UInt8], contentType: String?, url: WebURL) -> ParsedPage? {
         let type = contentType ?? "text/html"
+        let charset = Charset.parameter("charset", of: type)
         switch FetchResponse.mediaType(type) {
-        case "text/html", "application/xhtml+xml":
-            return html(bytes, charset: Charset.parameter(of: type), url: url)
-        case "text/markdown":
-            return markdown(String(decoding: bytes, as: UTF8.self), url: url)
-        default:
-            return nil
+        case "text/html": return html(bytes, charset: charset, url: url)
+        case "application/xhtml+xml": return html(bytes, charset: charset, isXML: true, url: url)
+        case "text/markdown": return markdown(bytes, charset: charset, url: url)
+        default: return nil
         }
     }
 
     /// Parses an HTML page.
     ///
     /// - Parameters:
-    ///   - charset: The charset that the server named; nil: a byte order mark or the page itself says it, else UTF-8 if
-    ///     the bytes are that, else windows-1252.
+    ///   - charset: The charset that the server named. If it is nil or unknown, the page itself says it. If not even that
+    ///     is known, it is UTF-8 if the bytes are that, and windows-1252 otherwise.
+    ///   - isXML: Whether the page is XHTML.
     ///   - url: The URL of the page.
-    public static func html(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
-        let (collector, isWhole) = HTMLReader.read(Charset.decode(bytes, named: charset))
-        var page = collector.page(at: url)
-        page.isCut = !isWhole
-        return page
+    public static func html(_ bytes: [UInt8], charset: String? = nil, isXML: Bool = false, url: WebURL) -> ParsedPage {
+        let declaration = isXML ? String(decoding: bytes.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self) : ""
+        let charset = charset ?? Charset.parameter("encoding", of: declaration)
+        return read(bytes, charset: charset, url: url) { text, collector in
+            unsafe text.withUnsafeBufferPointer { unsafe TagScanner.read($0, isXML: isXML, into: collector) }
+            collector.readEmbeddedPages()
+        }
     }
 
     /// Parses a Markdown page.
     ///
-    /// The page is first reduced to the HTML of its links, images, headings and raw tags, so that HTML and Markdown follow
-    /// the same rules.
-    ///
-    /// - Parameter url: The URL of the page.
-    public static func markdown(_ text: String, url: WebURL) -> ParsedPage {
-        let reduced = ReducedMarkdown(text)
-        let (collector, isWhole) = HTMLReader.read(reduced.html)
-        var page = collector.page(at: url, title: reduced.title)
-        page.isCut = !isWhole
-        return page
+    /// - Parameters:
+    ///   - charset: The charset that the server named, or nil.
+    ///   - url: The URL of the page.
+    public static func markdown(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
+        read(bytes, charset: charset, url: url) { text, collector in
+            MarkdownReader.read(String(decoding: text, as: UTF8.self), into: collector)
+        }
     }
 
-    /// What either reader says of an HTML page, for who compares them.
-    ///
-    /// - Returns: `scanned` is nil where the markup is not plain.
-    package static func readings(of bytes: [UInt8], url: WebURL) -> (scanned: ParsedPage?, byLibrary: ParsedPage) {
-        let text = Charset.decode(bytes, named: nil)
-        let (scanned, read) = (LinkCollector(), LinkCollector())
-        let isPlain = HTMLReader.scan(text, into: scanned)
-        let isWhole = HTMLReader.readByLibrary(text, into: read)
-        var byLibrary = read.page(at: url)
-        byLibrary.isCut = !isWhole
-        return (isPlain ? scanned.page(at: url) : nil, byLibrary)
+    /// Reads a page in its encoding: that of its byte order mark, else what the server says, else what the page says.
+    private static func read(
+        _ bytes: [UInt8], charset label: String?, url: WebURL, by read: ([UInt8], LinkCollector) -> Void
+    ) -> ParsedPage {
+        func collect(_ text: [UInt8]) -> LinkCollector {
+            let collector = LinkCollector()
+            read(text, collector)
+            return collector
+        }
+        if let charset = Charset(markOf: bytes) ?? label.flatMap(Charset.init(label:)) {
+            let text = charset.decode(bytes)
+            return page(collect(text), text, charset)
+        }
+        let isUTF8 = Charset.isUTF8(bytes)
+        var text = Charset.utf8.decode(bytes)
+        var collector = collect(text)
+        let labels = label.map { [$0] } ?? collector.charsets
+        let declared = collector.charsets.lazy.compactMap(Charset.init(label:)).first
+        let charset = declared.map { $0.isUTF16 ? .utf8 : $0 } ?? (isUTF8 ? .utf8 : .windows1252)
+        if charset != .utf8 {
+            text = charset.decode(bytes)
+            collector = collect(text)
+        }
+        var parsed = page(collector, text, charset)
+        if declared == nil, !isUTF8, let unknown = labels.first { parsed.unread = "unknown encoding \(unknown)" }
+        return parsed
+
+        func page(_ collector: LinkCollector, _ text: [UInt8], _ charset: Charset) -> ParsedPage {
+            var page = collector.page(at: url, charset: charset)
+            // No text has such bytes. A picture or an archive has them at its beginning.
+            if text.prefix(512).contains(where: { $0 < 0x09 }) { page.unread = "not text" }
+            // In UTF-16, every tag has zero bytes.
+            if charset.isUTF16, !text.isEmpty, !bytes.contains(0) { page.unread = "not UTF-16, although it says so" }
+            return page
+        }
     }
 }

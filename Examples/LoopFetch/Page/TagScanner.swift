@@ -2,313 +2,359 @@
 
 internal import Glibc
 
-/// Reads pages whose markup is plain, several times as fast as libxml2, and tells the same: every start tag with its
-/// attributes, and the title.
+/// Reads the start tags of a page: the tokenizer of the HTML standard (section 13.2.5) without texts.
 ///
-/// Links and places do not depend on which elements are open. So none is opened or closed here; texts and end tags are
-/// passed over. A page is plain where every reader of HTML sees the same tags in it. What one of them could see in
-/// another way is not plain: a `<` in a text, an attribute without a proper name, a reference such as `&#64;` in a value,
-/// an element whose content may be no markup, nesting that is not for people. Such a page is libxml2's as a whole.
-///
-///     text ──"<"──▶ "/" name ">"                                         ──▶ text
-///                   name *attribute (">" | "/>")                         ──▶ text; of a script or a style sheet its end
-///                   "!--" … "-->" | "!doctype" … ">" | "?" letter … ">"  ──▶ text
-///                   anything else                                        ──▶ not plain
+/// Every sequence of bytes is a page. The scanner builds no tree. Of the tree it knows only what decides how bytes are
+/// read: elements whose content is text, SVG and MathML, and templates, whose content is not part of the page.
 @safe struct TagScanner: ~Copyable {
     private let collector: LinkCollector
     private let bytes: UnsafeBufferPointer<UInt8>
+    private let count: Int
+    private let isXML: Bool
     private var index = 0
     private var attributes: [Attribute] = []
-    private var values: DecodedValues
-    private var part = Part.prologue
-    /// The names of the tags that are open, where every one is closed in its turn; else more of them.
-    private var open: [Word] = []
-    private var openMax = 0
+    private var references: CharacterReferences
+    /// The open elements that change how tags are read, the innermost last.
+    private var open: [Context] = []
+    private var inertCount = 0
 
-    /// How far the page has come: a second `<html>` or `<body>` has no attributes for libxml2, wherever the first came
-    /// from.
-    private enum Part {
-        case prologue, head, body
+    private enum Kind {
+        /// SVG or MathML.
+        case foreign
+        /// An element of SVG or MathML whose content is HTML.
+        case integration
+        case template
+        /// A template whose content is not part of the page.
+        case inertTemplate
     }
 
-    /// Tells `collector` about all start tags, and the title.
+    private struct Context {
+        let name: Word
+        let kind: Kind
+    }
+
+    /// Reports all start tags to `collector`.
     ///
-    /// - Parameter page: Valid UTF-8 without zero bytes, up to the end of its last tag.
-    /// - Returns: False where the page is not plain; `collector` then knows only a part of it.
-    static func read(_ page: UnsafeBufferPointer<UInt8>, into collector: LinkCollector) -> Bool {
-        // A second byte order mark.
-        if unsafe page.starts(with: [0xEF, 0xBB, 0xBF]) { return false }
-        var scanner = unsafe TagScanner(collector, page)
-        while scanner.index < page.count {
-            guard scanner.passText(), scanner.readMarkup() else { return false }
+    /// - Parameters:
+    ///   - page: UTF-8, or another encoding in which the bytes of ASCII mean ASCII.
+    ///   - isXML: Whether the page is XHTML, in which every element can end with `/>` and none has only text.
+    static func read(_ page: UnsafeBufferPointer<UInt8>, isXML: Bool = false, into collector: LinkCollector) {
+        var scanner = unsafe TagScanner(collector, page, isXML)
+        while let start = scanner.find(UInt8(ascii: "<")) {
+            scanner.index = start + 1
+            scanner.readMarkup()
         }
-        return MarkupLimits.isShallow(scanner.openMax, bytesCount: page.count)
     }
 
-    private init(_ collector: LinkCollector, _ bytes: UnsafeBufferPointer<UInt8>) {
+    private init(_ collector: LinkCollector, _ bytes: UnsafeBufferPointer<UInt8>, _ isXML: Bool) {
         self.collector = collector
         unsafe self.bytes = bytes
-        values = DecodedValues(capacity: bytes.count)
+        count = bytes.count
+        self.isXML = isXML
+        references = CharacterReferences(pageBytes: count)
         attributes.reserveCapacity(16)
-        open.reserveCapacity(64)
     }
+
+    private var isForeign: Bool { isXML || open.last?.kind == .foreign }
 
     // MARK: Markup
 
-    /// Goes to the next `<`.
-    private mutating func passText() -> Bool {
-        guard let end = find(UInt8(ascii: "<")) else { return false }
-        if part != .body, unsafe bytes[index..<end].contains(where: { !Self.isBlank($0) }) { part = .body }
-        index = end
-        return true
-    }
-
-    private mutating func readMarkup() -> Bool {
-        switch byte(1) {
-        case UInt8(ascii: "/"): readEndTag()
+    private mutating func readMarkup() {
+        switch byte(0) {
         case UInt8(ascii: "!"): passDeclaration()
-        case UInt8(ascii: "?"): passInstruction()
-        case let first: Self.isLetter(first) && readStartTag()
+        case UInt8(ascii: "?"): pass(through: isXML ? "?>" : ">")
+        case UInt8(ascii: "/"):
+            index += 1
+            if byte(0).isLetter { readEndTag() } else { pass(through: ">") }
+        case let first:
+            if first.isLetter { readStartTag() }
         }
     }
 
-    private mutating func readEndTag() -> Bool {
-        guard Self.isLetter(byte(2)) else { return false }
-        index += 2
-        guard let name = readName() else { return false }
-        passBlanks()
-        guard byte(0) == UInt8(ascii: ">") else { return false }
-        index += 1
-        if open.last == name { open.removeLast() }
-        return true
-    }
-
-    private mutating func passInstruction() -> Bool {
-        guard Self.isLetter(byte(2)), let end = find(UInt8(ascii: ">")) else { return false }
-        index = end + 1
-        return true
-    }
-
-    private mutating func passDeclaration() -> Bool {
-        if byte(2) == UInt8(ascii: "-"), byte(3) == UInt8(ascii: "-") { return passComment() }
-        guard let end = find(UInt8(ascii: ">")) else { return false }
-        let words = unsafe bytes[(index + 2)..<end]
-        let isDoctype = unsafe words.prefix(7).lazy.map { $0 | 0x20 }.elementsEqual("doctype".utf8)
-        let areQuotesClosed = unsafe words.count { $0 == UInt8(ascii: "\"") }.isMultiple(of: 2)
-        guard isDoctype, areQuotesClosed, unsafe !words.contains(UInt8(ascii: "'")),
-            unsafe !words.contains(UInt8(ascii: "["))
-        else {
-            return false
+    private mutating func passDeclaration() {
+        if matches("!--") {
+            passComment()
+        } else if isForeign, matches("![CDATA[") {
+            pass(through: "]]>")
+        } else {
+            pass(through: ">")
         }
-        index = end + 1
-        return true
     }
 
-    private mutating func passComment() -> Bool {
-        index += 4
-        // An end right here is one for some readers only.
-        if byte(0) == UInt8(ascii: ">") || byte(0) == UInt8(ascii: "-") && byte(1) == UInt8(ascii: ">") { return false }
+    private mutating func passComment() {
+        index += 3
+        if !isXML, matches(">") || matches("->") { return pass(through: ">") }
         while let dash = find(UInt8(ascii: "-")) {
-            index = dash + 1
-            guard byte(0) == UInt8(ascii: "-") else { continue }
-            if byte(1) == UInt8(ascii: "!"), byte(2) == UInt8(ascii: ">") { return false }
-            if byte(1) == UInt8(ascii: ">") {
-                index += 2
-                return true
-            }
-        }
-        return false
-    }
-
-    // MARK: Start tags
-
-    private mutating func readStartTag() -> Bool {
-        index += 1
-        guard let name = readName(), readAttributes() else { return false }
-        let isClosed = byte(0) == UInt8(ascii: "/")
-        index += isClosed ? 2 : 1
-        if !isClosed, !Self.isVoid(name) {
-            open.append(name)
-            openMax = max(openMax, open.count)
-        }
-        return tell(name, isClosed: isClosed)
-    }
-
-    private mutating func tell(_ name: Word, isClosed: Bool) -> Bool {
-        switch name {
-        case "html", "head", "body":
-            guard !isClosed, mayHaveAttributes(name) else { return false }
-            part = name == "body" ? .body : part == .prologue ? .head : part
-        case "script", "style":
-            if part == .prologue { part = .head }
-            collector.start(name, attributes)
-            return isClosed || passRawText(of: name)
-        case "title" where collector.lacksTitle:
-            collector.start(name, attributes)
-            return !isClosed && readTitle()
-        case "textarea", "xmp", "iframe", "noembed", "noframes", "plaintext":
-            return false
-        case "meta", "link", "base":
-            if part == .prologue { part = .head }
-        default:
-            part = .body
-        }
-        if !attributes.isEmpty { collector.start(name, attributes) }
-        return true
-    }
-
-    /// Whether it is plain that `<html>`, `<head>` or `<body>` is the first, or that it does not matter.
-    private func mayHaveAttributes(_ name: Word) -> Bool {
-        guard attributes.contains(where: { $0.name == "id" }) else { return true }
-        switch name {
-        case "html": return part == .prologue
-        case "body": return part != .body
-        default: return false
-        }
-    }
-
-    /// Goes to the end tag of a script or a style sheet.
-    private mutating func passRawText(of name: Word) -> Bool {
-        // What is a tag at the very beginning is one for libxml2 here too.
-        if byte(0) == UInt8(ascii: "<"), Self.isLetter(byte(1)) { return false }
-        let start = index
-        while let end = find(UInt8(ascii: "<")) {
-            index = end
-            if byte(1) == UInt8(ascii: "/") {
-                index = end + 2
-                let found = Self.isLetter(byte(0)) ? readName() : nil
-                index = end
-                if found == name { return true }
-                // The end tag of another element whose name begins alike ends the text for libxml2.
-                if end == start || found.map({ $0.hasPrefix(name) }) ?? false { return false }
-            }
+            index = dash
+            if matches("-->") || !isXML && matches("--!>") { return pass(through: ">") }
             index += 1
         }
-        return false
+        index = count
     }
 
-    /// Reads the text of a title, and its end tag.
-    private mutating func readTitle() -> Bool {
-        if part == .prologue { part = .head }
-        guard let end = find(UInt8(ascii: "<")) else { return false }
-        let text = unsafe bytes[index..<end]
-        index = end + 2
-        guard byte(-1) == UInt8(ascii: "/"), Self.isLetter(byte(0)), readName() == "title" else { return false }
-        index = end
-        // References are for libxml2, and so are the pieces in which it tells a long text and what it leaves out.
-        if unsafe text.count < 1000, unsafe !text.contains(where: Self.isForLibrary) {
-            unsafe collector.text(UnsafeBufferPointer(rebasing: text))
+    private mutating func readEndTag() {
+        let name = readName()
+        guard readAttributes() != nil else { return }
+        close(name)
+    }
+
+    private mutating func readStartTag() {
+        let name = readName()
+        guard let isClosed = readAttributes() else { return }
+        if open.last?.kind == .foreign,
+            Self.endsForeign(name) || name == "font" && attributes.contains(where: \.isOfFont)
+        {
+            while open.last?.kind == .foreign { open.removeLast() }
+        }
+        if inertCount == 0, !attributes.isEmpty { collector.start(name, attributes) }
+        if isForeign {
+            if !isClosed, !isXML { enterForeign(name) }
         } else {
-            guard unsafe HTMLReader.readByLibrary(Array("<p>".utf8) + text + Array("</p>".utf8), into: collector) else {
-                return false
+            enter(name, isClosed: isClosed)
+        }
+    }
+
+    // MARK: Elements
+
+    private mutating func enter(_ name: Word, isClosed: Bool) {
+        switch name {
+        case "svg", "math": if !isClosed { open.append(Context(name: name, kind: .foreign)) }
+        case "template":
+            let isPart =
+                attributes.value("shadowrootmode").map { ["open", "closed"].contains($0.lowercased()) } ?? false
+            open.append(Context(name: name, kind: isPart ? .template : .inertTemplate))
+            inertCount += isPart ? 0 : 1
+        case "script": passScript()
+        case "title", "textarea", "style", "xmp", "iframe", "noembed", "noframes": passText(of: name)
+        case "plaintext": index = count
+        default: break
+        }
+    }
+
+    private mutating func enterForeign(_ name: Word) {
+        switch name {
+        case "svg", "math": open.append(Context(name: name, kind: .foreign))
+        case "foreignobject", "desc", "title":
+            if open.last?.name == "svg" { open.append(Context(name: name, kind: .integration)) }
+        case "mi", "mo", "mn", "ms", "mtext":
+            if open.last?.name == "math" { open.append(Context(name: name, kind: .integration)) }
+        case "annotation-xml":
+            let encoding = attributes.value("encoding")?.lowercased()
+            if encoding == "text/html" || encoding == "application/xhtml+xml" {
+                open.append(Context(name: name, kind: .integration))
+            }
+        default: break
+        }
+    }
+
+    /// Closes the innermost open element with this name, and what is open in it, but no template around it.
+    private mutating func close(_ name: Word) {
+        if open.last?.kind == .foreign, name == "p" || name == "br" {
+            while open.last?.kind == .foreign { open.removeLast() }
+        }
+        for place in open.indices.reversed() {
+            if open[place].name == name {
+                inertCount -= open[place].kind == .inertTemplate ? 1 : 0
+                open.removeSubrange(place...)
+                return
+            }
+            if open[place].kind == .template || open[place].kind == .inertTemplate { return }
+        }
+    }
+
+    /// Goes to the end tag of an element that has only text.
+    private mutating func passText(of name: Word) {
+        while !isAtEndTag(of: name) {
+            guard let next = find(UInt8(ascii: "<"), from: index + 1) else {
+                index = count
+                return
+            }
+            index = next
+        }
+    }
+
+    /// Goes to the end tag of a script: within a comment, a script in it has an end tag of its own.
+    private mutating func passScript() {
+        var isComment = false
+        var isNested = false
+        while index < count {
+            if isAtEndTag(of: "script") {
+                if !isNested { return }
+                isNested = false
+                index += 2
+            } else if !isComment, matches("<!--") {
+                isComment = true
+                // Its two dashes may be those of its end.
+                index += 2
+            } else if isComment, matches("-->") {
+                (isComment, isNested) = (false, false)
+                index += 3
+            } else if isComment, !isNested, isAtTag(of: "script", after: "<") {
+                isNested = true
+                index += 1
+            } else {
+                index += 1
+                let mark = isComment ? nil : find(UInt8(ascii: "<"))
+                if !isComment { index = mark ?? count }
             }
         }
-        collector.end("title")
-        return readEndTag()
     }
 
-    /// Reads attributes up to the end of the tag, which is then at `index`.
-    private mutating func readAttributes() -> Bool {
+    private func isAtEndTag(of name: Word) -> Bool { isAtTag(of: name, after: "</") }
+
+    private func isAtTag(of name: Word, after mark: StaticString) -> Bool {
+        guard matches(mark) else { return false }
+        var found = Word()
+        var end = index + mark.utf8CodeUnitCount
+        while end < count, unsafe !Self.endsName(bytes[end]) {
+            unsafe found.append(bytes[end])
+            end += 1
+            if end - index > 16 { return false }
+        }
+        return found == name && end < count
+    }
+
+    // MARK: Attributes
+
+    /// Reads the attributes and the end of a tag.
+    ///
+    /// - Returns: Whether it ends with `/>`, or nil if the page ends first, which makes it no tag.
+    private mutating func readAttributes() -> Bool? {
         attributes.removeAll(keepingCapacity: true)
-        var count = 0
-        var unquotedCount = 0
+        references.clear()
         while true {
             passBlanks()
-            let first = byte(0)
-            if first == UInt8(ascii: ">") { return true }
-            if first == UInt8(ascii: "/") { return byte(1) == UInt8(ascii: ">") }
-            count += 1
-            guard count <= MarkupLimits.attributesMax / 8, Self.isLetter(first), let name = readName() else {
+            guard index < count else { return nil }
+            if byte(0) == UInt8(ascii: ">") {
+                index += 1
                 return false
             }
-            passBlanks()
-            guard byte(0) == UInt8(ascii: "=") else {
-                // Another one of the same name would have no value either.
-                if Self.matters(name) { return false }
-                continue
+            if byte(0) == UInt8(ascii: "/") {
+                index += 1
+                guard byte(0) == UInt8(ascii: ">"), index < count else { continue }
+                index += 1
+                return true
             }
-            index += 1
+            let name = readAttributeName()
             passBlanks()
-            let quote = byte(0)
-            let start: Int
-            let end: Int
-            if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
-                start = index + 1
-                guard let close = find(quote, from: start) else { return false }
-                end = close
-                index = end + 1
-            } else {
-                start = index
-                while unsafe index < bytes.count, unsafe !Self.isBlank(bytes[index]),
-                    unsafe bytes[index] != UInt8(ascii: ">")
-                { index += 1 }
-                end = index
-                unquotedCount += end - start
-                guard end > start, unquotedCount < MarkupLimits.attributesMax / 2 else { return false }
+            var value = unsafe UnsafeBufferPointer(rebasing: bytes[index..<index])
+            if byte(0) == UInt8(ascii: "=") {
+                index += 1
+                guard let written = unsafe readValue() else { return nil }
+                unsafe value = unsafe written
             }
             // The first of a name counts.
-            guard Self.matters(name), !attributes.contains(where: { $0.name == name }) else { continue }
-            guard let value = unsafe values.decoded(UnsafeBufferPointer(rebasing: bytes[start..<end])) else {
-                return false
+            if Self.matters(name), !attributes.contains(where: { $0.name == name }) {
+                unsafe attributes.append(Attribute(name: name, value: references.decoded(value)))
             }
-            unsafe attributes.append(Attribute(name: name, value: value))
         }
+    }
+
+    private mutating func readValue() -> UnsafeBufferPointer<UInt8>? {
+        passBlanks()
+        var start = index
+        let quote = byte(0)
+        if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+            start += 1
+            guard let end = find(quote, from: start) else {
+                index = count
+                return nil
+            }
+            index = end + 1
+            return unsafe UnsafeBufferPointer(rebasing: bytes[start..<end])
+        }
+        while index < count, unsafe bytes[index] != UInt8(ascii: ">"), unsafe !Self.isBlank(bytes[index]) {
+            index += 1
+        }
+        return unsafe UnsafeBufferPointer(rebasing: bytes[start..<index])
+    }
+
+    private mutating func readName() -> Word {
+        var name = Word()
+        while index < count, unsafe !Self.endsName(bytes[index]) {
+            unsafe name.append(bytes[index])
+            index += 1
+        }
+        return name
+    }
+
+    /// A name may begin with `=`.
+    private mutating func readAttributeName() -> Word {
+        var name = Word()
+        repeat {
+            unsafe name.append(bytes[index])
+            index += 1
+        } while unsafe index < count && bytes[index] != UInt8(ascii: "=") && !Self.endsName(bytes[index])
+        return name
     }
 
     // MARK: Bytes
 
-    /// A name of letters, digits, `:`, `-`, `_` and `.`, its letters in lower case; nil where it is longer than names are.
-    private mutating func readName() -> Word? {
-        var name = Word.Builder()
-        while unsafe index < bytes.count, unsafe bytes[index].isInName {
-            unsafe name.append(bytes[index])
+    private mutating func passBlanks() {
+        while index < count, unsafe Self.isBlank(bytes[index]) { index += 1 }
+    }
+
+    /// Goes behind the next such text, or to the end of the page.
+    private mutating func pass(through text: StaticString) {
+        while let next = unsafe find(text.utf8Start[0]) {
+            index = next
+            if matches(text) {
+                index += text.utf8CodeUnitCount
+                return
+            }
             index += 1
         }
-        return name.count <= 64 ? name.word : nil
+        index = count
     }
 
-    private mutating func passBlanks() {
-        while unsafe index < bytes.count, unsafe Self.isBlank(bytes[index]) { index += 1 }
-    }
+    /// The byte at an offset from the next one, or 0 after the end.
+    private func byte(_ offset: Int) -> UInt8 { index + offset < count ? unsafe bytes[index + offset] : 0 }
 
-    /// The byte at an offset from the next one; 0 after the end.
-    private func byte(_ offset: Int) -> UInt8 { unsafe index + offset < bytes.count ? bytes[index + offset] : 0 }
+    private func matches(_ text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        return index + length <= count && (0..<length).allSatisfy { unsafe bytes[index + $0] == text.utf8Start[$0] }
+    }
 
     private func find(_ byte: UInt8, from start: Int? = nil) -> Int? {
         let start = start ?? index
-        guard unsafe start < bytes.count, let base = unsafe bytes.baseAddress,
-            let found = unsafe memchr(base + start, Int32(byte), bytes.count - start)
+        guard start < count, let base = unsafe bytes.baseAddress,
+            let found = unsafe memchr(base + start, Int32(byte), count - start)
         else { return nil }
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D || byte == 0x0C
     }
 
-    /// Whether a byte of a title begins a reference or is a part of a character that XML does not have: U+FFFE and U+FFFF
-    /// begin with EF.
-    private static func isForLibrary(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: "&") || byte == 0xEF || byte < 0x20 && !isBlank(byte)
+    private static func endsName(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") || isBlank(byte)
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
-
-    /// Whether an attribute is one that `LinkCollector` looks at.
+    /// Whether an attribute is one that `LinkCollector` or the scanner looks at.
     private static func matters(_ name: Word) -> Bool {
         switch name {
         case "class", "title", "style": false
-        case "id", "href", "name", "rel", "src", "srcset", "poster", "data", "cite", "type", "http-equiv", "content":
+        case "id", "href", "name", "rel", "src", "srcset", "poster", "data", "cite", "type", "http-equiv", "content",
+            "charset", "srcdoc", "xlink:href", "encoding", "shadowrootmode", "color", "face", "size":
             true
         default: false
         }
     }
 
-    /// Whether an element never has content, nor an end tag.
-    private static func isVoid(_ name: Word) -> Bool {
+    /// Whether an element of HTML ends SVG and MathML around it.
+    private static func endsForeign(_ name: Word) -> Bool {
         switch name {
-        case "area", "base", "br", "col", "frame", "hr", "img", "input", "link", "meta", "param": true
+        case "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1",
+            "h2", "h3", "h4", "h5", "h6", "head", "hr", "i", "img", "li", "listing", "menu", "meta", "nobr", "ol", "p",
+            "pre", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "table", "tt", "u", "ul", "var":
+            true
         default: false
         }
     }
+}
+
+extension Attribute {
+    /// Whether a `<font>` with this attribute is one of HTML.
+    fileprivate var isOfFont: Bool { name == "color" || name == "face" || name == "size" }
 }

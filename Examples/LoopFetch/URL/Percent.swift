@@ -50,14 +50,14 @@ enum Percent {
         }
     }
 
-    /// Whether a host may hold this byte: all but what the WHATWG standard forbids. Beyond ASCII is for IDNA.
-    static func isHost(_ byte: UInt8) -> Bool { byte >= 0x80 || has(byte, host) }
+    /// Whether a host may hold this byte: all of ASCII but what the WHATWG standard forbids.
+    static func isHost(_ byte: UInt8) -> Bool { has(byte, host) }
 
     private typealias Table = (UInt64, UInt64)
 
     private static let unreserved = table("-._~", lettersAndDigits: true)
     private static let path = table("-._~!$&'()*+,;=:@%[]^|/", lettersAndDigits: true)
-    private static let query = table("-._~!$&'()*+,;=:@%[]^|/?\\`{}", lettersAndDigits: true)
+    private static let query = table("-._~!$&()*+,;=:@%[]^|/?\\`{}", lettersAndDigits: true)
     private static let userInfo = table("-._~!$&'()*+,;=:%", lettersAndDigits: true)
     private static let host = table("-._~!$&'()*+,;=`{}\"", lettersAndDigits: true)
 

@@ -34,7 +34,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: Why it is none.
     public init(_ text: String) throws(WebURLError) {
-        var builder = WebURLBuilder(text)
+        var builder = WebURLBuilder(text.utf8)
         self = try builder.resolve(against: nil)
     }
 
@@ -43,6 +43,17 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter reference: An absolute URL, or any relative form: `//host/x`, `/x`, `x`, `../x`, `?q`, `#f`, empty.
     /// - Throws: `otherScheme` for `mailto:` and the like; else why the result would be no URL.
     public func resolve(_ reference: String) throws(WebURLError) -> WebURL {
+        try resolve(reference, charset: .utf8)
+    }
+
+    /// - Parameter charset: The encoding of the page, in which the query is sent.
+    func resolve(_ reference: String, charset: Charset) throws(WebURLError) -> WebURL {
+        var builder = WebURLBuilder(reference.utf8, charset: charset)
+        return try builder.resolve(against: self)
+    }
+
+    /// - Parameter reference: Bytes of a header. Those beyond ASCII are sent as they are.
+    func resolve(bytes reference: [UInt8]) throws(WebURLError) -> WebURL {
         var builder = WebURLBuilder(reference)
         return try builder.resolve(against: self)
     }

@@ -6,10 +6,13 @@ struct WebURLBuilder {
     private let reference: [UInt8]
     private var output: [UInt8] = []
     private var layout = WebURL.Layout(isSecure: false, port: 80)
+    private let charset: Charset
 
-    init(_ text: String) {
-        self.text = text
-        reference = Self.trim(text)
+    /// - Parameter charset: The encoding in which the query is sent.
+    init(_ bytes: some Collection<UInt8>, charset: Charset = .utf8) {
+        text = String(decoding: bytes, as: UTF8.self)
+        reference = Self.trim(bytes)
+        self.charset = charset
     }
 
     /// - Parameter base: What a relative reference is relative to; nil where it has to be absolute.
@@ -70,8 +73,10 @@ struct WebURLBuilder {
         var host = rest
         rest = stop
         if let at = reference[host..<stop].lastIndex(of: UInt8(ascii: "@")) {
-            appendEncoded(host..<at, .userInfo)
-            output.append(UInt8(ascii: "@"))
+            if host < at, reference[host..<at] != [UInt8(ascii: ":")] {
+                appendEncoded(reference[host..<at], .userInfo)
+                output.append(UInt8(ascii: "@"))
+            }
             host = at + 1
         }
         var hostEnd = stop
@@ -107,20 +112,21 @@ struct WebURLBuilder {
             output += "[\(address.description)]".utf8
             return
         }
+        var name: [UInt8] = []
         var index = host.startIndex
         while index < host.endIndex {
-            var byte = host[index]
+            let byte = host[index]
             index += 1
             if byte == UInt8(ascii: "%") {
                 guard let decoded = Percent.decoded(host, at: index - 1) else { throw .badHost(text) }
-                byte = decoded
+                name.append(decoded)
                 index += 2
+            } else {
+                name.append(byte)
             }
-            if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) { byte |= 0x20 }
-            guard Percent.isHost(byte) else { throw .badHost(text) }
-            output.append(byte)
         }
-        guard String(validating: output[layout.hostStart...], as: UTF8.self) != nil else { throw .badHost(text) }
+        guard let ascii = HostName.ascii(name), ascii.allSatisfy(Percent.isHost) else { throw .badHost(text) }
+        output += ascii
     }
 
     /// - Parameter directory: The base's path, of which everything after the last slash is replaced.
@@ -147,7 +153,7 @@ struct WebURLBuilder {
             var stop = index
             while stop < end, !isSlash(reference[stop]) { stop += 1 }
             let segmentStart = output.count
-            appendEncoded(index..<stop, .path)
+            appendEncoded(reference[index..<stop], .path)
             let isLast = stop == end
             switch output[segmentStart...] {
             case [UInt8(ascii: ".")]:
@@ -171,18 +177,16 @@ struct WebURLBuilder {
 
     private mutating func appendQuery(_ start: Int, _ end: Int) {
         output.append(UInt8(ascii: "?"))
-        appendEncoded((start + 1)..<end, .query)
+        appendEncoded(charset.encode(query: reference[(start + 1)..<end]), .query)
     }
 
     /// Percent-encodes what needs it, decodes what does not, and writes hexadecimal digits in upper case.
-    private mutating func appendEncoded(_ range: Range<Int>, _ part: Percent.Part) {
-        var index = range.lowerBound
-        while index < range.upperBound {
-            let byte = reference[index]
+    private mutating func appendEncoded(_ bytes: ArraySlice<UInt8>, _ part: Percent.Part) {
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
             index += 1
-            if byte == UInt8(ascii: "%"), index + 1 < range.upperBound,
-                let decoded = Percent.decoded(reference[...], at: index - 1)
-            {
+            if byte == UInt8(ascii: "%"), let decoded = Percent.decoded(bytes, at: index - 1) {
                 if Percent.isUnreserved(decoded) {
                     output.append(decoded)
                 } else {
@@ -220,8 +224,8 @@ struct WebURLBuilder {
     }
 
     /// Without spaces and control characters at both ends, and without tabs and line ends anywhere.
-    private static func trim(_ text: String) -> [UInt8] {
-        var bytes = Array(text.utf8)
+    private static func trim(_ text: some Collection<UInt8>) -> [UInt8] {
+        var bytes = Array(text)
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }
         if let first = bytes.first, first <= 0x20 {
             bytes.removeSubrange(..<(bytes.firstIndex { $0 > 0x20 } ?? bytes.endIndex))

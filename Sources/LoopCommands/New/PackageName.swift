@@ -26,9 +26,10 @@ struct PackageName: Equatable, CustomStringConvertible {
     /// The modules of the package Loop that do not begin with its name, and of the toolchain. A package that depends on Loop
     /// cannot have another module of the same name.
     static let modules: Set<String> = [
-        "CBOR", "CCMarkGFM", "CCurl", "CGuardedMemory", "CHTTPD", "CLinux", "CMemory", "CMeter", "CPQ", "CSQLite",
-        "CXML2", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "HTTPServer", "Linux", "NewLoop", "Observation",
-        "PostgreSQL", "SQLite", "Swift", "Synchronization", "TestDatabase", "TestFolders", "XCTest", "ZLib", "ZMQ",
+        "CBOR", "CCMarkGFM", "CCurl", "CGuardedMemory", "CGumbo", "CHTTPD", "CIDN", "CLinux", "CMemory", "CMeter",
+        "CPQ", "CSQLite", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "HTTPServer", "Linux", "NewLoop",
+        "Observation", "PostgreSQL", "SQLite", "Swift", "Synchronization", "TestDatabase", "TestFolders", "XCTest",
+        "ZLib", "ZMQ",
     ]
 
     /// What begins with a capital letter in the code of a new package, besides its own name.

@@ -45,13 +45,25 @@ import Testing
             ])
     }
 
-    @Test func `places in files and in pages that were cut are not known`() {
+    @Test func `places in files are not known`() {
+        let lines = broken(["http://h/": .page(links: ["a.pdf#page=3"]), "http://h/a.pdf": .file])
+        #expect(lines == [])
+    }
+
+    @Test func `a page that was not read whole is an entry, and its links are checked`() {
         let lines = broken([
-            "http://h/": .page(links: ["a.pdf#page=3", "long.html#end"]),
-            "http://h/a.pdf": .file,
-            "http://h/long.html": .page(links: ["gone.html"], anchors: [], isCut: true),
+            "http://h/": .page(links: ["long.html#end", "long.html"]),
+            "http://h/long.html": .page(links: ["gone.html"], unread: "not read whole: cut short"),
         ])
-        #expect(lines == ["/gone.html 404 < /long.html"])
+        #expect(lines == ["/gone.html 404 < /long.html", "/long.html 200 not read whole: cut short < /"])
+    }
+
+    @Test func `a start that is no page is broken, and so is what it redirects to`() {
+        #expect(broken(["http://h/": .file]) == ["/ 200 no page"])
+        #expect(broken(["http://h/": .redirect("http://h/a.pdf"), "http://h/a.pdf": .file]) == ["/ 200 no page"])
+        let ignoring = CheckSettings.site { $0.ignored = ["/a"] }
+        #expect(broken(["http://h/": .redirect("http://h/a")], ignoring) == ["/ 301 redirect to what is ignored"])
+        #expect(broken(["http://h/": .page(links: [], unread: "not read: not text")]) == ["/ 200 not read: not text"])
     }
 
     @Test func `an error without an answer has no status`() {

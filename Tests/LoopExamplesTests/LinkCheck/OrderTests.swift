@@ -33,7 +33,7 @@ import Testing
         replies["http://h/"] = .page(
             links: ["p0.html", "p1.html", "r0", "r1", "long0", "long3", "long4#a1", "r5#a2", "r7#a3"])
         replies["http://h/long14"] = .page(links: ["p3.html#a9"])
-        replies["http://h/cut.html"] = .page(links: links(), isCut: true)
+        replies["http://h/cut.html"] = .page(links: links(), unread: "not read whole")
         replies["http://h/f.png"] = .file
         replies["http://h/down"] = .failure("timed out")
         replies["http://other/p3.html"] = .status(500)

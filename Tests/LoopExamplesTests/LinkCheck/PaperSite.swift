@@ -6,7 +6,7 @@ import LoopCore
 /// A web site on paper: what each URL answers, and a check of it without network, in any order.
 struct PaperSite {
     enum Reply {
-        case page(links: [String], anchors: Set<String> = [], isCut: Bool = false)
+        case page(links: [String], anchors: Set<String> = [], unread: String? = nil)
         case file
         case status(Int)
         case redirect(String, status: Int = 301)
@@ -21,7 +21,7 @@ struct PaperSite {
     /// The events that a worker sends for a job.
     func events(for job: FetchJob) -> [LinkCheck.Event] {
         switch replies[job.url] ?? .status(404) {
-        case .page(let links, let anchors, let isCut):
+        case .page(let links, let anchors, let unread):
             guard job.isPageWanted else {
                 return [.fetched(target: job.target, answer: LinkCheck.Answer(status: 200))]
             }
@@ -29,7 +29,7 @@ struct PaperSite {
             var events: [LinkCheck.Event] = contents.dropLast().enumerated().map {
                 .part(target: job.target, number: $0.offset, content: $0.element)
             }
-            let answer = LinkCheck.Answer(status: 200, page: contents.last, isCut: isCut)
+            let answer = LinkCheck.Answer(status: 200, page: contents.last, unread: unread)
             events.append(.fetched(target: job.target, answer: answer))
             return events
         case .file: return [.fetched(target: job.target, answer: LinkCheck.Answer(status: 200))]
@@ -42,7 +42,7 @@ struct PaperSite {
     }
 
     static func lines(_ url: String, _ links: [String], _ anchors: Set<String>, base: String) -> PageLines {
-        var page = ParsedPage(baseURL: url)
+        var page = ParsedPage()
         page.anchors = anchors
         var known: Set<ParsedPage.Link> = []
         for link in links {
@@ -51,7 +51,7 @@ struct PaperSite {
                 let found = ParsedPage.Link(target: target.string, fragment: target.fragment)
                 if known.insert(found).inserted { page.links.append(found) }
             } catch {
-                page.malformedLinks.append(.init(reference: link, reason: error.description))
+                page.malformedLinks.append(link)
             }
         }
         return PageLines(page, base: base)

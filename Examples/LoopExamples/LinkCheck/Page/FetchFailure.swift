@@ -22,6 +22,7 @@ struct FetchFailure: RetryAdvice, Equatable {
     }
 
     init(_ error: FetchError) {
+        status = error.status
         reason = Self.words(error)
         isTransient = error.isTransient
     }
@@ -41,7 +42,9 @@ struct FetchFailure: RetryAdvice, Equatable {
         case .timedOut: "timed out"
         case .tls: "no secure connection"
         case .tooManyRedirects: "too many redirects"
+        case .noHTTP: "no HTTP answer"
         case .bodyTooLarge: "body too large"
+        case .unreadableBody: "not read: \(error.reason)"
         case .cancelled, .unavailable: "could not be fetched"
         case .other(let number): "libcurl error \(number)"
         }

@@ -30,19 +30,40 @@ struct PageCheck: Sendable {
             // A server that cannot answer a HEAD may answer anything. One that asks to wait is believed.
             let isTrusted = response.status < 400 || response.status == 429
             if isTrusted, !(isPage && job.isPageWanted) { return response }
-        } catch let failure as FetchFailure where failure.reason == "connection lost" {
-            // The same, by closing the connection.
+        } catch let failure as FetchFailure where Self.signsOfNoHEAD.contains(failure.reason) {
+            // The same, by closing the connection or saying nothing.
         }
         return try await fetch(.get)
     }
 
+    private static let signsOfNoHEAD: Set<String?> = ["connection lost", "timed out", "no HTTP answer"]
+
     private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
+        let response = try await fetch(request(method))
+        guard response.setsCookie, response.location != nil else { return response }
+        // A server that wants its cookie back may lead to the same URL again, directly or by a detour.
+        var withCookies = request(method)
+        withCookies.redirectsMax = Int(LinkCheckState.hopsMax)
+        withCookies.keepsCookies = true
+        do {
+            let end = try await fetch(withCookies)
+            return end.finalURL == response.finalURL && end.location == nil ? end : response
+        } catch is FetchFailure {
+            return response
+        }
+    }
+
+    private func request(_ method: FetchRequest.Method) -> FetchRequest {
         var request = FetchRequest(job.url, method: method)
         request.timeout = .milliseconds(job.limits.timeoutMilliseconds)
         request.connectTimeout = min(request.connectTimeout, request.timeout)
         request.bodyBytesMax = job.limits.bodyBytesMax
         request.redirectsMax = 0
         request.wantedContentTypes = job.isPageWanted ? pageTypes : []
+        return request
+    }
+
+    private func fetch(_ request: FetchRequest) async throws -> FetchResponse {
         do {
             return try await SharedFetchers.shared.fetcher(userAgent: job.limits.userAgent).fetch(request)
         } catch  where error.code == .cancelled && Task.isCancelled {
@@ -60,10 +81,13 @@ struct PageCheck: Sendable {
             return [.fetched(target: job.target, answer: LinkCheck.Answer(status: response.status, location: line))]
         }
         var answer = LinkCheck.Answer(status: response.status)
-        guard job.isPageWanted, (200..<300).contains(response.status), isPageType(response),
-            let url = try? WebURL(response.finalURL),
+        guard job.isPageWanted, (200..<300).contains(response.status) else {
+            return [.fetched(target: job.target, answer: answer)]
+        }
+        guard isPageType(response), let url = try? WebURL(response.finalURL),
             let page = PageParser.parse(response.body, contentType: parsedType(response), url: url)
         else {
+            answer.unread = "no page: \(response.mediaType ?? "no content type")"
             return [.fetched(target: job.target, answer: answer)]
         }
         let contents = PageLines(page, base: job.base).contents(bytesMax: Self.partBytesMax)
@@ -72,7 +96,13 @@ struct PageCheck: Sendable {
             events.append(.part(target: job.target, number: number, content: content))
         }
         answer.page = contents.last
-        answer.isCut = response.bodyTruncated
+        if response.bodyTruncated {
+            answer.unread = "not read whole: longer than \(job.limits.bodyBytesMax) bytes (see --body-limit)"
+        } else if response.status == 206 {
+            answer.unread = "not read whole: a part that was not asked for"
+        } else if let reason = page.unread {
+            answer.unread = "not read: \(reason)"
+        }
         events.append(.fetched(target: job.target, answer: answer))
         return events
     }
@@ -99,7 +129,10 @@ struct PageCheck: Sendable {
     private func isPageType(_ response: FetchResponse) -> Bool { pageTypes.contains(response.mediaType ?? "") }
 
     private func parsedType(_ response: FetchResponse) -> String? {
-        Self.plainTypes.contains(response.mediaType ?? "") ? "text/markdown" : response.contentType
+        guard Self.plainTypes.contains(response.mediaType ?? ""), let type = response.contentType else {
+            return response.contentType
+        }
+        return "text/markdown" + type.drop { $0 != ";" }
     }
 
     /// Whether the URL looks like a file that is no page, so that its header suffices.

@@ -26,7 +26,7 @@ struct PageLines {
                 targets.append((LinkCheckState.name(of: link.target, base: base), [fragment]))
             }
         }
-        for link in page.malformedLinks { others.append(Self.marked(LinkLines.malformed, link.reference)) }
+        for link in page.malformedLinks { others.append(Self.marked(LinkLines.malformed, link)) }
         for name in others where numbers.updateValue(0, forKey: name) == nil { targets.append((name, [""])) }
         lines = targets.flatMap { Self.lines($0.name, $0.fragments) }
     }

@@ -16,7 +16,6 @@ extension LinkReport {
             text += pages == 0 ? "\n" : ", linked from \(Self.count(pages, "page"))\n"
         }
         if !text.isEmpty { text += "\n" }
-        if cutPages > 0 { text += "\(Self.count(cutPages, "page")) longer than the body limit; see --body-limit\n" }
         return text + totals + "\n"
     }
 

@@ -23,13 +23,11 @@ struct LinkReport: Equatable {
     var links: Int
     var broken: [Broken] = []
     var redirects: [Redirect] = []
-    var cutPages: Int
     var seconds: Double
 
     init(_ state: LinkCheckState) {
         pages = state.pagesCount
         links = state.linksCount
-        cutPages = state.cutPagesCount
         seconds = state.seconds
         var reader = LinkReportReader(state)
         for number in 0..<UInt32(state.targets.count) { reader.read(number) }

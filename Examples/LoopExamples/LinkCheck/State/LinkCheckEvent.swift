@@ -17,14 +17,14 @@ extension LinkCheck {
         public var location: String?
         /// What the page says; nil where the answer is no page.
         public var page: PageContent?
-        /// Whether the page is longer than what was read of it, so that not all its anchors are known.
-        public var isCut = false
+        /// Why a page was not read, or not read whole, or why the answer is no page. It is nil if the page was read.
+        public var unread: String?
 
-        public init(status: Int, location: String? = nil, page: PageContent? = nil, isCut: Bool = false) {
+        public init(status: Int, location: String? = nil, page: PageContent? = nil, unread: String? = nil) {
             self.status = status
             self.location = location
             self.page = page
-            self.isCut = isCut
+            self.unread = unread
         }
     }
 

@@ -1,7 +1,7 @@
 // Stored packed: bytes and texts in place of many small values.
 extension LinkCheckState: Codable {
     private enum Key: String, CodingKey {
-        case settings, base, pages, links, broken, done, cut, first, last
+        case settings, base, pages, links, broken, done, first, last
         case names, targets, fragments, errors, anchors, linked, linkLists, queue, offered, taken, filesFrom, held,
             parts
     }
@@ -16,7 +16,6 @@ extension LinkCheckState: Codable {
         linksCount = try container.decode(Int.self, forKey: .links)
         brokenLinksCount = try container.decode(Int.self, forKey: .broken)
         doneCount = try container.decode(Int.self, forKey: .done)
-        cutPagesCount = try container.decode(Int.self, forKey: .cut)
         firstTime = try container.decodeIfPresent(Int64.self, forKey: .first)
         lastTime = try container.decodeIfPresent(Int64.self, forKey: .last)
         names = try container.decode(NameTable.self, forKey: .names)
@@ -54,7 +53,6 @@ extension LinkCheckState: Codable {
         try container.encode(linksCount, forKey: .links)
         try container.encode(brokenLinksCount, forKey: .broken)
         try container.encode(doneCount, forKey: .done)
-        try container.encode(cutPagesCount, forKey: .cut)
         try container.encodeIfPresent(firstTime, forKey: .first)
         try container.encodeIfPresent(lastTime, forKey: .last)
         try container.encode(names, forKey: .names)

@@ -57,6 +57,10 @@ extension LinkCheckState {
             } else if (200..<300).contains(answer.status) {
                 if let page = answer.page, isInScope(target), settings.pagesMax.map({ pagesCount < $0 }) ?? true {
                     read(target, page, answer)
+                } else if pagesCount == 0 {
+                    // Only the start and what it redirects to are known before the first page.
+                    let reason = Self.line(answer.unread ?? "no page")
+                    resolve(target, .broken, status: answer.status, detail: errors.intern(reason).number)
                 } else {
                     resolve(target, .file, status: answer.status)
                 }

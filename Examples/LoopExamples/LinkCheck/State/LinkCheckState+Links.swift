@@ -6,9 +6,8 @@ extension LinkCheckState {
     mutating func read(_ page: UInt32, _ content: LinkCheck.PageContent, _ answer: LinkCheck.Answer) {
         pagesCount += 1
         if let pagesMax = settings.pagesMax, pagesCount >= pagesMax { frontier.wantFilesOnly() }
-        if answer.isCut {
-            cutPagesCount += 1
-            resolve(page, .file, status: answer.status)
+        if let reason = answer.unread {
+            resolve(page, .broken, status: answer.status, detail: errors.intern(Self.line(reason)).number)
         } else {
             anchors.append(AnchorSet(bytes: content.anchors))
             resolve(page, .page, status: answer.status, detail: UInt32(anchors.count - 1))

@@ -12,6 +12,10 @@ extension LinkCheckState {
             parts[0] = Self.name(of: url, base: base)
         }
         let next = enqueued(parts[0], hops: min(targets[Int(target)].hops + 1, Self.hopsMax + 1))
+        if pagesCount == 0, targets[Int(next)].phase == .unchecked {
+            let error = errors.intern("redirect to what is ignored").number
+            return resolve(target, .broken, status: status, detail: error)
+        }
         resolve(
             target, parts.count > 1 && !parts[1].isEmpty ? .redirectToPlace : .redirect, status: status, detail: next)
     }

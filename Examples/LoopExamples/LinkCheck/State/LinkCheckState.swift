@@ -20,8 +20,6 @@ public struct LinkCheckState: Sendable {
     public internal(set) var brokenLinksCount = 0
     /// Targets whose kind is known.
     public internal(set) var doneCount = 0
-    /// Pages that were longer than what was read of them.
-    public internal(set) var cutPagesCount = 0
     /// Journaled times of the first and the last event.
     var firstTime: Int64?
     var lastTime: Int64?

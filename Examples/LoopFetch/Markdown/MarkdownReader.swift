@@ -1,0 +1,42 @@
+// Unsafe: HTML within a page is lent to its scanner for the call.
+
+/// Reads a Markdown page: its links, images and headings, and the HTML within it.
+struct MarkdownReader {
+    private let collector: LinkCollector
+    private var slugs = HeadingSlugs()
+    /// The text of the heading that is being read, or nil outside of headings.
+    private var heading: String?
+
+    static func read(_ page: String, into collector: LinkCollector) {
+        var reader = MarkdownReader(collector: collector)
+        MarkdownDocument(withoutFrontMatter(page)).forEachPiece { reader.add($0) }
+    }
+
+    private init(collector: LinkCollector) { self.collector = collector }
+
+    private mutating func add(_ piece: MarkdownDocument.Piece) {
+        switch piece {
+        case .link(let destination): collector.add(destination)
+        case .image(let source): collector.add(source)
+        case .headingStart: heading = ""
+        case .headingEnd:
+            if let text = heading.take(), let slug = slugs.next(for: text) { collector.addAnchor(slug) }
+        case .text(let text): heading?.append(text)
+        case .html(var markup):
+            // A piece is read for itself, so that a comment that is never closed hides nothing after it.
+            markup.withUTF8 { unsafe TagScanner.read($0, into: collector) }
+        }
+    }
+
+    /// The page without the YAML between two lines of `---` at its very beginning.
+    private static func withoutFrontMatter(_ page: String) -> String {
+        let lines = page.split(omittingEmptySubsequences: false) { $0.isNewline }
+        func isFence(_ line: Substring) -> Bool {
+            line.hasPrefix("---") && line.dropFirst(3).allSatisfy(\.isWhitespace)
+        }
+        guard let first = lines.first, isFence(first), let end = lines.dropFirst().firstIndex(where: isFence) else {
+            return page
+        }
+        return String(page[lines[end].endIndex...])
+    }
+}
