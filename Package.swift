@@ -271,7 +271,7 @@ let package = Package(
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(
             "LoopExamplesTests",
-            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire"],
+            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire", "NewLoop"],
             exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",

@@ -12,6 +12,8 @@ public struct Counter: LoopDefinition {
         case increment, decrement, reset
     }
 
+    public static let examples: [Event] = [.increment, .decrement, .reset]
+
     public static let name = "counter"
     public static let abstract = "A number that goes up and down: the smallest loop there is."
 

@@ -23,6 +23,10 @@ public struct Favourites: LoopDefinition {
         case close
     }
 
+    public static let examples: [Event] =
+        Movies.examples.map(Event.list) + MovieCard.examples.map(Event.card)
+        + [.open(Movies.Movie(id: 1, title: "Metropolis", year: 1927)), .close]
+
     public static let name = "favourites"
     public static let abstract = "A parent hears what happens in its child: films, one of them open, and favourites."
 

@@ -45,6 +45,12 @@ public enum MovieCard {
         case toggleFavourite
     }
 
+    /// One event of each case.
+    public static let examples: [Event] = [
+        .loaded(Facts(director: "Fritz Lang", country: "Germany")), .failed("connection refused"), .retry,
+        .toggleFavourite,
+    ]
+
     public static let reducer = Reducer<State, Event> { state, event in
         switch event {
         case .loaded(let facts): state.details = .known(facts)

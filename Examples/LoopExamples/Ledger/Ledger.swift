@@ -28,6 +28,11 @@ public struct Ledger: LoopDefinition {
         case hold(count: Int)
     }
 
+    public static let examples: [Event] = [
+        .deposit(number: 1, work: Work(milliseconds: 10)), .cancel(number: 2, deposit: 1), .begun(deposit: 1, slip: 7),
+        .booked(deposit: 1, slip: 7), .hold(count: 0),
+    ]
+
     /// How long a booking takes, and how often it fails.
     public struct Work: Codable, Equatable, Sendable {
         /// How long an attempt takes.

@@ -82,4 +82,13 @@ extension MovieSearch {
         /// The user wants the failed page again.
         case retry
     }
+
+    public static let examples: [Event] = [
+        .typed("metro"), .rested("metro"),
+        .loaded(
+            Movies.Answer(
+                batch: Movies.Batch(number: 1, count: 2), movies: [Movies.Movie(id: 1, title: "Metropolis", year: 1927)]
+            )),
+        .postponed("connection refused"), .failed("connection refused"), .more, .retry,
+    ]
 }

@@ -88,4 +88,9 @@ extension Movies {
         /// The user wants the failed page again.
         case retry
     }
+
+    public static let examples: [Event] = [
+        .loaded(Answer(batch: Batch(number: 1, count: 2), movies: [Movie(id: 1, title: "Metropolis", year: 1927)])),
+        .failed("connection refused"), .more, .retry,
+    ]
 }

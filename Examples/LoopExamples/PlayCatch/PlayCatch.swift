@@ -26,6 +26,8 @@ public struct PlayCatch: LoopDefinition {
         case throwToMachine, throwToPerson
     }
 
+    public static let examples: [Event] = [.throwToMachine, .throwToPerson]
+
     public static let name = "play-catch"
     public static let abstract = "A person and a machine throw a ball; the machine is a feedback."
 

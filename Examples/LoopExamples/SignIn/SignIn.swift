@@ -22,6 +22,11 @@ public struct SignIn: LoopDefinition {
         case submitFailed(String)
     }
 
+    public static let examples: [Event] = [
+        .typeName("ada"), .acceptTerms(true), .submit, .pausedTyping, .checked(isFree: true),
+        .checkFailed("connection refused"), .submitted(isWelcome: true), .submitFailed("connection refused"),
+    ]
+
     public static let name = "sign-in"
     public static let abstract = "A form whose user name is checked while it is typed, and that is submitted once."
 

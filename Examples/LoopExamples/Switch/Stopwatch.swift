@@ -12,6 +12,8 @@ public struct Stopwatch: LoopDefinition {
         case tick, reset
     }
 
+    public static let examples: [Event] = [.tick, .reset]
+
     public static let name = "stopwatch"
 
     public var initial = State()

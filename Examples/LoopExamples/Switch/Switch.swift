@@ -18,6 +18,9 @@ public struct Switch: LoopDefinition {
         case flip
     }
 
+    public static let examples: [Event] =
+        TrafficLight.examples.map(Event.light) + Stopwatch.examples.map(Event.stopwatch) + [.flip]
+
     public static let name = "switch"
     public static let abstract = "A traffic light or a stopwatch, one at a time; leaving one cancels its timers."
 

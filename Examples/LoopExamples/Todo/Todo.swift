@@ -23,6 +23,14 @@ public struct Todo: LoopDefinition {
         case syncFailed(Item, String)
     }
 
+    public static let examples: [Event] = {
+        let item = Item(id: 1, title: "milk", edit: 1)
+        return [
+            .typeTitle("milk"), .add, .rename(1, "oat milk"), .toggle(1), .syncAgain, .synced(item),
+            .syncFailed(item, "connection refused"),
+        ]
+    }()
+
     public static let name = "todo"
     public static let abstract = "Things to do, kept on a server: the oldest change first, one at a time."
 

@@ -26,6 +26,14 @@ public struct TokenRefresh: LoopDefinition {
         case refreshFailed(String)
     }
 
+    public static let examples: [Event] = {
+        let job = Job(call: 1, path: "/account", token: Token(1))
+        return [
+            .ask("/account"), .answered(job, .page("balance: 5")), .answered(job, .unauthorized),
+            .callFailed(job, "connection refused"), .refreshed(Token(2)), .refreshFailed("connection refused"),
+        ]
+    }()
+
     public static let name = "token-refresh"
     public static let abstract = "Many requests share one refresh of their token."
 

@@ -14,6 +14,8 @@ public struct TrafficLight: LoopDefinition {
         case next
     }
 
+    public static let examples: [Event] = [.next]
+
     public static let name = "traffic-light"
     public static let abstract = "Red, green, yellow, each for a second, for ever: one feedback for each colour."
 
