@@ -264,7 +264,10 @@ let package = Package(
             exclude: ["Transcripts"]),
         tests(
             "LoopNodeTestingTests",
-            ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "TestFolders"]),
+            [
+                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "LoopTesting",
+                "TestFolders",
+            ]),
         tests("LoopFetchTests", ["CCurl", "LoopFetch", "LoopWeb"]),
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
         tests(

@@ -52,11 +52,13 @@ private struct ChimeBench {
 
     init(
         _ definition: Chimes = Chimes(), replaying records: [Record] = [], at time: Int64 = 15_000,
-        note: CrashNote? = nil, reinterprets: Bool = false
+        note: CrashNote? = nil, reinterprets: Bool = false, acceptsClock: Bool = false
     ) throws {
         self.time = time
         self.records = records
         var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
+        var configuration = ReducerConfiguration()
+        configuration.acceptsClock = acceptsClock
         _ = try journal.append(records, through: UInt64(records.count))
         let recovery = try Recovery(
             definition, from: journal, coder: coder, reinterprets: reinterprets, note: note)
@@ -67,7 +69,7 @@ private struct ChimeBench {
         replayed.core.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
-            recovery, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(7 + records.count),
+            recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
             at: ReducerBench.moment(time))
         try turn()
     }
@@ -93,6 +95,11 @@ private struct ChimeBench {
         return try turn {
             $0.receive(.administration(request: 1, document[...]), from: ReducerBench.route(client), by: .unknown)
         }.answer(1)
+    }
+
+    mutating func listed() throws -> [ListedSchedule] {
+        guard case .schedules(let listed) = try ask(.schedules) else { return [] }
+        return listed
     }
 
     var runs: [String] { machine.state.runs }

@@ -105,6 +105,8 @@ public struct QuarantineRecord: Equatable, Sendable {
         case query = 3
         /// The definition's `answer` was running, on the state after the event.
         case answering = 4
+        /// The `failing` of a feedback was making an event of an effect's last failure.
+        case failing = 5
 
         /// The step as a noun phrase, for people.
         public var description: String {
@@ -113,6 +115,7 @@ public struct QuarantineRecord: Equatable, Sendable {
             case .reducing: "reduce"
             case .query: "a feedback's query"
             case .answering: "answer"
+            case .failing: "a feedback's failing"
             }
         }
     }
@@ -240,8 +243,11 @@ extension EventRecord {
             isLast: true, bytes: bytes)
     }
 
+    /// Whether it is what a feedback makes of an attempt that has taken too long: no session's entry, and it ends its effect.
+    public var isOfTimeout: Bool { isLast && session == .none && attempt != .none }
+
     /// Whether a timer sent the event: it is no session's entry, and ends its effect.
-    public var isOfTimer: Bool { isLast && session == .none && effect != nil }
+    public var isOfTimer: Bool { isLast && session == .none && effect != nil && attempt == .none }
 }
 
 /// An entry that was consumed without being applied, and the reason.

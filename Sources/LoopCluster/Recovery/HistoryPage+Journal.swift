@@ -136,7 +136,9 @@ extension Record {
     /// What kind of record it is, as it is shown.
     var kind: String {
         switch self {
-        case .event(let event): event.isOfTimer ? "timer fired" : event.run == nil ? "event" : "schedule ran"
+        case .event(let event):
+            event.isOfTimer
+                ? "timer fired" : event.isOfTimeout ? "timed out for good" : event.run == nil ? "event" : "schedule ran"
         case .scheduled: "scheduled"
         case .refused: "refused"
         case .completed: "completed"

@@ -116,6 +116,7 @@ extension ReducerCore {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
+        warnings += serviceWarnings
         if let (count, max) = connections, count > max - max / 10 {
             warnings.append("\(count) OF \(max) CONNECTIONS ARE OPEN: for one more, a silent one is ended")
         }

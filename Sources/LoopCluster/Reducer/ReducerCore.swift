@@ -40,6 +40,7 @@ public struct ReducerCore: Sendable {
     /// How often a definition was found not to be a function. In development alone.
     var impuritiesCount = 0
     var poison: PoisonWatch
+    var unserved = UnservedFeedbacks()
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
         context = TurnContext(
@@ -240,18 +241,6 @@ public struct ReducerCore: Sendable {
 
     // MARK: Time
 
-    private mutating func endTimedOutAttempts() {
-        while let late = dispatch.nextTimedOut(journaled.effects, at: context.now.monotonic) {
-            guard let owner = dispatch.owner(at: late.place) else { continue }
-            turn.count(.effectTimedOut)
-            let failures = journaled.effects[at: late.place].failures
-            end(late.effect, dispatch.outcomeOfTimeout(failures: failures, policy(of: late.effect)))
-            if !breaks(.timedOutWorkersAreTold) {
-                admission.members.command(.cancel(late.effect, late.attempt), to: owner.session)
-            }
-        }
-    }
-
     private mutating func takeFromTheSilent() {
         let now = context.now.monotonic
         guard let holdings = dispatch.silentHoldings(admission.members, journaled, at: now) else { return }
@@ -267,6 +256,7 @@ public struct ReducerCore: Sendable {
     private mutating func tickIfDue() {
         guard publication.beginTick(journaled.seq, context) else { return }
         tellSilence()
+        tellUnserved()
         let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
         for session in idle { retire(session, .idle) }
         for session in admission.members.keys.sorted() { sendTick(to: session, resend: false) }

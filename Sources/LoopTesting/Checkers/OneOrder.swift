@@ -35,7 +35,7 @@ struct OneOrder: Checker {
             consumed[session] = 0
         case .refused, .completed, .skipped, .attemptEnded, .sessionOwned, .sessionRetired, .epochBegun, .definition,
             .stateHash,
-            .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
+            .stateMarked, .markHash, .quarantined, .scheduled:
             break
         }
         if let (session, number) = record.entry { try consume(session, number) }

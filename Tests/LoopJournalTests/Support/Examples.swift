@@ -31,6 +31,11 @@ enum Examples {
             EventRecord(
                 seq: Seq(301), time: time, session: SessionID(9), number: 70_001, effect: nil, attempt: .none,
                 wantsSeq: true, wantsAnswer: true, bytes: [0x01])),
+        // What a feedback makes of an attempt that has taken too long.
+        .event(
+            EventRecord(
+                seq: Seq(302), time: time, session: .none, number: 0, effect: effect, attempt: attempt, wantsSeq: false,
+                isLast: true, bytes: [0x01])),
         .refused(
             RefusalRecord(session: SessionID(4), number: 12, reason: .stale, effect: effect, attempt: attempt)),
         .refused(

@@ -181,7 +181,8 @@ struct Dispatch: Sendable {
         var delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
         if failure.isFinal { delay = nil }
         if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }
-        return AttemptOutcome(.failed, retryIn: delay, message: failure.message, entry: entry)
+        let message = EffectFailure(.failed, message: failure.message).message
+        return AttemptOutcome(.failed, retryIn: delay, message: message, entry: entry)
     }
 
     /// An attempt that has taken too long; nil: there is none. It is to be ended.
@@ -198,9 +199,12 @@ struct Dispatch: Sendable {
     /// How an effect goes on whose attempt has taken too long.
     mutating func outcomeOfTimeout(failures: UInt32, _ policy: EffectPolicy) -> AttemptOutcome {
         let delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
-        let limit = policy.timeout.map { "\($0)" } ?? ""
-        return AttemptOutcome(.timedOut, retryIn: delay, message: "no end within \(limit)")
+        let failure = EffectFailure.timedOut(limit: policy.timeout ?? .zero)
+        return AttemptOutcome(.timedOut, retryIn: delay, message: failure.message)
     }
+
+    /// An attempt that has taken too long is looked at again in the next turn.
+    mutating func awaitTurn(_ late: AttemptDeadline) { deadlines.push(late) }
 
     private mutating func watchTimeout(
         of effect: EffectID, at place: Int, _ attempt: Attempt, _ table: FeedbackTable, _ context: TurnContext
@@ -260,7 +264,7 @@ struct Dispatch: Sendable {
 /// How an attempt has ended.
 struct AttemptOutcome: Equatable, Sendable {
     var cause: AttemptEnd.Cause
-    /// How long the effect waits until the next attempt; nil parks it.
+    /// How long the effect waits until the next attempt; nil: there is none.
     var retryIn: Duration?
     var message: String
     /// The entry that says so; nil: the reducer itself does.
@@ -272,6 +276,9 @@ struct AttemptOutcome: Equatable, Sendable {
         self.message = message
         self.entry = entry
     }
+
+    /// What a definition hears of it, where it is the last failure.
+    var failure: EffectFailure { EffectFailure(cause == .timedOut ? .timedOut : .failed, message: message) }
 }
 
 /// When an attempt has taken too long; stale once the effect's attempt is another.
