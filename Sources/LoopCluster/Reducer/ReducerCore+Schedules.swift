@@ -36,7 +36,8 @@ extension ReducerCore {
     /// - Returns: false: nothing has changed, and it waits for a turn of its own.
     private mutating func runSchedule(_ number: UInt32) -> Bool {
         guard let one = schedules.all[number], let standing = journaled.schedules[number],
-            let step = one.planned.step(standing, one.facts.missed, at: scheduleTime)
+            let step = one.planned.step(
+                standing, one.facts.missed, at: scheduleTime, &schedules.backlogs[number, default: .init()])
         else { return false }
         switch step {
         case .pass(let next):
