@@ -174,6 +174,47 @@ private struct ChimeBench {
         #expect(without.machine.core.schedules.isEmpty)
     }
 
+    // MARK: A clock that was wrong
+
+    /// The clock was a day ahead for a moment.
+    @Test func `stand still until the clock has caught up, and say so, unless the clock is accepted at a start`() throws
+    {
+        var ahead = try ChimeBench()
+        try ahead.turn(after: 86_400_000)
+        #expect(ahead.runs.count == 1)
+        let until = ahead.time
+        var bench = try ChimeBench(replaying: ahead.records, at: 30_000)
+        try bench.turn(after: 60_000)
+        #expect(bench.runs.count == 1)
+        #expect(try bench.listed().map(\.standsStillUntil) == [until])
+        #expect(bench.machine.status().clockBehindMilliseconds == until - bench.time)
+        let day = WallTime(milliseconds: until).civilText
+        #expect(
+            bench.machine.status().warnings == [
+                "THE CLOCK IS 23 h 58 min BEHIND THE JOURNAL: it was ahead, and timers and schedules stand still until"
+                    + " \(day); if it is right now, start the reducer once with --accept-clock"
+            ])
+        let lag = bench.news.compactMap { news -> WallTime? in
+            if case .clockBehind(_, let until) = news { until } else { nil }
+        }
+        #expect(lag == [WallTime(milliseconds: until)])
+        var accepted = try ChimeBench(replaying: bench.records, at: 100_000, acceptsClock: true)
+        #expect(accepted.machine.status().clockBehindMilliseconds == nil)
+        #expect(accepted.machine.status().warnings == [])
+        try accepted.turn(after: 10_000)
+        #expect(accepted.runs.dropFirst() == ["110"])
+        let listed = try accepted.listed()
+        #expect(listed.map(\.standsStillUntil) == [nil])
+        #expect(listed.first?.next.first == 120_000)
+    }
+
+    @Test func `of a clock that is right are not changed by accepting it`() throws {
+        let first = try ChimeBench()
+        let accepted = try ChimeBench(replaying: first.records, at: 16_000, acceptsClock: true)
+        #expect(!accepted.records.contains { if case .operatorAction = $0 { true } else { false } })
+        #expect(accepted.records.count { if case .scheduled = $0 { true } else { false } } == 1)
+    }
+
     // MARK: Operators
 
     @Test func `are listed with their next runs`() throws {

@@ -175,6 +175,9 @@ public struct OperatorAction: Equatable, Sendable {
         case resumeSchedule(UInt32)
         /// It is to run once besides: the next record is the event.
         case runSchedule(UInt32)
+        /// The clock is right, although it is behind the times of earlier records: the time of the loop goes back to the
+        /// time of this record.
+        case acceptClock
     }
 
     /// The action.
@@ -196,7 +199,7 @@ public struct OperatorAction: Equatable, Sendable {
 public struct EventRecord: Equatable, Sendable {
     /// The number of the transition that the event made; at least 1.
     public var seq: Seq
-    /// Never earlier than the record before.
+    /// Never earlier than the record before, unless an operator has accepted a clock that was set back.
     public var time: WallTime
     /// The session that the entry is of; `.none` for a timer's event, and for a quarantined one that an operator had applied.
     public var session: SessionID
@@ -300,8 +303,8 @@ public struct AttemptEnd: Equatable, Sendable {
 
     /// The future of the effect.
     public enum Next: Equatable, Sendable {
-        /// The effect is tried again, not before this time.
-        case retry(WallTime)
+        /// The effect is tried again.
+        case retry(RetryTime)
         /// The effect has failed for good; it stays, visible.
         case parked
     }
@@ -329,6 +332,32 @@ public struct AttemptEnd: Equatable, Sendable {
         self.next = next
         self.message = message
         self.entry = entry
+    }
+}
+
+/// When an effect is tried again.
+public struct RetryTime: Equatable, Sendable {
+    /// The next attempt does not begin before this time, by the reducer's civil clock.
+    public var notBefore: WallTime
+    /// How long the wait is meant to be, in milliseconds. A clock that was set back makes it no longer.
+    public var wait: Int64
+
+    /// Creates a time from its parts. A wait below zero is none.
+    public init(notBefore: WallTime, wait: Int64) {
+        self.notBefore = notBefore
+        self.wait = max(0, wait)
+    }
+
+    /// The time after a wait.
+    init(after wait: Duration, from time: WallTime) {
+        let milliseconds = (wait.wholeNanoseconds + 999_999) / 1_000_000
+        self.init(notBefore: time + .milliseconds(milliseconds), wait: milliseconds)
+    }
+
+    /// How long the wait is, seen from a time; at least zero.
+    package func wait(from time: WallTime) -> Duration {
+        let (left, overflow) = notBefore.milliseconds.subtractingReportingOverflow(time.milliseconds)
+        return .milliseconds(overflow ? wait : max(0, min(left, wait)))
     }
 }
 

@@ -9,10 +9,16 @@ extension ReducerCore {
         schedules.begin(journaled, context.configuration.timeZones)
         for number in schedules.all.keys.sorted() {
             guard let planned = schedules.all[number]?.planned,
-                journaled.schedules[number]?.plan != planned.plan || breaks(.schedulesAreKept)
+                journaled.schedules[number]?.plan != planned.plan || isAhead(number, planned)
+                    || breaks(.schedulesAreKept)
             else { continue }
             passSchedule(number, planned.plan, next: planned.next(after: scheduleTime))
         }
+    }
+
+    private func isAhead(_ number: UInt32, _ planned: PlannedSchedule) -> Bool {
+        guard context.configuration.acceptsClock, let standing = journaled.schedules[number] else { return false }
+        return standing.next > planned.next(after: scheduleTime)
     }
 
     private var scheduleTime: WallTime { context.clock.wall(after: journaled.time) }
@@ -104,7 +110,8 @@ extension ReducerCore {
                 }
                 return ListedSchedule(
                     name: one.name, schedule: "\(one.facts.schedule)", isPaused: standing.isPaused,
-                    last: standing.last?.milliseconds, next: next)
+                    last: standing.last?.milliseconds, next: next,
+                    standsStillUntil: clockLag.map { _ in journaled.time.milliseconds })
             })
     }
 

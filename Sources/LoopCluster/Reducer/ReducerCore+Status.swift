@@ -53,6 +53,7 @@ extension ReducerCore {
             report.timers = timers.queue.count
             report.nextTimer = next.time.milliseconds
         }
+        report.clockBehindMilliseconds = clockLag.map { $0.wholeNanoseconds / 1_000_000 }
         report.connections = connections?.count
         report.connectionsMax = connections?.max
         report.warnings = warnings()
@@ -117,6 +118,7 @@ extension ReducerCore {
         if let loss = phase.loss { warnings.append(loss.description) }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
         warnings += serviceWarnings
+        if let clockWarning { warnings.append(clockWarning) }
         if let (count, max) = connections, count > max - max / 10 {
             warnings.append("\(count) OF \(max) CONNECTIONS ARE OPEN: for one more, a silent one is ended")
         }

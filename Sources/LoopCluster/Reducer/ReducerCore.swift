@@ -41,6 +41,8 @@ public struct ReducerCore: Sendable {
     var impuritiesCount = 0
     var poison: PoisonWatch
     var unserved = UnservedFeedbacks()
+    /// Whether people were told that the clock is behind the journal.
+    var isClockBehind = false
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
         context = TurnContext(
@@ -65,6 +67,7 @@ public struct ReducerCore: Sendable {
             turn.news.append(.definitionUpgrade(NewsOfUpgrade(from: before, to: definition, changes)))
         }
         dispatch.begin(journaled.table.policies)
+        acceptClock()
         write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: nonce), context.now.wall))
         turn.beginEpoch(journaled.epoch, of: journaled.history)
         for (session, record) in journaled.sessions {
@@ -123,7 +126,7 @@ public struct ReducerCore: Sendable {
             write(
                 AttemptEnd(
                     effect: effect, upTo: JournaledCore.allAttempts(before: journaled.epoch), cause: .unclaimed,
-                    next: .retry(live.retryAt ?? context.now.wall)))
+                    next: .retry(live.retry ?? RetryTime(after: .zero, from: context.now.wall))))
             schedule(effect)
         }
     }
@@ -257,6 +260,7 @@ public struct ReducerCore: Sendable {
         guard publication.beginTick(journaled.seq, context) else { return }
         tellSilence()
         tellUnserved()
+        tellClock()
         let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
         for session in idle { retire(session, .idle) }
         for session in admission.members.keys.sorted() { sendTick(to: session, resend: false) }

@@ -29,6 +29,8 @@ struct OneOrder: Checker {
             }
             time = record.time
             seq += 1
+        case .operatorAction(let action):
+            if action.what == .acceptClock { time = action.time }
         case .historyBegun: consumed = SessionTable()
         case .sessionOpened(let session, _):
             if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }

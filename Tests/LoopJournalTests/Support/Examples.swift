@@ -48,7 +48,8 @@ enum Examples {
         .skipped(SessionID(5), number: 128),
         .attemptEnded(
             AttemptEnd(
-                effect: effect, upTo: attempt, cause: .failed, next: .retry(time), message: "the host is away: ü",
+                effect: effect, upTo: attempt, cause: .failed, next: .retry(RetryTime(notBefore: time, wait: 3000)),
+                message: "the host is away: ü",
                 entry: EntryNumber(session: SessionID(4), number: 14))),
         .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unclaimed, next: .parked)),
         .sessionOpened(SessionID(6), PeerID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10)),
@@ -83,6 +84,7 @@ enum Examples {
                 bytes: [])),
         .operatorAction(OperatorAction(.pauseSchedule(3), by: "ada@host", at: time)),
         .operatorAction(OperatorAction(.resumeSchedule(3), by: "ada@host", at: time)),
+        .operatorAction(OperatorAction(.acceptClock, by: "--accept-clock", at: time)),
         .operatorAction(OperatorAction(.runSchedule(3), by: "ada@host", at: time)),
     ]
 

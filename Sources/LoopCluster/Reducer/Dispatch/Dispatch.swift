@@ -46,11 +46,11 @@ struct Dispatch: Sendable {
         _ effect: EffectID, at place: Int, _ journaled: JournaledCore, _ context: TurnContext
     ) -> Bool {
         guard journaled.effects[at: place].isOpen else { return false }
-        let retryAt = journaled.effects[at: place].retryAt
+        let retry = journaled.effects[at: place].retry
         scheduler.add(
             at: place, of: effect.feedback, group: journaled.effects[at: place].group,
             priority: journaled.priority(of: effect, at: place),
-            notBefore: retryAt.flatMap { Self.notBefore($0, journaled, context) })
+            notBefore: retry.flatMap { Self.notBefore($0, journaled, context) })
         return true
     }
 
@@ -60,12 +60,11 @@ struct Dispatch: Sendable {
     }
 
     private static func notBefore(
-        _ time: WallTime, _ journaled: JournaledCore, _ context: TurnContext
+        _ retry: RetryTime, _ journaled: JournaledCore, _ context: TurnContext
     ) -> MonotonicTime? {
-        // A clock that was set back must not make the wait longer than it was meant to be.
-        let wall = context.clock.wall(after: journaled.time)
-        guard time > wall, !context.breaks(.retriesWait) else { return nil }
-        return context.now.monotonic + .milliseconds(time.milliseconds - wall.milliseconds)
+        let wait = retry.wait(from: context.clock.wall(after: journaled.time))
+        guard wait > .zero, !context.breaks(.retriesWait) else { return nil }
+        return context.now.monotonic + wait
     }
 
     // MARK: Owners
@@ -170,7 +169,8 @@ struct Dispatch: Sendable {
         }
         return AttemptEnd(
             effect: effect, upTo: attempt, cause: end.cause,
-            next: end.retryIn.map { .retry(context.clock.wall(after: journaled.time) + $0) } ?? .parked,
+            next: end.retryIn.map { .retry(RetryTime(after: $0, from: context.clock.wall(after: journaled.time))) }
+                ?? .parked,
             message: end.message, entry: end.entry)
     }
 
