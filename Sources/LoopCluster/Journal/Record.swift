@@ -159,6 +159,14 @@ public struct QuarantineRecord: Equatable, Sendable {
     }
 }
 
+extension QuarantineRecord {
+    /// Whether a sender has sent the event: no effect has, no timer and no schedule.
+    var isOfSender: Bool { effect == nil && session != .none }
+
+    /// The event in a few words, for people.
+    package var text: String { EventText.of(bytes.prefix(4096), of: bytes.count) }
+}
+
 /// What an operator did, who, and when.
 public struct OperatorAction: Equatable, Sendable {
     /// The actions of an operator that the journal records.

@@ -128,7 +128,7 @@ extension ReducerCore {
         if let newest = journaled.quarantine.keys.max(), let record = journaled.quarantine[newest] {
             let count = journaled.quarantine.count == 1 ? "1 EVENT IS" : "\(journaled.quarantine.count) EVENTS ARE"
             warnings.append(
-                "\(count) QUARANTINED: the newest ended the reducer \(record.crashes) times in \(record.phase); see:"
+                "\(count) QUARANTINED: the newest, \(record.text), ended the reducer \(record.crashes) times in \(record.phase); see:"
                     + " loopctl quarantine list")
         }
         return warnings

@@ -87,7 +87,7 @@ extension NodeLog {
         if let feedback { fields.append(.feedback(feedback)) }
         note(
             .quarantined,
-            "\(event) (\(sender)) ended this process \(record.crashes) times in \(record.phase) and is set aside as"
+            "\(event) (\(sender)), \(JSONText.onOneLine(record.text)), ended this process \(record.crashes) times in \(record.phase) and is set aside as"
                 + " quarantined event \(record.id); look at it with: loopctl quarantine show \(record.id)",
             fields + [.reason("\(record.phase)")])
     }
