@@ -264,7 +264,10 @@ let package = Package(
             exclude: ["Transcripts"]),
         tests(
             "LoopNodeTestingTests",
-            ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "TestFolders"]),
+            [
+                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "LoopTesting",
+                "TestFolders",
+            ]),
         // The HTML parser that the scanner of pages is compared with.
         .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
         tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopWeb"], exclude: ["Fixtures"]),

@@ -202,6 +202,7 @@ enum Samples {
                     time: time, bytes: [1]))
         ),
         ("pause schedule", .operatorAction(OperatorAction(.pauseSchedule(1), by: "ada@host", at: time))),
+        ("accept clock", .operatorAction(OperatorAction(.acceptClock, by: "--accept-clock", at: time))),
         ("resume schedule", .operatorAction(OperatorAction(.resumeSchedule(1), by: "ada@host", at: time))),
         ("run schedule", .operatorAction(OperatorAction(.runSchedule(1), by: "ada@host", at: time))),
         ("session owned", .sessionOwned(session, owner)), ("state marked", .stateMarked(Seq(1))),
@@ -211,7 +212,8 @@ enum Samples {
             "attempt ended",
             .attemptEnded(
                 AttemptEnd(
-                    effect: effect, upTo: attempt, cause: .failed, next: .retry(time), message: "dry",
+                    effect: effect, upTo: attempt, cause: .failed, next: .retry(RetryTime(notBefore: time, wait: 3000)),
+                    message: "dry",
                     entry: EntryNumber(session: session, number: 5)))
         ),
         ("parked", .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unclaimed, next: .parked))),

@@ -33,6 +33,7 @@ class Worker(Peer):
     def __init__(self, address, bodies: dict, groups: list[str], capacity: int = 8, **names):
         super().__init__(address, **names)
         self.bodies, self.groups, self.capacity = bodies, groups, capacity
+        self.feedbacks = self.feedbacks or [f"{name}@workers({group})" for name in bodies for group in groups]
         self.names: list[str] = []
         self.running: dict[wire.Effect, Running] = {}
         self.remembered: set[tuple[wire.Effect, wire.Attempt]] = set()

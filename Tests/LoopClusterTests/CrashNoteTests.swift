@@ -49,7 +49,10 @@ import Testing
         let sessions = (1...UInt64(CrashNote.suspectsMax + 2)).map {
             reducer.bench.join(PeerID(high: 1, low: $0), capacity: 0)
         }
-        for session in sessions { reducer = try reducer.dyingAnew(of: try batch(reducer.bench, session)) }
+        for (number, session) in sessions.enumerated() {
+            let mine = try reducer.bench.event(.mine(number + 1))
+            reducer = try reducer.dyingAnew(of: reducer.bench.batch(session, from: 1, [mine]))
+        }
         #expect(reducer.memory.note.suspects.map(\.session) == Array(sessions.dropFirst(2)))
     }
 

@@ -72,11 +72,13 @@ struct DeadlineBench {
 
     init(
         _ definition: Deadlines = Deadlines(), replaying records: [Record] = [], at time: Int64 = 10_000,
-        note: CrashNote? = nil, breaking rules: [Rule] = [], reinterprets: Bool = false
+        note: CrashNote? = nil, breaking rules: [Rule] = [], reinterprets: Bool = false, acceptsClock: Bool = false
     ) throws {
         self.time = time
         self.records = records
         var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
+        var configuration = ReducerConfiguration()
+        configuration.acceptsClock = acceptsClock
         _ = try journal.append(records, through: UInt64(records.count))
         let recovery = try Recovery(
             definition, from: journal, coder: coder, reinterprets: reinterprets, note: note,
@@ -85,7 +87,7 @@ struct DeadlineBench {
         replayed.core.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
-            recovery, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(7 + records.count),
+            recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
             at: Moment(monotonic: .zero + .milliseconds(time), wall: WallTime(milliseconds: time)))
     }
 

@@ -8,6 +8,9 @@ struct Lamps: LoopDefinition {
     var policy = EffectPolicy()
     /// Called while a mine is reduced, or while the query looks at a lamp named "mine": where another loop would trap.
     var onMine: @Sendable () -> Void = {}
+    /// Whether a lamp that has failed for good becomes a note. One of the strength 13 steps on a mine in that, one of 14 becomes
+    /// a mine, and there is no event for one of 15.
+    var hasFailing = false
 
     struct State: Codable, Equatable, Sendable {
         var burning: [String: Int] = [:]
@@ -58,7 +61,14 @@ struct Lamps: LoopDefinition {
                 }
             }, effect: { (_: Int, _) in .none })
         // Where there is a priority, a lamp's is its strength.
-        return [policy.priorityStep.map { lamps.priority({ (strength: Int) in strength }, step: $0) } ?? lamps]
+        let ranked = policy.priorityStep.map { lamps.priority({ (strength: Int) in strength }, step: $0) } ?? lamps
+        guard hasFailing else { return [ranked] }
+        return [
+            ranked.failing { (strength: Int, failure) in
+                if strength == 13 { onMine() }
+                return strength == 15 ? nil : strength == 14 ? .mine(failure.message.count) : .note
+            }
+        ]
     }
 
     func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "done", exitCode: 1) : nil }

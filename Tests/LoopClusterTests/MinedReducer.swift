@@ -34,13 +34,14 @@ struct MinedReducer {
 
     init(
         policy: EffectPolicy = EffectPolicy(), replaying records: [Record] = [], image: [UInt8] = NoteMemory.blank,
-        executable: UInt64 = 1
+        executable: UInt64 = 1, hasFailing: Bool = false
     ) throws {
         let memory = NoteMemory(image)
         self.memory = memory
         finding = memory.note.begin(history: ReducerBench.history, executable: executable, thread: Self.thread)
         bench = try ReducerBench(
             policy: policy, replaying: records, at: 20_000 + 1000 * Int64(records.count), note: memory.note,
+            hasFailing: hasFailing,
             onMine: { memory.freeze() })
         memory.forget()
     }

@@ -37,6 +37,43 @@ import Testing
         #expect(second.bench.machine.counters[.reducedAlone] == 1)
     }
 
+    /// As `loopctl send` sends it, each time as another peer.
+    @Test func `is set aside at the third time, whoever sends it, and refused from then on`() throws {
+        func send(_ reducer: inout MinedReducer, as peer: PeerID) throws -> Batch {
+            let session = reducer.bench.join(peer, capacity: 0)
+            return reducer.bench.batch(session, from: 1, [try reducer.bench.event(.mine(1))])
+        }
+        var reducer = try MinedReducer()
+        for number in 1...2 as ClosedRange<UInt64> {
+            let batch = try send(&reducer, as: PeerID(high: 3, low: number))
+            reducer = try reducer.dying(of: batch)
+            #expect(reducer.memory.note.suspects.map(\.crashes) == [UInt32(number)])
+        }
+        for number in 3...4 as ClosedRange<UInt64> {
+            let batch = try send(&reducer, as: PeerID(high: 3, low: number))
+            let out = reducer.bench.push(batch)
+            #expect(out.messages(to: PeerID(high: 3, low: number)) == [acknowledged(0, 1, refused(1, .quarantined))])
+        }
+        #expect(reducer.memory.image == nil)
+        #expect(reducer.bench.records.quarantined.map(\.session) == [SessionID(3)])
+        // Other events are taken, and the same one too once it is dropped.
+        _ = try reducer.bench.send(reducer.bench.join(client, capacity: 0), from: 1, .mine(2))
+        #expect(reducer.notes == 1)
+        #expect(reducer.bench.ask(.dropQuarantined(id: 1, who: "eve")).refusal == nil)
+        let batch = try send(&reducer, as: PeerID(high: 3, low: 5))
+        _ = reducer.bench.push(batch)
+        #expect(reducer.notes == 2)
+    }
+
+    @Test func `that others have sent without harm in between is forgiven`() throws {
+        let (first, batch) = try mined()
+        var second = try first.dying(of: batch)
+        let session = second.bench.join(bob, capacity: 0)
+        _ = try second.bench.send(session, from: 1, .mine(1))
+        #expect(second.notes == 1)
+        #expect(second.memory.note.suspects == [])
+    }
+
     /// Where the journal has lost its end, the number of a session may be given to another peer.
     @Test func `is not taken for another event under its number`() throws {
         let (first, batch) = try mined()
@@ -87,7 +124,8 @@ import Testing
         #expect(status.quarantined == 1)
         #expect(
             status.warnings == [
-                "1 EVENT IS QUARANTINED: the newest ended the reducer 2 times in reduce; see: loopctl quarantine list"
+                "1 EVENT IS QUARANTINED: the newest, {\"mine\":{\"_0\":1}}, ended the reducer 2 times in reduce; see:"
+                    + " loopctl quarantine list"
             ])
         let aside = try #require(third.bench.records.quarantined.first)
         #expect(third.bench.news.contains(.quarantined(aside, feedback: nil)))

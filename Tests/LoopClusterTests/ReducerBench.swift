@@ -26,13 +26,15 @@ struct ReducerBench {
     init(
         policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
         history: History = ReducerBench.history, replaying records: [Record] = [], at time: Int64 = 10_000,
-        breaking rules: [Rule] = [], note: CrashNote? = nil, onMine: @escaping @Sendable () -> Void = {}
+        breaking rules: [Rule] = [], note: CrashNote? = nil, hasFailing: Bool = false,
+        onMine: @escaping @Sendable () -> Void = {}
     ) throws {
         self.time = time
         var journal = MemoryJournal(history: history, keepsMax: records.count)
         _ = try journal.append(records, through: UInt64(records.count))
         let recovery = try Recovery(
-            Lamps(policy: policy, onMine: onMine), from: journal, coder: CBORCoder(), note: note,
+            Lamps(policy: policy, onMine: onMine, hasFailing: hasFailing), from: journal, coder: CBORCoder(),
+            note: note,
             breaking: BrokenRules(rules))
         machine = ReducerMachine(
             recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
@@ -98,7 +100,8 @@ struct ReducerBench {
         JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 2,
             fingerprint: DefinitionFingerprint(of: Lamps()).value, capacity: capacity,
-            groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)")
+            groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)",
+            feedbacks: DefinitionFingerprint(of: Lamps()).feedbacks)
     }
 
     /// A peer goes all the way in.

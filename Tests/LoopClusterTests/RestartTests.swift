@@ -23,7 +23,7 @@ import Testing
 
     @Test func `goes on with the delay and the failures that are journaled`() throws {
         let (bench, effect) = try failed(1)
-        let retryAt = try #require(bench.machine.core.effects[effect]?.retryAt)
+        let retryAt = try #require(bench.machine.core.effects[effect]?.retry?.notBefore)
         #expect(retryAt.milliseconds == bench.time + 60_000)
         // Twenty of the sixty seconds pass while no reducer runs.
         var again = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 20_000)
@@ -38,7 +38,26 @@ import Testing
         let grant = try #require(grants.first)
         let number = (again.machine.core.sessions[worker]?.watermark ?? 0) + 1
         _ = again.push(again.batch(worker, from: number, [again.failure(of: grant)]))
-        #expect(again.machine.core.effects[effect]?.retryAt?.milliseconds == again.time + 120_000)
+        #expect(again.machine.core.effects[effect]?.retry?.notBefore.milliseconds == again.time + 120_000)
+    }
+
+    /// The clock was a day ahead when an effect failed, and is right again when the reducer starts again; or it was behind.
+    @Test(arguments: [86_400_000, -86_400_000 as Int64])
+    func `does not make a delay longer than it was meant, however the clock was set`(jump: Int64) throws {
+        let (bench, effect) = try failed(1)
+        let records = bench.records.compactMap { record -> Record? in
+            if case .stateHash = record { return nil }
+            guard case .attemptEnded(var end) = record, case .retry(var retry) = end.next else { return record }
+            retry.notBefore = retry.notBefore + .milliseconds(jump)
+            end.next = .retry(retry)
+            return .attemptEnded(end)
+        }
+        var again = try ReducerBench(policy: Self.policy, replaying: records, at: bench.time)
+        let worker = again.join(alice)
+        again.join(client, capacity: 0)
+        let early = again.wait(for: 58_000, worker, alice).grants
+        #expect(early.map(\.effect) == (jump < 0 ? [effect] : []))
+        #expect((early + again.wait(for: 4000, worker, alice).grants).map(\.effect) == [effect])
     }
 
     @Test func `does not forget how often an effect has failed, nor that it is parked`() throws {

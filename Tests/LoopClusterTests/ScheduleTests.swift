@@ -52,11 +52,13 @@ private struct ChimeBench {
 
     init(
         _ definition: Chimes = Chimes(), replaying records: [Record] = [], at time: Int64 = 15_000,
-        note: CrashNote? = nil, reinterprets: Bool = false
+        note: CrashNote? = nil, reinterprets: Bool = false, acceptsClock: Bool = false
     ) throws {
         self.time = time
         self.records = records
         var journal = MemoryJournal(history: Self.history, keepsMax: records.count)
+        var configuration = ReducerConfiguration()
+        configuration.acceptsClock = acceptsClock
         _ = try journal.append(records, through: UInt64(records.count))
         let recovery = try Recovery(
             definition, from: journal, coder: coder, reinterprets: reinterprets, note: note)
@@ -67,7 +69,7 @@ private struct ChimeBench {
         replayed.core.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
-            recovery, configuration: ReducerConfiguration(), seed: 1, nonce: UInt64(7 + records.count),
+            recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
             at: ReducerBench.moment(time))
         try turn()
     }
@@ -93,6 +95,11 @@ private struct ChimeBench {
         return try turn {
             $0.receive(.administration(request: 1, document[...]), from: ReducerBench.route(client), by: .unknown)
         }.answer(1)
+    }
+
+    mutating func listed() throws -> [ListedSchedule] {
+        guard case .schedules(let listed) = try ask(.schedules) else { return [] }
+        return listed
     }
 
     var runs: [String] { machine.state.runs }
@@ -165,6 +172,47 @@ private struct ChimeBench {
         let without = try ChimeBench(
             Chimes(hasSchedule: false), replaying: bench.records, at: 61_000, reinterprets: true)
         #expect(without.machine.core.schedules.isEmpty)
+    }
+
+    // MARK: A clock that was wrong
+
+    /// The clock was a day ahead for a moment.
+    @Test func `stand still until the clock has caught up, and say so, unless the clock is accepted at a start`() throws
+    {
+        var ahead = try ChimeBench()
+        try ahead.turn(after: 86_400_000)
+        #expect(ahead.runs.count == 1)
+        let until = ahead.time
+        var bench = try ChimeBench(replaying: ahead.records, at: 30_000)
+        try bench.turn(after: 60_000)
+        #expect(bench.runs.count == 1)
+        #expect(try bench.listed().map(\.standsStillUntil) == [until])
+        #expect(bench.machine.status().clockBehindMilliseconds == until - bench.time)
+        let day = WallTime(milliseconds: until).civilText
+        #expect(
+            bench.machine.status().warnings == [
+                "THE CLOCK IS 23 h 58 min BEHIND THE JOURNAL: it was ahead, and timers and schedules stand still until"
+                    + " \(day); if it is right now, start the reducer once with --accept-clock"
+            ])
+        let lag = bench.news.compactMap { news -> WallTime? in
+            if case .clockBehind(_, let until) = news { until } else { nil }
+        }
+        #expect(lag == [WallTime(milliseconds: until)])
+        var accepted = try ChimeBench(replaying: bench.records, at: 100_000, acceptsClock: true)
+        #expect(accepted.machine.status().clockBehindMilliseconds == nil)
+        #expect(accepted.machine.status().warnings == [])
+        try accepted.turn(after: 10_000)
+        #expect(accepted.runs.dropFirst() == ["110"])
+        let listed = try accepted.listed()
+        #expect(listed.map(\.standsStillUntil) == [nil])
+        #expect(listed.first?.next.first == 120_000)
+    }
+
+    @Test func `of a clock that is right are not changed by accepting it`() throws {
+        let first = try ChimeBench()
+        let accepted = try ChimeBench(replaying: first.records, at: 16_000, acceptsClock: true)
+        #expect(!accepted.records.contains { if case .operatorAction = $0 { true } else { false } })
+        #expect(accepted.records.count { if case .scheduled = $0 { true } else { false } } == 1)
     }
 
     // MARK: Operators

@@ -42,7 +42,8 @@ struct WordBench {
                 .join(
                     JoinRequest(
                         peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: 0,
-                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words")), from: .router([1]),
+                        fingerprint: 0, capacity: 1, groups: ["default"], name: "words",
+                        feedbacks: DefinitionFingerprint(of: Words()).feedbacks)), from: .router([1]),
                 by: .unknown)
         }
         _ = turn { $0.receive(.claim(SessionID(1), $0.epoch, []), from: .router([1]), by: .unknown) }

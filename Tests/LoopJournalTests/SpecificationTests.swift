@@ -29,7 +29,8 @@ import Testing
         .skipped(SessionID(5), number: 128),
         .attemptEnded(
             AttemptEnd(
-                effect: effect, upTo: attempt, cause: .failed, next: .retry(time), message: "no",
+                effect: effect, upTo: attempt, cause: .failed, next: .retry(RetryTime(notBefore: time, wait: 3000)),
+                message: "no",
                 entry: EntryNumber(session: SessionID(4), number: 14))),
         .sessionOpened(SessionID(6), PeerID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10)),
         .sessionRetired(SessionID(6)),

@@ -11,9 +11,8 @@ extension LinkCheck {
                 .run { send in try await PageCheck(job: job).run(failures: context.failures, send) }
             }
             .grouped { (job: FetchJob) in job.host }
-            .failing { (job: FetchJob, error) in
-                let failure = error as? FetchFailure ?? FetchFailure(unexpected: error)
-                return .failed(target: job.target, status: failure.status, error: failure.reason)
+            .failing { (job: FetchJob, failure) in
+                .failed(target: job.target, status: nil, error: "could not be checked: \(failure)")
             }
         ]
     }

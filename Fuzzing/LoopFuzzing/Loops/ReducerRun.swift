@@ -88,7 +88,8 @@ struct ReducerRun {
         JoinRequest(
             peer: peer, session: .none, history: .none, epoch: .none, watermark: 0, schema: UInt64(Allotment.schema),
             fingerprint: DefinitionFingerprint(of: Allotment()).value, capacity: capacity,
-            groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)")
+            groups: capacity > 0 ? ["default"] : [], name: "peer \(peer.low)",
+            feedbacks: DefinitionFingerprint(of: Allotment()).feedbacks)
     }
 
     @discardableResult

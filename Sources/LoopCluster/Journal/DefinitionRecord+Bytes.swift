@@ -55,6 +55,7 @@ extension OperatorAction {
             case .runSchedule(let number):
                 $0.append(6)
                 $0.varint(UInt64(number))
+            case .acceptClock: $0.append(7)
             }
             $0.time(time)
         }
@@ -70,6 +71,7 @@ extension OperatorAction {
         case 4: what = .pauseSchedule(try reader.varint32())
         case 5: what = .resumeSchedule(try reader.varint32())
         case 6: what = .runSchedule(try reader.varint32())
+        case 7: what = .acceptClock
         default: throw .malformed(what: "action \(code)", offset: reader.position - 1)
         }
         time = try reader.time()

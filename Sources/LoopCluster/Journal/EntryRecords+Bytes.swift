@@ -111,6 +111,13 @@ extension RefusalRecord {
     }
 }
 
+extension RetryTime {
+    fileprivate init(from reader: inout ByteReader) throws(WireError) {
+        let time = try reader.time()
+        self.init(notBefore: time, wait: Int64(clamping: try reader.varint()))
+    }
+}
+
 extension AttemptEnd {
     func write(to output: inout [UInt8]) {
         output.fields(.attemptEnded) {
@@ -118,7 +125,10 @@ extension AttemptEnd {
             $0.append(cause.rawValue)
             $0.effect(effect)
             $0.attempt(upTo)
-            if case .retry(let time) = next { $0.time(time) }
+            if case .retry(let retry) = next {
+                $0.time(retry.notBefore)
+                $0.varint(UInt64(retry.wait))
+            }
             if let entry {
                 $0.varint(entry.session.value)
                 $0.varint(entry.number)
@@ -136,7 +146,7 @@ extension AttemptEnd {
         self.cause = cause
         effect = try reader.shortEffect()
         upTo = try reader.shortAttempt()
-        next = flags & RecordFlags.parked != 0 ? .parked : .retry(try reader.time())
+        next = flags & RecordFlags.parked != 0 ? .parked : .retry(try RetryTime(from: &reader))
         entry =
             flags & RecordFlags.entry != 0
             ? EntryNumber(session: try reader.session(), number: try reader.varint()) : nil

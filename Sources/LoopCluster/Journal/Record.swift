@@ -105,6 +105,8 @@ public struct QuarantineRecord: Equatable, Sendable {
         case query = 3
         /// The definition's `answer` was running, on the state after the event.
         case answering = 4
+        /// The `failing` of a feedback was making an event of an effect's last failure.
+        case failing = 5
 
         /// The step as a noun phrase, for people.
         public var description: String {
@@ -113,6 +115,7 @@ public struct QuarantineRecord: Equatable, Sendable {
             case .reducing: "reduce"
             case .query: "a feedback's query"
             case .answering: "answer"
+            case .failing: "a feedback's failing"
             }
         }
     }
@@ -156,6 +159,14 @@ public struct QuarantineRecord: Equatable, Sendable {
     }
 }
 
+extension QuarantineRecord {
+    /// Whether a sender has sent the event: no effect has, no timer and no schedule.
+    var isOfSender: Bool { effect == nil && session != .none }
+
+    /// The event in a few words, for people.
+    package var text: String { EventText.of(bytes.prefix(4096), of: bytes.count) }
+}
+
 /// What an operator did, who, and when.
 public struct OperatorAction: Equatable, Sendable {
     /// The actions of an operator that the journal records.
@@ -172,6 +183,9 @@ public struct OperatorAction: Equatable, Sendable {
         case resumeSchedule(UInt32)
         /// It is to run once besides: the next record is the event.
         case runSchedule(UInt32)
+        /// The clock is right, although it is behind the times of earlier records: the time of the loop goes back to the
+        /// time of this record.
+        case acceptClock
     }
 
     /// The action.
@@ -193,7 +207,7 @@ public struct OperatorAction: Equatable, Sendable {
 public struct EventRecord: Equatable, Sendable {
     /// The number of the transition that the event made; at least 1.
     public var seq: Seq
-    /// Never earlier than the record before.
+    /// Never earlier than the record before, unless an operator has accepted a clock that was set back.
     public var time: WallTime
     /// The session that the entry is of; `.none` for a timer's event, and for a quarantined one that an operator had applied.
     public var session: SessionID
@@ -240,8 +254,11 @@ extension EventRecord {
             isLast: true, bytes: bytes)
     }
 
+    /// Whether it is what a feedback makes of an attempt that has taken too long: no session's entry, and it ends its effect.
+    public var isOfTimeout: Bool { isLast && session == .none && attempt != .none }
+
     /// Whether a timer sent the event: it is no session's entry, and ends its effect.
-    public var isOfTimer: Bool { isLast && session == .none && effect != nil }
+    public var isOfTimer: Bool { isLast && session == .none && effect != nil && attempt == .none }
 }
 
 /// An entry that was consumed without being applied, and the reason.
@@ -294,8 +311,8 @@ public struct AttemptEnd: Equatable, Sendable {
 
     /// The future of the effect.
     public enum Next: Equatable, Sendable {
-        /// The effect is tried again, not before this time.
-        case retry(WallTime)
+        /// The effect is tried again.
+        case retry(RetryTime)
         /// The effect has failed for good; it stays, visible.
         case parked
     }
@@ -323,6 +340,32 @@ public struct AttemptEnd: Equatable, Sendable {
         self.next = next
         self.message = message
         self.entry = entry
+    }
+}
+
+/// When an effect is tried again.
+public struct RetryTime: Equatable, Sendable {
+    /// The next attempt does not begin before this time, by the reducer's civil clock.
+    public var notBefore: WallTime
+    /// How long the wait is meant to be, in milliseconds. A clock that was set back makes it no longer.
+    public var wait: Int64
+
+    /// Creates a time from its parts. A wait below zero is none.
+    public init(notBefore: WallTime, wait: Int64) {
+        self.notBefore = notBefore
+        self.wait = max(0, wait)
+    }
+
+    /// The time after a wait.
+    init(after wait: Duration, from time: WallTime) {
+        let milliseconds = (wait.wholeNanoseconds + 999_999) / 1_000_000
+        self.init(notBefore: time + .milliseconds(milliseconds), wait: milliseconds)
+    }
+
+    /// How long the wait is, seen from a time; at least zero.
+    package func wait(from time: WallTime) -> Duration {
+        let (left, overflow) = notBefore.milliseconds.subtractingReportingOverflow(time.milliseconds)
+        return .milliseconds(overflow ? wait : max(0, min(left, wait)))
     }
 }
 

@@ -23,6 +23,10 @@ public struct CrashNote: Sendable {
         case replayPosition, replayCrashes
     }
 
+    /// How many of an event's first bytes are kept, and where, in words: behind the suspects.
+    private static let eventBytesMax = 64
+    private static let event = first + suspectsMax * wordsEach
+
     /// What is going on.
     enum Kind: UInt64 {
         case nothing = 0
@@ -54,6 +58,17 @@ public struct CrashNote: Sendable {
         self[.number] = number
         self[.step] = UInt64(QuarantineRecord.Phase.decoding.rawValue)
         self[.hash] = StableHash.quick(payload)
+        self[at: Self.event] = UInt64(payload.count)
+        var (word, count) = (0 as UInt64, 0)
+        for byte in payload.prefix(Self.eventBytesMax) {
+            word |= UInt64(byte) << UInt64(count % 8 * 8)
+            count += 1
+            if count % 8 == 0 {
+                self[at: Self.event + count / 8] = word
+                word = 0
+            }
+        }
+        if count % 8 != 0 { self[at: Self.event + count / 8 + 1] = word }
         if let effect {
             self[.effect] = UInt64(effect.feedback) << 32 | UInt64(effect.index)
             self[.effectSeq] = effect.seq.value
@@ -61,6 +76,15 @@ public struct CrashNote: Sendable {
         } else {
             self[.kind] = Kind.entry.rawValue
         }
+    }
+
+    /// The event that was entered last, in a few words, for people.
+    package var eventText: String {
+        let count = Int(clamping: self[at: Self.event])
+        let first = (0..<min(count, Self.eventBytesMax)).map { index in
+            UInt8(truncatingIfNeeded: self[at: Self.event + 1 + index / 8] >> UInt64(index % 8 * 8))
+        }
+        return EventText.of(first, of: count)
     }
 
     /// A record of the journal is about to be applied again.

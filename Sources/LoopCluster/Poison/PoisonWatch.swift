@@ -19,13 +19,15 @@ struct PoisonWatch: Sendable {
     private var retries: [QuarantineRetry] = []
     /// Effects of which an event is in quarantine.
     private var effects: Set<EffectID> = []
+    /// Hashes of the senders' events in quarantine.
+    private var hashes: Set<UInt64> = []
 
     static var retriesMax: Int { 64 }
 
     init(suspects: [Suspect] = []) { self.suspects = suspects }
 
     /// Whether entries must be examined one by one.
-    var isWatching: Bool { !suspects.isEmpty || !effects.isEmpty }
+    var isWatching: Bool { !suspects.isEmpty || !effects.isEmpty || !hashes.isEmpty }
 
     /// Whether something waits for a turn of its own.
     var hasDeferred: Bool { !deferred.isEmpty || !retries.isEmpty }
@@ -36,6 +38,7 @@ struct PoisonWatch: Sendable {
     /// Events were set aside, or taken out of the quarantine.
     mutating func watch(_ quarantine: [UInt64: QuarantineRecord]) {
         effects = Set(quarantine.values.compactMap(\.effect))
+        hashes = Set(quarantine.values.lazy.filter(\.isOfSender).map { StableHash.quick($0.bytes) })
     }
 
     // MARK: Entries
@@ -49,7 +52,7 @@ struct PoisonWatch: Sendable {
         case wait
         /// It has ended the process too often.
         case setAside(Suspect)
-        /// The same bytes of the same effect are set aside already.
+        /// The same bytes, of the same effect or of a sender, are set aside already.
         case refuse
     }
 
@@ -62,7 +65,7 @@ struct PoisonWatch: Sendable {
         _ quarantine: [UInt64: QuarantineRecord], _ rules: BrokenRules
     ) -> Verdict {
         guard let suspect = suspects.first(where: { $0.isSame(as: entry, origin.number, of: origin.session) }) else {
-            return isApplied && isKnown(entry, quarantine) ? .refuse : .consume
+            return isApplied && isKnown(entry, origin, quarantine) ? .refuse : .consume
         }
         var verdict = Verdict.consume
         if isApplied {
@@ -79,9 +82,13 @@ struct PoisonWatch: Sendable {
         return verdict
     }
 
-    private func isKnown(_ entry: Entry, _ quarantine: [UInt64: QuarantineRecord]) -> Bool {
-        guard let effect = entry.effect, effects.contains(effect) else { return false }
-        return quarantine.values.contains { $0.effect == effect && $0.bytes == entry.payload }
+    private func isKnown(_ entry: Entry, _ origin: EntryNumber, _ quarantine: [UInt64: QuarantineRecord]) -> Bool {
+        guard let effect = entry.effect else {
+            guard origin.session != .none, hashes.contains(StableHash.quick(entry.payload)) else { return false }
+            return quarantine.values.contains { $0.isOfSender && $0.bytes == entry.payload }
+        }
+        return effects.contains(effect)
+            && quarantine.values.contains { $0.effect == effect && $0.bytes == entry.payload }
     }
 
     // MARK: What waits

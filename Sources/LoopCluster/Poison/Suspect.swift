@@ -1,7 +1,7 @@
 public import LoopCore
 public import LoopWire
 
-/// An entry in whose reduction the process ended. At the first time it is reduced alone when it comes again, at the
+/// An event in whose reduction the process ended. At the first time it is reduced alone when it comes again, at the
 /// second it is set aside.
 public struct Suspect: Equatable, Sendable {
     /// The session that the entry is of. `.none` for a quarantined event that an operator tried again, and for a timer's.
@@ -33,21 +33,23 @@ public struct Suspect: Equatable, Sendable {
     /// An entry is set aside after this many crashes.
     static let crashesMax: UInt32 = 2
 
-    /// Whether it is the same entry: the same bytes, and the same effect or else the same number of the same session.
+    /// Whether it is the same event: the same bytes, of the same effect or of a sender.
     ///
-    /// The session of an effect does not count: a worker in the reducer's own process dies with it, and comes back under another
-    /// session. Numbers alone do not count: where a journal has lost its end, or is an older one that was put back, numbers of
-    /// sessions are given again, to other peers.
+    /// The session does not count. A worker in the reducer's own process dies with it, and comes back under another one, and each
+    /// call of `loopctl send` has its own. Numbers do not count either: where a journal has lost its end, or is an older one that
+    /// was put back, numbers of sessions are given again, to other peers. What has no session (a schedule's run, an operator's
+    /// try) is told apart by its number.
     func isSame(as other: Suspect) -> Bool {
-        guard effect == other.effect, hash == other.hash else { return false }
-        return effect != nil || session == other.session && number == other.number
+        hash == other.hash && effect == other.effect && isOfSameKind(other.number, of: other.session)
     }
 
     func isSame(as entry: Entry, _ number: UInt64, of session: SessionID) -> Bool {
-        guard effect == entry.effect, effect != nil || self.session == session && self.number == number else {
-            return false
-        }
-        return hash == StableHash.quick(entry.payload)
+        effect == entry.effect && isOfSameKind(number, of: session) && hash == StableHash.quick(entry.payload)
+    }
+
+    private func isOfSameKind(_ number: UInt64, of session: SessionID) -> Bool {
+        if effect != nil { return true }
+        return (self.session == .none) == (session == .none) && (session != .none || self.number == number)
     }
 
     /// The event of a schedule's run, which comes again by itself.
@@ -62,8 +64,8 @@ public struct Suspect: Equatable, Sendable {
 extension CrashNote {
     /// How many suspects are remembered; the one longest there makes room.
     public static let suspectsMax = 16
-    private static let first = 16
-    private static let wordsEach = 8
+    static let first = 16
+    static let wordsEach = 8
 
     /// The suspects, the oldest first.
     public var suspects: [Suspect] {

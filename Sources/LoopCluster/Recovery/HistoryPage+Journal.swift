@@ -83,7 +83,7 @@ extension HistoryRecord {
         case .attemptEnded(let end):
             name(end.entry?.session ?? .none, end.entry?.number ?? 0, end.effect, end.upTo)
             note = end.text
-            if case .retry(let at) = end.next { time = at.milliseconds }
+            if case .retry(let retry) = end.next { time = retry.notBefore.milliseconds }
         case .sessionOpened(let session, let peer):
             self.session = session.value
             note = "peer \(peer)"
@@ -136,7 +136,9 @@ extension Record {
     /// What kind of record it is, as it is shown.
     var kind: String {
         switch self {
-        case .event(let event): event.isOfTimer ? "timer fired" : event.run == nil ? "event" : "schedule ran"
+        case .event(let event):
+            event.isOfTimer
+                ? "timer fired" : event.isOfTimeout ? "timed out for good" : event.run == nil ? "event" : "schedule ran"
         case .scheduled: "scheduled"
         case .refused: "refused"
         case .completed: "completed"
@@ -177,6 +179,7 @@ extension OperatorAction.What {
         case .pauseSchedule(let number): "pauses the schedule \(number)"
         case .resumeSchedule(let number): "resumes the schedule \(number)"
         case .runSchedule(let number): "runs the schedule \(number)"
+        case .acceptClock: "takes the clock for right"
         }
     }
 }

@@ -58,6 +58,9 @@ public struct ReducerConfiguration: Sendable {
     /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 
+    /// Whether a clock that is behind the times in the journal is right: then an epoch begins with its time.
+    public var acceptsClock = false
+
     /// Whether each event is reduced twice, and a hash written after it: for development, at several times the cost.
     public var checksPurity = false
 

@@ -92,7 +92,8 @@ extension ReducerCore {
     private mutating func consume(
         _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ origin: EntryNumber, _ judgement: Judgement
     ) -> Bool {
-        if poison.isWatching {
+        // A failure that applies is examined as what becomes of it.
+        if poison.isWatching, entry.kind != .failed || !judgement.applies {
             let verdict = poison.examine(
                 Entry(entry, payload), origin, isApplied: judgement.applies && entry.kind == .event,
                 isFirst: turn.records.isEmpty, journaled.quarantine, context.brokenRules)
@@ -120,8 +121,13 @@ extension ReducerCore {
             guard let effect = entry.effectIfAny else { break }
             write(.completed(origin.session, number: origin.number, effect, entry.attempt))
             remove(at: place, completedBy: origin.session)
-        case (.applies, .failed):
-            fail(entry, origin, (try? Failure(bytes: payload)) ?? Failure(message: "an unreadable failure report"))
+        case (.applies(let place), .failed):
+            guard let effect = entry.effectIfAny, let place else { break }
+            let failure = (try? Failure(bytes: payload)) ?? Failure(message: "an unreadable failure report")
+            let failures = journaled.effects[at: place].failures
+            return fail(
+                effect, at: place,
+                dispatch.outcome(of: failure, failures: failures, policy(of: effect), entry: origin))
         case (.applies, .released):
             guard let effect = entry.effectIfAny else { break }
             end(effect, AttemptOutcome(.released, entry: origin))
@@ -224,12 +230,6 @@ extension ReducerCore {
         guard let place else { return }
         dispatch.remove(at: place, &admission.members)
         admission.members.countCompleted(by: session)
-    }
-
-    private mutating func fail(_ entry: EntryHead, _ origin: EntryNumber, _ failure: Failure) {
-        guard let effect = entry.effectIfAny, let live = journaled.effects[effect] else { return }
-        count(.effectFailed)
-        end(effect, dispatch.outcome(of: failure, failures: live.failures, policy(of: effect), entry: origin))
     }
 
     /// What a transition changed among the live effects becomes work, or ends it.

@@ -167,6 +167,7 @@ extension ReducerCore {
             if part.isLast {
                 phase.inGrace { $0.stopAwaiting(session) }
                 tellJoined(session)
+                tellIdle(session)
             }
         case .repeats: break
         }

@@ -4,7 +4,7 @@ import LoopWire
 /// What people are told. Nothing in here decides anything.
 extension ReducerCore {
     /// Who a session is of; nil: the peer of this process, of which there is no news.
-    private func news(of session: SessionID) -> NewsOfPeer? {
+    func news(of session: SessionID) -> NewsOfPeer? {
         let member = admission.members[session]
         guard let peer = member?.peer ?? journaled.sessions[session]?.peer, peer != .local else { return nil }
         return NewsOfPeer(

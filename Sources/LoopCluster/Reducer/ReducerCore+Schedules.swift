@@ -3,15 +3,22 @@ import LoopWire
 
 /// Schedules that are due become events. (Protocol, section 6.)
 extension ReducerCore {
-    /// An epoch begins: schedules that the journal does not know, or knows with another plan, begin now.
+    /// An epoch begins: schedules that the journal does not know, or knows with another plan, begin now. So do those that have
+    /// run ahead with a clock that was wrong.
     mutating func beginSchedules() {
         schedules.begin(journaled, context.configuration.timeZones)
         for number in schedules.all.keys.sorted() {
             guard let planned = schedules.all[number]?.planned,
-                journaled.schedules[number]?.plan != planned.plan || breaks(.schedulesAreKept)
+                journaled.schedules[number]?.plan != planned.plan || isAhead(number, planned)
+                    || breaks(.schedulesAreKept)
             else { continue }
             passSchedule(number, planned.plan, next: planned.next(after: scheduleTime))
         }
+    }
+
+    private func isAhead(_ number: UInt32, _ planned: PlannedSchedule) -> Bool {
+        guard context.configuration.acceptsClock, let standing = journaled.schedules[number] else { return false }
+        return standing.next > planned.next(after: scheduleTime)
     }
 
     private var scheduleTime: WallTime { context.clock.wall(after: journaled.time) }
@@ -35,7 +42,8 @@ extension ReducerCore {
     /// - Returns: false: nothing has changed, and it waits for a turn of its own.
     private mutating func runSchedule(_ number: UInt32) -> Bool {
         guard let one = schedules.all[number], let standing = journaled.schedules[number],
-            let step = one.planned.step(standing, one.facts.missed, at: scheduleTime)
+            let step = one.planned.step(
+                standing, one.facts.missed, at: scheduleTime, &schedules.backlogs[number, default: .init()])
         else { return false }
         switch step {
         case .pass(let next):
@@ -102,7 +110,8 @@ extension ReducerCore {
                 }
                 return ListedSchedule(
                     name: one.name, schedule: "\(one.facts.schedule)", isPaused: standing.isPaused,
-                    last: standing.last?.milliseconds, next: next)
+                    last: standing.last?.milliseconds, next: next,
+                    standsStillUntil: clockLag.map { _ in journaled.time.milliseconds })
             })
     }
 

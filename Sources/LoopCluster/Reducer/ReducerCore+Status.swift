@@ -53,6 +53,7 @@ extension ReducerCore {
             report.timers = timers.queue.count
             report.nextTimer = next.time.milliseconds
         }
+        report.clockBehindMilliseconds = clockLag.map { $0.wholeNanoseconds / 1_000_000 }
         report.connections = connections?.count
         report.connectionsMax = connections?.max
         report.warnings = warnings()
@@ -116,6 +117,8 @@ extension ReducerCore {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
+        warnings += serviceWarnings
+        if let clockWarning { warnings.append(clockWarning) }
         if let (count, max) = connections, count > max - max / 10 {
             warnings.append("\(count) OF \(max) CONNECTIONS ARE OPEN: for one more, a silent one is ended")
         }
@@ -125,7 +128,7 @@ extension ReducerCore {
         if let newest = journaled.quarantine.keys.max(), let record = journaled.quarantine[newest] {
             let count = journaled.quarantine.count == 1 ? "1 EVENT IS" : "\(journaled.quarantine.count) EVENTS ARE"
             warnings.append(
-                "\(count) QUARANTINED: the newest ended the reducer \(record.crashes) times in \(record.phase); see:"
+                "\(count) QUARANTINED: the newest, \(record.text), ended the reducer \(record.crashes) times in \(record.phase); see:"
                     + " loopctl quarantine list")
         }
         return warnings

@@ -40,6 +40,9 @@ public struct ReducerCore: Sendable {
     /// How often a definition was found not to be a function. In development alone.
     var impuritiesCount = 0
     var poison: PoisonWatch
+    var unserved = UnservedFeedbacks()
+    /// Whether people were told that the clock is behind the journal.
+    var isClockBehind = false
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
         context = TurnContext(
@@ -64,6 +67,7 @@ public struct ReducerCore: Sendable {
             turn.news.append(.definitionUpgrade(NewsOfUpgrade(from: before, to: definition, changes)))
         }
         dispatch.begin(journaled.table.policies)
+        acceptClock()
         write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: nonce), context.now.wall))
         turn.beginEpoch(journaled.epoch, of: journaled.history)
         for (session, record) in journaled.sessions {
@@ -122,7 +126,7 @@ public struct ReducerCore: Sendable {
             write(
                 AttemptEnd(
                     effect: effect, upTo: JournaledCore.allAttempts(before: journaled.epoch), cause: .unclaimed,
-                    next: .retry(live.retryAt ?? context.now.wall)))
+                    next: .retry(live.retry ?? RetryTime(after: .zero, from: context.now.wall))))
             schedule(effect)
         }
     }
@@ -240,18 +244,6 @@ public struct ReducerCore: Sendable {
 
     // MARK: Time
 
-    private mutating func endTimedOutAttempts() {
-        while let late = dispatch.nextTimedOut(journaled.effects, at: context.now.monotonic) {
-            guard let owner = dispatch.owner(at: late.place) else { continue }
-            turn.count(.effectTimedOut)
-            let failures = journaled.effects[at: late.place].failures
-            end(late.effect, dispatch.outcomeOfTimeout(failures: failures, policy(of: late.effect)))
-            if !breaks(.timedOutWorkersAreTold) {
-                admission.members.command(.cancel(late.effect, late.attempt), to: owner.session)
-            }
-        }
-    }
-
     private mutating func takeFromTheSilent() {
         let now = context.now.monotonic
         guard let holdings = dispatch.silentHoldings(admission.members, journaled, at: now) else { return }
@@ -267,6 +259,8 @@ public struct ReducerCore: Sendable {
     private mutating func tickIfDue() {
         guard publication.beginTick(journaled.seq, context) else { return }
         tellSilence()
+        tellUnserved()
+        tellClock()
         let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
         for session in idle { retire(session, .idle) }
         for session in admission.members.keys.sorted() { sendTick(to: session, resend: false) }

@@ -211,8 +211,11 @@ extension LiveEffect {
         }
         writer.attempt(floor)
         writer.u32(failures)
-        writer.u8(retryAt == nil ? 0 : 1)
-        if let retryAt { writer.u64(UInt64(bitPattern: retryAt.milliseconds)) }
+        writer.u8(retry == nil ? 0 : 1)
+        if let retry {
+            writer.u64(UInt64(bitPattern: retry.notBefore.milliseconds))
+            writer.u64(UInt64(retry.wait))
+        }
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -228,7 +231,9 @@ extension LiveEffect {
         }
         floor = try reader.attempt()
         failures = try reader.u32()
-        retryAt = try reader.flag() ? WallTime(milliseconds: Int64(bitPattern: try reader.u64())) : nil
+        guard try reader.flag() else { return }
+        let time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
+        retry = RetryTime(notBefore: time, wait: Int64(clamping: try reader.u64()))
     }
 }
 

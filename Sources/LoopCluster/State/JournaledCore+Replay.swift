@@ -101,12 +101,13 @@ extension JournaledCore {
             guard case .parked = effects[effect]?.status else { return }
             effects[effect]?.status = .open
             effects[effect]?.failures = 0
-            effects[effect]?.retryAt = nil
+            effects[effect]?.retry = nil
         case .retryQuarantined(let id), .dropQuarantined(let id):
             quarantine[id] = nil
         case .pauseSchedule(let number): schedules[number]?.isPaused = true
         case .resumeSchedule(let number): schedules[number]?.isPaused = false
         case .runSchedule: break
+        case .acceptClock: time = action.time
         }
     }
 
@@ -252,7 +253,7 @@ extension JournaledCore {
         let counts = (end.cause == .failed || end.cause == .timedOut) && !brokenRules.contains(.failuresAreCounted)
         if counts { effects[end.effect]?.failures &+= 1 }
         switch end.next {
-        case .retry(let time): effects[end.effect]?.retryAt = time
+        case .retry(let retry): effects[end.effect]?.retry = retry
         case .parked: effects[end.effect]?.status = .parked(end.message)
         }
     }

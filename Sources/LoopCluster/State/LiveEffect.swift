@@ -20,7 +20,7 @@ package struct LiveEffect: Equatable, Sendable {
         var group: String?
         var status = Status.open
         var failures: UInt32 = 0
-        var retryAt: WallTime?
+        var retry: RetryTime?
     }
 
     private final class Box: Sendable {
@@ -68,9 +68,10 @@ package struct LiveEffect: Equatable, Sendable {
         set { particulars.failures = newValue }
     }
 
-    package var retryAt: WallTime? {
-        get { box?.particulars.retryAt }
-        set { particulars.retryAt = newValue }
+    /// When it is tried again; nil: at once.
+    package var retry: RetryTime? {
+        get { box?.particulars.retry }
+        set { particulars.retry = newValue }
     }
 
     var isOpen: Bool {

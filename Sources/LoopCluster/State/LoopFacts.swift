@@ -45,6 +45,8 @@ package final class FeedbackFacts: Sendable {
     let requestCoding: RequestCoding?
     /// What its timers send, and when; nil: it has none.
     let timer: TimerFacts?
+    /// The event for an effect that has failed for good; nil: such an effect is parked.
+    let failing: FailingFacts?
     /// When its schedule runs; nil: it has none.
     let schedule: ScheduleFacts?
     private let coder: any ValueCoder
@@ -59,6 +61,7 @@ package final class FeedbackFacts: Sendable {
         priority = feedback.priority
         requestCoding = feedback.requestCoding
         timer = feedback.timer.map { TimerFacts($0, coder) }
+        failing = FailingFacts(feedback, coder)
         schedule = feedback.schedule.map { ScheduleFacts($0, coder) }
     }
 
@@ -92,6 +95,26 @@ package struct ScheduleFacts: Sendable {
         self.schedule = schedule.schedule
         missed = schedule.missed
         event = { try? coder.encode(schedule.event($0)) }
+    }
+}
+
+/// What the reducer asks of a feedback when an effect has failed for good.
+package struct FailingFacts: Sendable {
+    /// The encoded event for an encoded request; nil: the feedback makes none of this failure.
+    let event: @Sendable (RequestBytes, EffectFailure) throws(NoFailingEvent) -> [UInt8]?
+
+    init?<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
+        guard let failing = feedback.failureEvent, let coding = feedback.requestCoding else { return nil }
+        event = { bytes, failure throws(NoFailingEvent) in
+            let request: any Sendable
+            do { request = try coding.decode(bytes, coder) } catch {
+                throw NoFailingEvent(reason: "its request cannot be decoded for its failing event: \(error)")
+            }
+            guard let made = failing(request, failure) else { return nil }
+            do { return try coder.encode(made) } catch {
+                throw NoFailingEvent(reason: "its failing event cannot be encoded: \(error)")
+            }
+        }
     }
 }
 

@@ -56,7 +56,10 @@ struct SchedulesPrinter {
                 schedule.isPaused ? "paused" : schedule.next.prefix(3).map(Self.text).joined(separator: ", "),
             ]
         }
-        return StatusTable.table(["NAME", "SCHEDULE", "LAST", "NEXT"], rows, left: [0, 1, 2, 3])
+        let table = StatusTable.table(["NAME", "SCHEDULE", "LAST", "NEXT"], rows, left: [0, 1, 2, 3])
+        guard let until = schedules.lazy.compactMap(\.standsStillUntil).first else { return table }
+        return
+            "no schedule runs before \(Self.text(until)): the reducer's clock is behind the times in the journal\n\(table)"
     }
 
     private static func text(_ milliseconds: Int64) -> String { WallTime(milliseconds: milliseconds).civilText }
@@ -66,6 +69,7 @@ struct SchedulesPrinter {
             ("name", JSONText.quoted(schedule.name)), ("schedule", JSONText.quoted(schedule.schedule)),
             ("paused", "\(schedule.isPaused)"), ("last", schedule.last.map { "\($0)" }),
             ("next", "[\(schedule.next.map { "\($0)" }.joined(separator: ","))]"),
+            ("standsStillUntil", schedule.standsStillUntil.map { "\($0)" }),
         ])
     }
 }

@@ -13,7 +13,7 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
 
     private let begin: Begin
     /// The event for an effect of the body that has failed; nil: the failure is ignored.
-    var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
+    var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
 
     /// - Parameter body: runs effects of its own, and reports their failures.
     init(
@@ -51,7 +51,7 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
     /// A run that begins with this state; nil where the state has no part for it.
     package func attach(_ state: State, _ port: CustomPort<Event>) -> CustomRun<State, Event>? {
         begin(state, port) { [failureEvent] request, error in
-            if let event = failureEvent?(request, error) { try? await port.send(event) }
+            if let event = failureEvent?(request, EffectFailure(error)) { try? await port.send(event) }
         }
     }
 

@@ -62,8 +62,8 @@ extension Feedback {
                     makeBase: makeQuery, value: optionalValue, extractEvent: extractEvent)
             }
         }
-        var failure: (@Sendable (any Sendable, any Error) -> WholeEvent?)?
-        if let failureEvent { failure = { request, error in failureEvent(request, error).map(embedEvent) } }
+        var failure: (@Sendable (any Sendable, EffectFailure) -> WholeEvent?)?
+        if let failureEvent { failure = { failureEvent($0, $1).map(embedEvent) } }
         return Feedback<Whole, WholeEvent>(
             derived: qualified(by: part), query: query,
             effect: { [effect] request, context in effect(request, context).map(embedEvent) },

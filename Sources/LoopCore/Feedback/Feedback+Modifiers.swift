@@ -104,14 +104,17 @@ extension Feedback {
         return copy
     }
 
-    /// The same feedback, which says by an event that an effect has failed for good. The closure names the type of the
-    /// requests: `{ (page: Page, error) in .failed(page) }`; nil parks the effect, or, in `compacting`, forgets it.
+    /// The same feedback, which says by an event that an effect has failed for good: an error or a timeout has ended its last
+    /// attempt. The closure names the type of the requests: `{ (page: Page, failure) in .failed(page, "\(failure)") }`. If it
+    /// returns nil, the effect is parked, or, in `compacting`, forgotten.
+    ///
+    /// The owner of the state calls the closure, wherever the effect has run. With a reducer that is the reducer.
     public func failing<Request: Sendable>(
-        _ event: @escaping @Sendable (Request, any Error) -> Event?
+        _ event: @escaping @Sendable (Request, EffectFailure) -> Event?
     ) -> Feedback {
         if let mistake = mistake(of: "failing(_:)", for: Request.self) { return mistaken(mistake) }
         var copy = self
-        copy.failureEvent = { request, error in (request as? Request).flatMap { event($0, error) } }
+        copy.failureEvent = { request, failure in (request as? Request).flatMap { event($0, failure) } }
         copy.custom?.failureEvent = copy.failureEvent
         return copy
     }

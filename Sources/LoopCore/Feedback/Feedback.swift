@@ -22,8 +22,8 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package var group: (@Sendable (any Sendable) -> String)?
     /// The priority of a request, where effects have one.
     package var priority: (@Sendable (any Sendable) -> Int32)?
-    /// The event for an effect that has failed for good; nil: the effect is parked.
-    package var failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?
+    /// The event for an effect that has failed for good. Without one the effect is parked.
+    package var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
     /// A feedback that sees every transition and contributes only what it sends.
     package var custom: CustomFeedback<State, Event>?
     /// What a timer sends, and when; nil for every other feedback.
@@ -85,7 +85,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     package init<LocalState, LocalEvent>(
         derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
         effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
-        failureEvent: (@Sendable (any Sendable, any Error) -> Event?)?, custom: CustomFeedback<State, Event>?,
+        failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?, custom: CustomFeedback<State, Event>?,
         timer: FeedbackTimer<Event>? = nil, schedule: FeedbackSchedule<Event>? = nil
     ) {
         name = base.name

@@ -213,7 +213,7 @@ package struct EffectTable: Sendable {
     mutating func fail(_ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime) -> FailureAction {
         guard var record = records[id], isRunning(id, attempt: attempt) else { return .none }
         record.failures += 1
-        record.failure = String(describing: error)
+        record.failure = EffectFailure(error).message
         let advice = error as? any RetryAdvice
         let delay = policy(of: id).retry.delay(afterFailures: record.failures, random: &random)
         if let delay, advice?.isTransient ?? true {
@@ -301,15 +301,4 @@ package enum EffectPhase: String, Hashable, Sendable {
     case completed
     /// It has failed for good. Only those who ask learn it.
     case parked
-}
-
-/// An attempt took longer than its policy allows.
-public struct EffectTimedOut: Error, Equatable, CustomStringConvertible {
-    /// The effect whose attempt was cancelled.
-    public let id: EffectID
-    /// The longest time that its policy allows one attempt.
-    public let limit: Duration
-
-    /// The effect, the limit and the remedy, for logs and for people.
-    public var description: String { "effect \(id) took longer than \(limit); raise its timeout or make it faster" }
 }

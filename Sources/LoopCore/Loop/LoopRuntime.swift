@@ -345,8 +345,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     }
 
     /// An effect has failed for good: its feedback may have an event to say so.
-    private func report(_ failure: (id: EffectID, request: any Sendable, error: any Error)) {
-        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.error)
+    private func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
+        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
         if let event { locked { $0.settle(failure.id, by: event) } }
     }
 

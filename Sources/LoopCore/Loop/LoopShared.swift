@@ -65,7 +65,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         package var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
         package var launches: [Launch] = []
         /// Failures that ask their feedbacks for an event.
-        package var failures: [(id: EffectID, request: any Sendable, error: any Error)] = []
+        package var failures: [(id: EffectID, request: any Sendable, failure: EffectFailure)] = []
         /// Timers that ask their feedbacks for their event, in order.
         package var due: [(id: EffectID, request: any Sendable)] = []
         /// Runs of schedules that ask their feedbacks for their event, in order.
@@ -222,7 +222,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         switch table.fail(id, attempt: attempt, error: error, at: now) {
         case .none: return
         case .retry: break
-        case .final(let request): work.failures.append((id, request, error))
+        case .final(let request): work.failures.append((id, request, EffectFailure(error)))
         }
         if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
     }
@@ -262,7 +262,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         if isStopped || generation != timerGeneration { return work }
         timer = nil
         for (id, attempt) in table.overdue(at: now) {
-            fail(id, attempt: attempt, error: EffectTimedOut(id: id, limit: limit(id)), at: now, into: &work)
+            fail(id, attempt: attempt, error: EffectFailure.timedOut(limit: limit(id)), at: now, into: &work)
         }
         if table.hasTimers {
             work.due = table.takeDue(at: now)

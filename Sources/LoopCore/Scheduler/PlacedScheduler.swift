@@ -31,6 +31,11 @@ package struct PlacedScheduler: Sendable {
     /// The number of effects that wait to be started.
     package var waitingCount: Int { lanes.reduce(0) { $0 + $1.waitingCount } }
 
+    /// The number of effects of a feedback that wait to be started.
+    package func waitingCount(of feedback: UInt32) -> Int {
+        positions.find(feedback, UInt64(feedback)).map { lanes[positions[at: $0]].waitingCount } ?? 0
+    }
+
     /// The number of effects that run.
     package var runningCount: Int { lanes.reduce(0) { $0 + $1.runningCount } }
 

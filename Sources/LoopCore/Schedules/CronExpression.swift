@@ -124,6 +124,11 @@ private struct CronField {
         }
         var bits: UInt64 = 0
         let values = try values(parts[0], hasStep: parts.count == 2)
+        guard step == 1 || step <= values.upperBound - values.lowerBound else {
+            throw ScheduleError(
+                "the step \(step) is longer than \"\(parts[0])\", so that only \(values.lowerBound) is left; steps begin again"
+                    + " with each field, and .every(…) runs at any interval")
+        }
         for value in stride(from: values.lowerBound, through: values.upperBound, by: step) {
             bits |= 1 << UInt64(value)
         }
@@ -142,7 +147,11 @@ private struct CronField {
         }
         var last = try value(ends[1])
         if names.count == 7, last == 0, first > 0 { last = 7 }
-        guard first <= last else { throw ScheduleError("the range \"\(text)\" ends before it begins") }
+        guard first <= last else {
+            throw ScheduleError(
+                "the range \"\(text)\" ends before it begins; write two, such as \(first)-\(range.upperBound),\(range.lowerBound)-\(last)"
+            )
+        }
         return first...last
     }
 

@@ -5,6 +5,11 @@ struct LocalSchedules: Sendable {
         let planned: PlannedSchedule
         let missed: MissedRuns
         var standing: ScheduleStanding
+        var backlog = PlannedSchedule.Backlog()
+
+        mutating func step(at wall: WallTime) -> PlannedSchedule.Step? {
+            planned.step(standing, missed, at: wall, &backlog)
+        }
     }
 
     private var all: [One] = []
@@ -43,7 +48,7 @@ struct LocalSchedules: Sendable {
     mutating func takeDue(at wall: WallTime) -> [(feedback: Int, run: ScheduleRun)] {
         var due: [(feedback: Int, run: ScheduleRun)] = []
         while let index = all.indices.min(by: { all[$0].standing.next < all[$1].standing.next }),
-            let step = all[index].planned.step(all[index].standing, all[index].missed, at: wall)
+            let step = all[index].step(at: wall)
         {
             switch step {
             case .pass(let next): all[index].standing.next = next

@@ -24,10 +24,12 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
     ///   - expression: minute, hour, day of the month, month, day of the week. An expression that is wrong is an error where the
     ///     loop starts.
     ///   - timeZone: a name of the time zone database, such as `Europe/Berlin`; `UTC`; or a rule of POSIX, such as
-    ///     `CET-1CEST,M3.5.0,M10.5.0/3`, which needs no database.
+    ///     `CET-1CEST,M3.5.0,M10.5.0/3`, which needs no database. In such rules hours ahead of UTC are negative: `<+02>-2`.
+    ///     `UTC+2`, `Etc/GMT+2` and the like, which mean two hours behind, are errors where the loop starts.
     public static func cron(_ expression: String, timeZone: String = "UTC") -> Schedule {
         let text = "\(expression) \(timeZone)"
         do {
+            try ZoneSign.check(timeZone)
             return Schedule(.cron(try CronExpression(expression), zone: timeZone), text)
         } catch {
             return Schedule(.wrong(error), text)
@@ -76,7 +78,8 @@ package struct ZoneDatabase: Sendable {
         } catch {
             throw ScheduleError(
                 "the time zone \"\(zone)\" is not known here; it is \"UTC\", a name of the time zone database (package tzdata)"
-                    + " such as \"Europe/Berlin\", or a rule such as \"CET-1CEST,M3.5.0,M10.5.0/3\"")
+                    + " such as \"Europe/Berlin\", or a rule such as \"CET-1CEST,M3.5.0,M10.5.0/3\"; two hours ahead of UTC are"
+                    + " \"<+02>-2\"")
         }
     }
 

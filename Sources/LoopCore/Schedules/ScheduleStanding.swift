@@ -60,20 +60,36 @@ extension PlannedSchedule {
     /// How many missed runs are counted.
     private static var countMax: Int { 1000 }
 
+    /// The times that are due, so that they are computed once for all runs at one time.
+    package struct Backlog: Sendable {
+        fileprivate var due: ArraySlice<WallTime> = []
+        fileprivate var wall = WallTime.never
+
+        package init() {}
+    }
+
     /// What a schedule does at a time; nil: nothing is due.
-    package func step(_ standing: ScheduleStanding, _ missed: MissedRuns, at wall: WallTime) -> Step? {
+    /// - Parameter backlog: of the schedule, from one step to the next.
+    package func step(
+        _ standing: ScheduleStanding, _ missed: MissedRuns, at wall: WallTime, _ backlog: inout Backlog
+    ) -> Step? {
         guard !standing.isPaused, standing.next <= wall else { return nil }
-        let due = dueTimes(from: standing.next, through: wall)
-        guard let newest = due.last else { return .pass(next: next(after: wall)) }
+        if backlog.wall != wall || backlog.due.first != standing.next {
+            backlog.wall = wall
+            backlog.due = dueTimes(from: standing.next, through: wall)[...]
+        }
+        guard let newest = backlog.due.last else { return .pass(next: next(after: wall)) }
+        let count = backlog.due.count
         switch missed {
         case .skip where wall.milliseconds - newest.milliseconds >= Self.tolerance:
             return .pass(next: next(after: wall))
         case .skip, .once:
-            return .run(ScheduleRun(due: newest, missed: due.count - 1), next: next(after: newest))
+            return .run(ScheduleRun(due: newest, missed: count - 1), next: next(after: newest))
         case .all(let atMost):
-            let leftOut = due.count - min(due.count, max(1, min(atMost, Self.countMax)))
-            let first = due[leftOut]
-            return .run(ScheduleRun(due: first, missed: leftOut), next: next(after: first))
+            let leftOut = count - min(count, max(1, min(atMost, Self.countMax)))
+            backlog.due.removeFirst(leftOut)
+            let first = backlog.due.removeFirst()
+            return .run(ScheduleRun(due: first, missed: leftOut), next: backlog.due.first ?? next(after: first))
         }
     }
 

@@ -55,7 +55,7 @@ final class CodableEffects<State: Sendable, Event: Codable & Sendable>: Feedback
                 body.end(nil)
             }
         } catch {
-            await fail(body, request, error)
+            body.end(Failure(error))
         }
     }
 
@@ -63,22 +63,6 @@ final class CodableEffects<State: Sendable, Event: Codable & Sendable>: Feedback
     private nonisolated(nonsending) func end(_ body: EffectBody, with event: Event?) async throws(SendRefusal) {
         guard let event else { return body.end(nil) }
         try await body.send(encoded(event), isLast: true)
-    }
-
-    /// The last failure of an effect becomes the feedback's event, where it has one; every other is reported.
-    private nonisolated(nonsending) func fail(
-        _ body: EffectBody, _ request: any Sendable, _ error: any Error
-    ) async {
-        let advice = error as? any RetryAdvice
-        let isFinal = advice?.isTransient == false || Int(body.grant.failures) + 1 >= feedback.policy.retry.attemptsMax
-        if isFinal, !Task.isCancelled, let event = feedback.failureEvent?(request, error) {
-            do {
-                return try await end(body, with: event)
-            } catch {
-                return body.end(Failure(message: "\(error)", isFinal: true))
-            }
-        }
-        body.end(Failure(message: String("\(error)".prefix(1000)), isFinal: isFinal, retryAfter: advice?.retryAfter))
     }
 
     private func encoded(_ event: Event) throws(SendRefusal) -> [UInt8] {

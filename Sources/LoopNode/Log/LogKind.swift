@@ -41,6 +41,12 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case lost
     /// Contact is there again: with a peer that was lost, or with the reducer.
     case reconnected
+    /// A worker names groups that have no feedbacks, or has nothing to serve.
+    case idle
+    /// Effects of a feedback wait, and no worker serves it.
+    case unserved
+    /// A worker serves the feedback again, or no effect of it waits any more.
+    case served
     /// A peer has tried what it may not do.
     case notAllowed
     /// A connection has subscribed to what is not for it, and was ended.
@@ -58,6 +64,10 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case quarantined
     /// An event was refused, because its bytes are no event of this loop.
     case undecodable
+    /// The reducer's clock is behind the times in the journal: timers and schedules stand still.
+    case clockBehind
+    /// The clock has caught up.
+    case clockCaughtUp
     /// An event, applied twice to one state, gave two results.
     case impure
     /// The event of a schedule's run could not be made.
@@ -90,9 +100,10 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
         switch self {
         case .snapshot, .joined, .left: .info
         case .listening, .standby, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged,
-            .reconnected, .outbox:
+            .reconnected, .served, .clockCaughtUp, .outbox:
             .notice
-        case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
+        case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
+            .malformedFrame, .effectFailed,
             .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,

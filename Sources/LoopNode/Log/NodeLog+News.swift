@@ -23,6 +23,23 @@ extension NodeLog {
             once(
                 .reconnected, of: peer.key, "\(peer.who) is heard again, after \(ReducerWait.text(duration))",
                 peer.fields + [.duration(duration)], level: peer.isWorker ? nil : .info)
+        case .idle(let peer, let reason):
+            once(.idle, of: peer.key, "\(peer.who): \(reason)", peer.fields + [.reason(reason)])
+        case .unserved(let news):
+            note(.unserved, news.text, [.feedback(news.feedback), .effects(news.effects)])
+        case .served(let news, let duration):
+            let text = "\"\(news.feedback)\" has a worker again, or none of its effects waits"
+            note(
+                .served, "\(text), after \(ReducerWait.text(duration))",
+                [.feedback(news.feedback), .duration(duration)])
+        case .clockBehind(let lag, let until):
+            note(
+                .clockBehind,
+                "the clock is \(ReducerWait.text(lag)) behind the times in the journal, since it was ahead; timers and schedules"
+                    + " stand still until \(until.civilText); if it is right now, start once with --accept-clock",
+                [.duration(lag)])
+        case .clockCaughtUp:
+            note(.clockCaughtUp, "the clock has caught up with the times in the journal", [])
         case .effectFailed(let failure, let delay):
             note(
                 .effectFailed,
@@ -70,7 +87,7 @@ extension NodeLog {
         if let feedback { fields.append(.feedback(feedback)) }
         note(
             .quarantined,
-            "\(event) (\(sender)) ended this process \(record.crashes) times in \(record.phase) and is set aside as"
+            "\(event) (\(sender)), \(JSONText.onOneLine(record.text)), ended this process \(record.crashes) times in \(record.phase) and is set aside as"
                 + " quarantined event \(record.id); look at it with: loopctl quarantine show \(record.id)",
             fields + [.reason("\(record.phase)")])
     }

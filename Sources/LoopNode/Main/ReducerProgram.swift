@@ -57,6 +57,9 @@ public enum ReducerProgram {
         help: "how long a database may take for an append; after that the reducer reads the journal again")
     static let reinterpret = Option(
         flag: "reinterpret", help: "replay events that another version of the program wrote, whatever comes of it")
+    static let acceptClock = Option(
+        flag: "accept-clock",
+        help: "if the clock is behind the times in the journal, take it for right; for one start, after it was ahead")
     static let checkPurity = Option(
         flag: "check-purity",
         help: "for development: reduce each event twice and hash what comes of it, to find a reduce that is no function"
@@ -85,7 +88,10 @@ public enum ReducerProgram {
             ])
         let keeping = OptionGroup(
             "Journal",
-            [journal, durability, wait, standby, lease, journalDeadline, reinterpret, checkPurity, snapshotEvery])
+            [
+                journal, durability, wait, standby, lease, journalDeadline, reinterpret, acceptClock, checkPurity,
+                snapshotEvery,
+            ])
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
             discussion: """
@@ -113,6 +119,7 @@ public enum ReducerProgram {
             configuration.journalDeadline = arguments[journalDeadline]
             configuration.advertised = arguments[advertise]
             configuration.reinterprets = arguments[reinterpret]
+            configuration.acceptsClock = arguments[acceptClock]
             configuration.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.log = arguments.log

@@ -95,10 +95,11 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         return try await NodeThread.run("loop-effect") {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
+            let groups = PlacedGroups(placements: definition.allFeedbacks.map(\.placement.group))
             var peer = PeerConfiguration(
                 peer: PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64()), loop: Definition.name,
                 schema: UInt64(Definition.schema), fingerprint: fingerprint.value, feedbacks: fingerprint.feedbacks,
-                groups: configuration.groups ?? Self.remoteGroups(of: definition), capacity: configuration.capacity,
+                groups: configuration.groups ?? groups.all, capacity: configuration.capacity,
                 name: configuration.name, outboxEntriesMax: 8192 + 4 * configuration.capacity)
             peer.places = reducer.each.map(\.description)
             try Self.check(peer)
@@ -107,9 +108,13 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
             let effects = DefinitionEffects(definition, coder: CBORCoder(), on: executor)
             let driver = PeerDriver(configuration: peer, effects: effects, gate: gate, at: now)
             let name = configuration.name.isEmpty ? "\(peer.peer)" : configuration.name
+            let log = NodeLog(name: "worker \(name)", configuration.log)
+            if let objection = groups.objection(to: peer.groups) {
+                log.note(.idle, "this worker serves less than it could: \(objection)", [.reason(objection)])
+            }
             var shell = try PeerShell(
                 context: configuration.context ?? ZMQContext(), reducer: reducer, driver: driver,
-                observer: nil, log: NodeLog(name: "worker \(name)", configuration.log),
+                observer: nil, log: log,
                 connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
             return switch try shell.run(stopLimit: configuration.stopLimit) {
             case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
@@ -135,8 +140,4 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Ends `run` with `NodeKilled`: nothing is handed back, and the reducer hears nothing of it. Bodies of effects are cancelled,
     /// and what they still send is refused.
     package func kill() { gate.kill() }
-
-    private static func remoteGroups(of definition: Definition) -> [String] {
-        Set(definition.allFeedbacks.map(\.placement.group)).subtracting([localGroup, reducerGroup]).sorted()
-    }
 }

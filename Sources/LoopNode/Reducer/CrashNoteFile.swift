@@ -36,10 +36,13 @@ public struct CrashNoteFile: ~Copyable {
         switch note.begin(history: history, executable: Self.executable, thread: page.thread) {
         case .nothing: return nil
         case .suspect(let suspect):
+            let text = JSONText.onOneLine(note.eventText)
+            let event =
+                suspect.session == .none ? text : "event \(suspect.number) of session \(suspect.session), \(text)"
             let sender = suspect.effect.map { " of effect \($0)" } ?? ""
             let next = suspect.crashes > 1 ? "set aside" : "applied in a turn of its own"
-            return "the last process ended in \(suspect.phase), at event \(suspect.number) of session"
-                + " \(suspect.session)\(sender), \(suspect.crashes == 1 ? "once" : "\(suspect.crashes) times");"
+            return
+                "the last process ended in \(suspect.phase), at \(event)\(sender), \(suspect.crashes == 1 ? "once" : "\(suspect.crashes) times");"
                 + " when it comes again it is \(next)"
         case .retry(let id):
             return "the last process ended when quarantined event \(id) was tried again; it stays in quarantine"

@@ -29,6 +29,9 @@ public struct ReducerNodeConfiguration: Sendable {
     public var advertised: ReducerAddress?
     /// Replays events under another definition than the one that wrote them, whatever comes of it.
     public var reinterprets: Bool
+    /// Takes the clock for right where it is behind the times in the journal, because it was ahead before: the time of the loop
+    /// goes back to it at the start. For one start.
+    public var acceptsClock = false
     /// The number of records after which a snapshot is made; less often where the state is large.
     public var snapshotInterval: UInt64
     /// Whether each event is reduced twice, and everything hashed after it: for development, at several times the cost. The log

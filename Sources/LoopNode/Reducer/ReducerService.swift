@@ -84,6 +84,7 @@ struct ReducerService<Definition: LoopDefinition> {
         limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
         limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
         limits.advertised = advertised
+        limits.acceptsClock = configuration.acceptsClock
         limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal

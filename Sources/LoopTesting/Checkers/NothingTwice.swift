@@ -63,9 +63,8 @@ struct NothingTwice: Checker {
                 break
             }
         } else if case .event(let record) = journaled.record, record.session == .none,
-            !record.isOfTimer, record.run == nil
+            !record.isOfTimer, !record.isOfTimeout, record.run == nil
         {
-            // Of a timer or a schedule, which no entry has brought.
             if isTimerRetried {
                 isTimerRetried = false
                 return

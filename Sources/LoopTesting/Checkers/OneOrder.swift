@@ -29,13 +29,15 @@ struct OneOrder: Checker {
             }
             time = record.time
             seq += 1
+        case .operatorAction(let action):
+            if action.what == .acceptClock { time = action.time }
         case .historyBegun: consumed = SessionTable()
         case .sessionOpened(let session, _):
             if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
             consumed[session] = 0
         case .refused, .completed, .skipped, .attemptEnded, .sessionOwned, .sessionRetired, .epochBegun, .definition,
             .stateHash,
-            .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
+            .stateMarked, .markHash, .quarantined, .scheduled:
             break
         }
         if let (session, number) = record.entry { try consume(session, number) }

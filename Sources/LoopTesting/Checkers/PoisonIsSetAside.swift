@@ -13,16 +13,16 @@ struct PoisonIsSetAside: Checker {
     /// How often an operator has asked for one of them since it ended the process.
     private var retries: [UInt64: Int] = [:]
 
-    /// What the process ends in. An effect's event is known by its bytes: another attempt of the effect may send them again, as
-    /// another entry.
+    /// What the process ends in. An event is known by its bytes: another attempt of its effect, or another sender, may send them
+    /// again, as another entry.
     private enum Culprit: Hashable {
         case entry(id: Int)
-        case event(EffectID, ArraySlice<UInt8>)
+        case event(EffectID?, ArraySlice<UInt8>)
         case timer(EffectID)
 
         init(_ entry: SentEntry) {
-            if let effect = entry.effect, let bytes = entry.payload {
-                self = .event(effect, bytes)
+            if let bytes = entry.payload {
+                self = .event(entry.effect, bytes)
             } else {
                 self = .entry(id: entry.id)
             }

@@ -58,7 +58,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         } else {
             try answerByItself(feedback, request, job, &effect)
         }
-        return try script(of: effect, feedback, request)
+        return try script(of: effect)
     }
 
     /// An effect that only sends events sends them by itself.
@@ -85,7 +85,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     }
 
     private func script(
-        of effect: SimulatedEffect<Event>, _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable
+        of effect: SimulatedEffect<Event>
     ) throws(Violation) -> Script {
         var steps: [BodyStep] = []
         for step in effect.steps {
@@ -94,27 +94,10 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
             case .send(let event): steps.append(.send(try encoded(event)))
             case .runForever: return Script(steps: [.rest] + steps.reversed())
             case .fail(let error):
-                steps += try failure(error, of: effect, feedback, request)
-                return Script(steps: steps.reversed())
+                return Script(steps: [.end(Failure(error))] + steps.reversed())
             }
         }
         return Script(steps: [.end(nil)] + steps.reversed())
-    }
-
-    /// The last failure of an effect becomes the feedback's event, where it has one; every other is reported. (As nodes do.)
-    private func failure(
-        _ error: any Error, of effect: SimulatedEffect<Event>, _ feedback: Feedback<Definition.State, Event>,
-        _ request: any Sendable
-    ) throws(Violation) -> [BodyStep] {
-        let advice = error as? any RetryAdvice
-        let isFinal = advice?.isTransient == false || effect.failures + 1 >= feedback.policy.retry.attemptsMax
-        if isFinal, let event = feedback.failureEvent?(request, error) {
-            return [.send(try encoded(event)), .end(nil)]
-        }
-        return [
-            .end(
-                Failure(message: String("\(error)".prefix(1000)), isFinal: isFinal, retryAfter: advice?.retryAfter))
-        ]
     }
 
     func next(_ script: inout Script, _ draw: inout Draw) throws(Violation) -> BodyStep {

@@ -71,8 +71,7 @@ extension ClusterEngine {
         case .damagedSnapshot: return storage.disk?.damageNewestSnapshot() ?? false
         case .secondReducer: return try startSecondReducer()
         case .poison: peer.faults.sendsPoison = true
-        // An effect that is to be retried later waits longer by as much as the clock was set back.
-        case .clockSet: process.clock.wallOffset += Int64(between(0, 60_000)) - 30_000
+        case .clockSet: setClock(&dice)
         case .administration: return try administer(&dice)
         case .earlierSession: peer.sockets.subscriber.hearsEarlierSession = true
         case .quietLoss:
@@ -95,6 +94,18 @@ extension ClusterEngine {
         case .keysChanged: return changeKeys(&dice)
         }
         return true
+    }
+
+    /// Sets the reducer's clock a little, or a day ahead or back, or right again.
+    private func setClock(_ dice: inout SeededRandom) {
+        let day: Int64 = 86_400_000
+        if abs(process.clock.wallOffset) > day / 2 {
+            process.clock.wallOffset = 0
+        } else if dice.chance(0.3) {
+            process.clock.wallOffset += dice.chance(0.5) ? day : -day
+        } else {
+            process.clock.wallOffset += Int64(between(0, 60_000)) - 30_000
+        }
     }
 
     /// An operator asks for something that changes the loop or its journal.

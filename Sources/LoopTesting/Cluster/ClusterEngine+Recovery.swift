@@ -43,7 +43,7 @@ extension ClusterEngine {
 
     /// A machine that has recovered begins its epoch.
     func serve(_ machine: ReducerMachine<Ran>, _ disk: SimulatedDisk) throws(Violation) {
-        retries.begin(at: machine.core.time)
+        retries.begin(at: machine.core.time, now)
         leases.begin(machine.epoch, at: now)
         for peer in roster.present { peer.lease.begin() }
         candidate.keys.begin()

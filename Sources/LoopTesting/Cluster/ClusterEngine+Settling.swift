@@ -75,7 +75,7 @@ extension ClusterEngine {
 
     /// Whether an effect that does not run may wait for those that stand still, or for its next try.
     private func mayWait(_ id: EffectID, _ effect: LiveEffect, _ reducer: ReducerMachine<Ran>, _ running: Int) -> Bool {
-        if let time = effect.retryAt, time > reducerMoment.wall { return true }
+        if let retry = effect.retry, retries.mayWait(id, retry, at: now) { return true }
         let policy = reducer.core.feedback(of: id)?.policy ?? EffectPolicy()
         if policy.concurrency != nil || policy.concurrencyPerGroup != nil { return true }
         if policy.rate != nil || policy.ratePerGroup != nil { return true }

@@ -272,9 +272,9 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     }
 
     /// An effect has failed for good: its feedback may have an event to say so.
-    private mutating func report(_ failure: (id: EffectID, request: any Sendable, error: any Error)) {
-        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.error)
-        tell(failure.id, "has failed for good (\(failure.error)) at \(moment)")
+    private mutating func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
+        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
+        tell(failure.id, "has failed for good (\(failure.failure)) at \(moment)")
         if let event {
             shared.settle(failure.id, by: event)
         } else {

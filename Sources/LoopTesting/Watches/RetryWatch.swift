@@ -2,15 +2,21 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// When effects that have failed may be tried again, as far as the present process has seen them fail. The record of a failure
-/// says when the next try is. The wall clock may be set meanwhile; the wait stays as long.
+/// When effects that have failed may be tried again, as far as the present process has seen them fail, and when at the latest.
+/// The record of a failure says when the next try is. The wall clock may be set meanwhile, also between two processes; the wait
+/// stays as long.
 struct RetryWatch {
     private var due: [EffectID: UInt64] = [:]
+    /// When the present process began.
+    private var beganAt: UInt64 = 0
+    /// How much longer a wait may be seen: what was granted before waits for its claim first.
+    private static let graceMax: UInt64 = 60_000_000_000
     /// The newest time in the journal.
     private var journaledTime = WallTime(milliseconds: 0)
 
     /// A process begins, and its journal ends at this time.
-    mutating func begin(at time: WallTime) {
+    mutating func begin(at time: WallTime, _ now: UInt64) {
+        beganAt = now
         due = [:]
         journaledTime = time
     }
@@ -23,16 +29,23 @@ struct RetryWatch {
         case .scheduled(let record): journaledTime = max(journaledTime, record.time)
         case .operatorAction(let action):
             if case .retryParked(let effect) = action.what { due[effect] = nil }
+            if action.what == .acceptClock { journaledTime = action.time }
         case .attemptEnded(let end):
             due[end.effect] = nil
-            guard case .retry(let time) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
-            let delay = time.milliseconds - max(turn.wall, journaledTime).milliseconds
+            guard case .retry(let retry) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
+            let delay = retry.notBefore.milliseconds - max(turn.wall, journaledTime).milliseconds
             if delay > 0 { due[end.effect] = turn.at + UInt64(delay) * 1_000_000 }
         case .refused, .completed, .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .definition, .stateHash,
             .stateMarked,
             .markHash, .quarantined:
             break
         }
+    }
+
+    /// Whether an effect may still wait for its next try.
+    func mayWait(_ effect: EffectID, _ retry: RetryTime, at now: UInt64) -> Bool {
+        let wait = UInt64(clamping: retry.wait).multipliedReportingOverflow(by: 1_000_000)
+        return wait.overflow || now < max(due[effect] ?? 0, beganAt + wait.partialValue) + Self.graceMax
     }
 
     /// A message leaves the reducer.

@@ -78,9 +78,14 @@ public struct ListedSchedule: Codable, Equatable, Sendable {
     public var last: Int64?
     /// The times of its next runs, at most five, in milliseconds since 1970; none while it is paused.
     public var next: [Int64]
+    /// Until when no schedule runs, because the reducer's clock is behind the times in the journal; nil: it is not.
+    public var standsStillUntil: Int64?
 
     /// Creates an entry of the list of schedules from its parts.
-    public init(name: String, schedule: String, isPaused: Bool, last: Int64?, next: [Int64]) {
+    public init(
+        name: String, schedule: String, isPaused: Bool, last: Int64?, next: [Int64], standsStillUntil: Int64? = nil
+    ) {
+        self.standsStillUntil = standsStillUntil
         self.name = name
         self.schedule = schedule
         self.isPaused = isPaused

@@ -147,6 +147,9 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var timers: Int?
     /// When the next of them is due, in milliseconds since 1970-01-01T00:00:00Z.
     public var nextTimer: Int64?
+    /// How far the reducer's clock is behind the times in the journal, in milliseconds: for so long timers and schedules stand
+    /// still. Nil: less than five seconds.
+    public var clockBehindMilliseconds: Int64?
     /// The newest reports of effects that run, at most 100; nil if there are none.
     public var effectReports: [EffectReport]?
     /// How many more effects have reported than `effectReports` lists; nil if there are none.
@@ -186,6 +189,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
         parkedLeftOut = nil
         timers = nil
         nextTimer = nil
+        clockBehindMilliseconds = nil
         effectReports = nil
         effectReportsLeftOut = nil
         connections = nil

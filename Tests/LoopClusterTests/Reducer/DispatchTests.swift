@@ -51,7 +51,8 @@ import Testing
         #expect(
             end
                 == AttemptEnd(
-                    effect: effect, upTo: attempt, cause: .failed, next: .retry(WallTime(milliseconds: 11_000)),
+                    effect: effect, upTo: attempt, cause: .failed,
+                    next: .retry(RetryTime(notBefore: WallTime(milliseconds: 11_000), wait: 1000)),
                     message: "no bulb"))
         #expect(dispatch.end(effect, outcome, &bench.admission.members, bench.journaled, bench.context) == nil)
         #expect(bench.admission.members[session]?.holding.count == 0)

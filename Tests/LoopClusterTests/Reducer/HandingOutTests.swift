@@ -130,7 +130,7 @@ import Testing
         for _ in 0..<7 { _ = bench.say(bench.heartbeat(second), from: bob, after: 500) }
         let end = AttemptEnd(
             effect: grant.effect, upTo: grant.attempt, cause: .unresponsive,
-            next: .retry(WallTime(milliseconds: bench.time - 500)))
+            next: .retry(RetryTime(notBefore: WallTime(milliseconds: bench.time - 500), wait: 0)))
         let ends = bench.records.compactMap { if case .attemptEnded(let end) = $0 { end } else { nil } }
         #expect(ends.map(\.effect) == [end.effect])
         #expect(ends.map(\.cause) == [.unresponsive])

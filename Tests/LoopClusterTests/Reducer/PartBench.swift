@@ -51,7 +51,7 @@ struct PartBench {
         let session = journaled.nextSession
         try journaled.apply(.sessionOpened(session, peer))
         admission.requestJoin(
-            ReducerBench.joinRequest(peer, capacity: capacity), in: session, watermark: 0, feedbacks: nil,
+            ReducerBench.joinRequest(peer, capacity: capacity), in: session, watermark: 0, feedbacks: [0, 1, 2, 3],
             ReducerBench.route(peer), context)
         return session
     }

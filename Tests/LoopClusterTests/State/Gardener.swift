@@ -45,7 +45,8 @@ struct Gardener {
                 .attemptEnded(
                     AttemptEnd(
                         effect: effect, upTo: attempt, cause: .failed,
-                        next: Bool.random(using: &random) ? .parked : .retry(WallTime(milliseconds: 77)),
+                        next: Bool.random(using: &random)
+                            ? .parked : .retry(RetryTime(notBefore: WallTime(milliseconds: 77), wait: 7)),
                         message: "dry", entry: entry)))
         case 3:
             try write(

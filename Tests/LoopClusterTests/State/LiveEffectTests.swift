@@ -40,7 +40,7 @@ struct LiveEffectTests {
         effect.group = "a"
         effect.status = .parked("no")
         effect.failures = 3
-        effect.retryAt = WallTime(milliseconds: 5)
+        effect.retry = RetryTime(notBefore: WallTime(milliseconds: 5), wait: 4)
         var copy = effect
         copy.status = .completed
         copy.failures = 4
@@ -48,7 +48,7 @@ struct LiveEffectTests {
         #expect(effect.status == .parked("no"))
         #expect(!effect.isOpen)
         #expect(effect.failures == 3)
-        #expect(effect.retryAt == WallTime(milliseconds: 5))
+        #expect(effect.retry == RetryTime(notBefore: WallTime(milliseconds: 5), wait: 4))
         #expect(copy.group == "a")
         #expect(copy.status == .completed)
         #expect(copy.failures == 4)
@@ -82,7 +82,7 @@ struct LiveEffectTests {
             floor: Attempt(epoch: 2, count: 8))
         effect.status = .parked("no")
         effect.failures = 3
-        effect.retryAt = WallTime(milliseconds: -5)
+        effect.retry = RetryTime(notBefore: WallTime(milliseconds: -5), wait: 4)
         for effect in [effect, plain] {
             var writer = ByteWriter()
             effect.write(to: &writer)

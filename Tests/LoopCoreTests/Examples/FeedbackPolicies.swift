@@ -49,7 +49,7 @@ func parcelFeedbacks(
         .retry(.exponential(max: 5, first: .seconds(1), longest: .seconds(60)))
         .timeout(.seconds(30))
         .limited(to: 20, perGroup: 2) { (parcel: Parcel) in parcel.customer }
-        .failing { (parcel: Parcel, error) in .declined(parcel.number, because: "\(error)") },
+        .failing { (parcel: Parcel, failure) in .declined(parcel.number, because: "\(failure)") },
         .each("ship", requests: \.paid) { parcel, context in
             .task {
                 try await ship(parcel, context.idempotencyKey)

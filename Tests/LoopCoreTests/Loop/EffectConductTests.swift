@@ -164,7 +164,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
                     try await send(1000)
                 }
             }
-            .failing { (value: Int, error) in error is Broken ? 10 * value : nil },
+            .failing { (value: Int, failure) in failure.message == "\(Broken())" ? 10 * value : nil },
             // The same as a feedback of a part, and with a modifier of the whole.
             CountingFeedback.compacting("events", events: { $0.filter { $0 == 1 } }) { _ in .run { _ in throw Broken() }
             }

@@ -37,7 +37,12 @@ import Testing
         ("* 24 * * *", "for the hour"), ("* * 0 * *", "for the day of the month"), ("* * * 13 *", "for the month"),
         ("* * * * 8", "for the day of the week"), ("* * * * blue", "names such as mon"),
         ("5/10 * * * *", "a step needs a range"),
-        ("5-1 * * * *", "ends before it begins"), ("*/0 * * * *", "is not a step"), ("1-2-3 * * * *", "is not a range"),
+        ("5-1 * * * *", "ends before it begins; write two, such as 5-59,0-1"),
+        ("*/90 * * * *", "the step 90 is longer than \"*\", so that only 0 is left"), ("*/60 * * * *", "the step 60"),
+        ("0/90 * * * *", "a step needs a range"), ("0 8-18/11 * * *", "so that only 8 is left"),
+        ("0 0 */31 * *", "so that only 1 is left"), ("0 0 1 */12 *", "the step 12"), ("0 0 * * */7", "the step 7"),
+        ("0 0 31 4,6,9,11 *", "a day that no month has"), ("0 0 * * fri-mon", "write two, such as 5-7,0-1"),
+        ("*/0 * * * *", "is not a step"), ("1-2-3 * * * *", "is not a range"),
         (", * * * *", "is not one"), ("*/2/3 * * * *", "more than one step"), ("0 0 30 2 *", "a day that no month has"),
         ("-1 * * * *", "is not one"), ("99999999999999999999 * * * *", "is not one"), ("", "has 0 fields"),
     ])

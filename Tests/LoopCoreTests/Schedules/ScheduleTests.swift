@@ -69,7 +69,8 @@ import Testing
     private func step(_ missed: MissedRuns, late seconds: Int64) throws -> PlannedSchedule.Step? {
         let planned = try planned(.every(.seconds(100)))
         let standing = ScheduleStanding(next: WallTime(milliseconds: 100_000), plan: planned.plan)
-        return planned.step(standing, missed, at: WallTime(milliseconds: 100_000 + seconds * 1000))
+        var backlog = PlannedSchedule.Backlog()
+        return planned.step(standing, missed, at: WallTime(milliseconds: 100_000 + seconds * 1000), &backlog)
     }
 
     private func run(_ seconds: Int64, missed: Int = 0, next: Int64) -> PlannedSchedule.Step {
@@ -99,7 +100,51 @@ import Testing
     @Test func `that is paused does nothing`() throws {
         let planned = try planned(.every(.seconds(100)))
         let standing = ScheduleStanding(next: WallTime(milliseconds: 0), isPaused: true, plan: 0)
-        #expect(planned.step(standing, .all, at: WallTime(milliseconds: 1_000_000)) == nil)
+        var backlog = PlannedSchedule.Backlog()
+        #expect(planned.step(standing, .all, at: WallTime(milliseconds: 1_000_000), &backlog) == nil)
+    }
+
+    @Test func `runs all that were missed in forty days up to the limit, one after the other`() throws {
+        let planned = try planned(.cron("* * * * *", timeZone: berlin))
+        let wall = WallTime(milliseconds: 40 * 86_400_000)
+        var standing = ScheduleStanding(next: WallTime(milliseconds: 60_000), plan: planned.plan)
+        // The backlog of one time is of no use at another.
+        for now in [wall, wall + .seconds(30), wall + .seconds(120)] {
+            var backlog = PlannedSchedule.Backlog()
+            var runs: [ScheduleRun] = []
+            while let step = planned.step(standing, .all(atMost: 1000), at: now, &backlog) {
+                guard case .run(let run, let next) = step else { break }
+                runs.append(run)
+                standing.next = next
+            }
+            let count = now == wall ? 1000 : now == wall + .seconds(30) ? 0 : 2
+            #expect(runs.count == count)
+            #expect(runs.allSatisfy { $0.missed == 0 })
+            #expect(zip(runs, runs.dropFirst()).allSatisfy { $0.due + .seconds(60) == $1.due })
+            #expect(standing.next.milliseconds == (now.milliseconds / 60_000 + 1) * 60_000)
+        }
+    }
+
+    /// In rules of POSIX, what is ahead of UTC has a minus.
+    @Test(arguments: ["UTC+2", "UTC-2", "utc+05:30", "GMT+2", "GMT2", "Etc/GMT+2", "Etc/GMT-14", "<+02>2", "<-02>-2"])
+    func `whose zone reads as the opposite of what it means is refused`(zone: String) {
+        let error = #expect(throws: ScheduleError.self) { try planned(.cron("0 3 * * *", timeZone: zone)) }
+        let hasMinus = zone.hasSuffix("-2") || zone.hasSuffix("-14")
+        let side = hasMinus ? "ahead of UTC" : "behind UTC"
+        #expect(error?.reason.contains("the time zone \"\(zone)\" means ") == true)
+        #expect(error?.reason.contains(side) == true, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test(arguments: ["UTC", "GMT0", "UTC0", "GMT+0", "<+02>-2", "<-02>2", "EST5EDT", "GMT0BST,M3.5.0/1,M10.5.0"])
+    func `whose zone says what it means is taken`(zone: String) throws {
+        _ = try planned(.cron("0 3 * * *", timeZone: zone))
+    }
+
+    @Test func `is told how to write a zone that is two hours ahead`() throws {
+        let error = #expect(throws: ScheduleError.self) { try planned(.cron("0 3 * * *", timeZone: "UTC+2")) }
+        #expect(error?.reason.contains("\"<+02>-2\" for ahead, \"<-02>2\" for behind") == true)
+        #expect(
+            try runs(.cron("0 3 * * *", timeZone: "<+02>-2"), after: CivilTime(2026, 1, 1), 1) == ["2026-01-01 01:00"])
     }
 }
 

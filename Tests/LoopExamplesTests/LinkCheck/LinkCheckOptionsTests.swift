@@ -80,10 +80,4 @@ import Testing
         #expect(patient?.isTransient == true)
         #expect(FetchFailure(status: 503, retryAfterSeconds: 86_400)?.isTransient == false)
     }
-
-    @Test func `an unexpected error has a message too`() {
-        let timeout = EffectTimedOut(id: EffectID(feedback: 0, seq: .initial, index: 0), limit: .seconds(1))
-        #expect(FetchFailure(unexpected: timeout).reason == "timed out")
-        #expect(FetchFailure(unexpected: SendRefusal(.tooLarge)).reason?.contains("too large") == true)
-    }
 }

@@ -31,6 +31,11 @@ enum Examples {
             EventRecord(
                 seq: Seq(301), time: time, session: SessionID(9), number: 70_001, effect: nil, attempt: .none,
                 wantsSeq: true, wantsAnswer: true, bytes: [0x01])),
+        // What a feedback makes of an attempt that has taken too long.
+        .event(
+            EventRecord(
+                seq: Seq(302), time: time, session: .none, number: 0, effect: effect, attempt: attempt, wantsSeq: false,
+                isLast: true, bytes: [0x01])),
         .refused(
             RefusalRecord(session: SessionID(4), number: 12, reason: .stale, effect: effect, attempt: attempt)),
         .refused(
@@ -43,7 +48,8 @@ enum Examples {
         .skipped(SessionID(5), number: 128),
         .attemptEnded(
             AttemptEnd(
-                effect: effect, upTo: attempt, cause: .failed, next: .retry(time), message: "the host is away: ü",
+                effect: effect, upTo: attempt, cause: .failed, next: .retry(RetryTime(notBefore: time, wait: 3000)),
+                message: "the host is away: ü",
                 entry: EntryNumber(session: SessionID(4), number: 14))),
         .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unclaimed, next: .parked)),
         .sessionOpened(SessionID(6), PeerID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10)),
@@ -78,6 +84,7 @@ enum Examples {
                 bytes: [])),
         .operatorAction(OperatorAction(.pauseSchedule(3), by: "ada@host", at: time)),
         .operatorAction(OperatorAction(.resumeSchedule(3), by: "ada@host", at: time)),
+        .operatorAction(OperatorAction(.acceptClock, by: "--accept-clock", at: time)),
         .operatorAction(OperatorAction(.runSchedule(3), by: "ada@host", at: time)),
     ]
 

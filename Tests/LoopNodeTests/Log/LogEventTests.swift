@@ -139,17 +139,17 @@ import Testing
         let log = NodeLog(name: "reducer shop", collector.handler)
         var record = QuarantineRecord(
             id: 1, time: WallTime(milliseconds: 1), session: SessionID(7), number: 2, effect: nil, attempt: .none,
-            phase: .reducing, crashes: 2, bytes: [])
+            phase: .reducing, crashes: 2, bytes: [0xa1, 0x61, 0x61, 0x05])
         log.tell(.quarantined(record, feedback: nil))
         (record.session, record.number) = (.none, 0)
         log.tell(.quarantined(record, feedback: nil))
         log.tell(.undecodable(EntryNumber(session: SessionID(1), number: 4), "at a: expected text, found 3"))
         #expect(
             collector.lines == [
-                "reducer shop: event 2 of session 7 (no effect) ended this process 2 times in reduce and is set aside as"
-                    + " quarantined event 1; look at it with: loopctl quarantine show 1",
-                "reducer shop: the event of a schedule (no effect) ended this process 2 times in reduce and is set aside"
-                    + " as quarantined event 1; look at it with: loopctl quarantine show 1",
+                "reducer shop: event 2 of session 7 (no effect), {\"a\":5}, ended this process 2 times in reduce and is set"
+                    + " aside as quarantined event 1; look at it with: loopctl quarantine show 1",
+                "reducer shop: the event of a schedule (no effect), {\"a\":5}, ended this process 2 times in reduce and is"
+                    + " set aside as quarantined event 1; look at it with: loopctl quarantine show 1",
                 "reducer shop: event 4 of session 1 is refused, since it is no event of this loop: at a: expected text,"
                     + " found 3",
             ])

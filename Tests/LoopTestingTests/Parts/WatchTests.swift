@@ -23,7 +23,7 @@ import Testing
         .attemptEnded(
             AttemptEnd(
                 effect: effect, upTo: Attempt(epoch: 1, count: 1), cause: .failed,
-                next: .retry(WallTime(milliseconds: milliseconds))))
+                next: .retry(RetryTime(notBefore: WallTime(milliseconds: milliseconds), wait: 2000))))
     }
 
     /// A turn at a second of virtual time, with a wall clock of its own.
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `a try may not come before its delay is over, whatever the wall clock says`() throws {
         var retries = RetryWatch()
-        retries.begin(at: WallTime(milliseconds: 0))
+        retries.begin(at: WallTime(milliseconds: 0), 0)
         retries.note(failure(retryAt: 7000), of: turn(1, wall: 5000))
         var late = retries
         var count = 0
@@ -50,10 +50,20 @@ import Testing
 
     @Test func `a new process of the reducer has seen no failure`() throws {
         var retries = RetryWatch()
-        retries.begin(at: WallTime(milliseconds: 0))
+        retries.begin(at: WallTime(milliseconds: 0), 0)
         retries.note(failure(retryAt: 7000), of: turn(1, wall: 5000))
-        retries.begin(at: WallTime(milliseconds: 0))
+        retries.begin(at: WallTime(milliseconds: 0), 0)
         try retries.check(start, of: turn(1, wall: 5000)) { Issue.record("a delay of an earlier process is watched") }
+    }
+
+    @Test func `a try may not come long after its delay, whatever the wall clock says`() {
+        var retries = RetryWatch()
+        let second: UInt64 = 1_000_000_000
+        retries.begin(at: WallTime(milliseconds: 0), 10 * second)
+        // As a clock that was a day ahead has left it.
+        let retry = RetryTime(notBefore: WallTime(milliseconds: 86_400_000), wait: 3000)
+        #expect(retries.mayWait(effect, retry, at: 13 * second))
+        #expect(!retries.mayWait(effect, retry, at: 100 * second))
     }
 
     @Test func `a lease is longer by the reducer's standstills`() {

@@ -27,11 +27,6 @@ struct FetchFailure: RetryAdvice, Equatable {
         isTransient = error.isTransient
     }
 
-    init(unexpected error: any Error) {
-        reason = error is EffectTimedOut ? "timed out" : "could not be checked: \(error)"
-        isTransient = false
-    }
-
     // libcurl's own messages contain times and addresses.
     private static func words(_ error: FetchError) -> String {
         switch error.code {

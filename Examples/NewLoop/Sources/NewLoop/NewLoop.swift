@@ -78,7 +78,7 @@ public struct NewLoop: LoopDefinition {
             }
             .on(.workers)
             .retry(.exponential(max: 5))
-            .failing { (order: Order, error) in .declined(number: order.number, reason: "\(error)") },
+            .failing { (order: Order, failure) in .declined(number: order.number, reason: "\(failure)") },
             .each("ship", requests: \.paid) { [services] (order: Order, context: EffectContext) in
                 .task {
                     let parcel = try await services.ship(order, context.idempotencyKey)

@@ -42,10 +42,10 @@ extension LoopFacts {
 }
 
 extension JournaledCore {
-    /// The numbers of the feedbacks that a peer of an older schema may run: those that it has under the same name and
-    /// placement. Nil: all of them.
-    func runnable(by joinRequest: JoinRequest) -> Set<UInt32>? {
-        guard loop.isOlder(joinRequest.schema) else { return nil }
+    /// The numbers of the feedbacks that a peer may run: those that it lists, under the same name and placement. The peer of
+    /// this process has the same definition.
+    func runnable(by joinRequest: JoinRequest) -> Set<UInt32> {
+        if joinRequest.peer == .local { return Set(table.numbers) }
         let lines = Set(joinRequest.feedbacks)
         return Set(zip(table.numbers, loop.fingerprint.feedbacks).filter { lines.contains($1) }.map(\.0))
     }

@@ -17,9 +17,9 @@ struct Admission: Sendable {
     /// A peer has been admitted, maybe again, in a session of this epoch.
     /// - Parameters:
     ///   - watermark: of its session.
-    ///   - feedbacks: the numbers of those it may run; nil: all of its groups.
+    ///   - feedbacks: the numbers of those that it offers to run.
     mutating func requestJoin(
-        _ joinRequest: JoinRequest, in session: SessionID, watermark: UInt64, feedbacks: Set<UInt32>?, _ route: Route,
+        _ joinRequest: JoinRequest, in session: SessionID, watermark: UInt64, feedbacks: Set<UInt32>, _ route: Route,
         _ context: TurnContext
     ) {
         let now = context.now.monotonic

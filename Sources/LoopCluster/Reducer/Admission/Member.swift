@@ -20,8 +20,8 @@ struct Member: Sendable {
     var capacity: Int
     /// The schema in which it encodes events; 0: it has no definition, and encodes them in the reducer's.
     var schema: UInt64 = 0
-    /// The numbers of the feedbacks it may run, where its definition is an older one; nil: all of its groups.
-    var feedbacks: Set<UInt32>?
+    /// The numbers of the feedbacks that it offers to run, where they are in its groups.
+    var feedbacks: Set<UInt32> = []
     var standing = Standing.admitted(ClaimProgress())
     /// Every outcome up to this number is known to the peer.
     var settled: UInt64 = 0
@@ -84,7 +84,7 @@ struct Member: Sendable {
 
     /// Whether effects of a feedback, which are placed in a group, are for it.
     func serves(_ feedback: UInt32, in group: String) -> Bool {
-        groups.contains(group) && feedbacks?.contains(feedback) ?? true
+        groups.contains(group) && feedbacks.contains(feedback)
     }
 
     /// Whether it could run effects of a feedback, which are placed in a group.

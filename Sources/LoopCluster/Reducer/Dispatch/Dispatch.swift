@@ -46,11 +46,11 @@ struct Dispatch: Sendable {
         _ effect: EffectID, at place: Int, _ journaled: JournaledCore, _ context: TurnContext
     ) -> Bool {
         guard journaled.effects[at: place].isOpen else { return false }
-        let retryAt = journaled.effects[at: place].retryAt
+        let retry = journaled.effects[at: place].retry
         scheduler.add(
             at: place, of: effect.feedback, group: journaled.effects[at: place].group,
             priority: journaled.priority(of: effect, at: place),
-            notBefore: retryAt.flatMap { Self.notBefore($0, journaled, context) })
+            notBefore: retry.flatMap { Self.notBefore($0, journaled, context) })
         return true
     }
 
@@ -60,12 +60,11 @@ struct Dispatch: Sendable {
     }
 
     private static func notBefore(
-        _ time: WallTime, _ journaled: JournaledCore, _ context: TurnContext
+        _ retry: RetryTime, _ journaled: JournaledCore, _ context: TurnContext
     ) -> MonotonicTime? {
-        // A clock that was set back must not make the wait longer than it was meant to be.
-        let wall = context.clock.wall(after: journaled.time)
-        guard time > wall, !context.breaks(.retriesWait) else { return nil }
-        return context.now.monotonic + .milliseconds(time.milliseconds - wall.milliseconds)
+        let wait = retry.wait(from: context.clock.wall(after: journaled.time))
+        guard wait > .zero, !context.breaks(.retriesWait) else { return nil }
+        return context.now.monotonic + wait
     }
 
     // MARK: Owners
@@ -170,7 +169,8 @@ struct Dispatch: Sendable {
         }
         return AttemptEnd(
             effect: effect, upTo: attempt, cause: end.cause,
-            next: end.retryIn.map { .retry(context.clock.wall(after: journaled.time) + $0) } ?? .parked,
+            next: end.retryIn.map { .retry(RetryTime(after: $0, from: context.clock.wall(after: journaled.time))) }
+                ?? .parked,
             message: end.message, entry: end.entry)
     }
 
@@ -181,7 +181,8 @@ struct Dispatch: Sendable {
         var delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
         if failure.isFinal { delay = nil }
         if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }
-        return AttemptOutcome(.failed, retryIn: delay, message: failure.message, entry: entry)
+        let message = EffectFailure(.failed, message: failure.message).message
+        return AttemptOutcome(.failed, retryIn: delay, message: message, entry: entry)
     }
 
     /// An attempt that has taken too long; nil: there is none. It is to be ended.
@@ -198,9 +199,12 @@ struct Dispatch: Sendable {
     /// How an effect goes on whose attempt has taken too long.
     mutating func outcomeOfTimeout(failures: UInt32, _ policy: EffectPolicy) -> AttemptOutcome {
         let delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
-        let limit = policy.timeout.map { "\($0)" } ?? ""
-        return AttemptOutcome(.timedOut, retryIn: delay, message: "no end within \(limit)")
+        let failure = EffectFailure.timedOut(limit: policy.timeout ?? .zero)
+        return AttemptOutcome(.timedOut, retryIn: delay, message: failure.message)
     }
+
+    /// An attempt that has taken too long is looked at again in the next turn.
+    mutating func awaitTurn(_ late: AttemptDeadline) { deadlines.push(late) }
 
     private mutating func watchTimeout(
         of effect: EffectID, at place: Int, _ attempt: Attempt, _ table: FeedbackTable, _ context: TurnContext
@@ -260,7 +264,7 @@ struct Dispatch: Sendable {
 /// How an attempt has ended.
 struct AttemptOutcome: Equatable, Sendable {
     var cause: AttemptEnd.Cause
-    /// How long the effect waits until the next attempt; nil parks it.
+    /// How long the effect waits until the next attempt; nil: there is none.
     var retryIn: Duration?
     var message: String
     /// The entry that says so; nil: the reducer itself does.
@@ -272,6 +276,9 @@ struct AttemptOutcome: Equatable, Sendable {
         self.message = message
         self.entry = entry
     }
+
+    /// What a definition hears of it, where it is the last failure.
+    var failure: EffectFailure { EffectFailure(cause == .timedOut ? .timedOut : .failed, message: message) }
 }
 
 /// When an attempt has taken too long; stale once the effect's attempt is another.

@@ -8,7 +8,7 @@ struct FreeCapacity {
     private struct Place {
         let taker: Taker
         let groups: [String]
-        let feedbacks: Set<UInt32>?
+        let feedbacks: Set<UInt32>
         let capacity: Int
         var used: Int
         /// Of its capacity, in use.
@@ -49,7 +49,7 @@ struct FreeCapacity {
         if let known = able[Int(feedback)] { return known }
         let group = table.group(feedback)
         let found = places.indices.filter {
-            places[$0].groups.contains(group) && places[$0].feedbacks?.contains(feedback) ?? true
+            places[$0].groups.contains(group) && places[$0].feedbacks.contains(feedback)
         }
         able[Int(feedback)] = found
         return found

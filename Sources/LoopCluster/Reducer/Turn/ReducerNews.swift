@@ -13,6 +13,16 @@ public enum ReducerNews: Equatable, Sendable {
     case lost(NewsOfPeer, effects: Int)
     /// A peer that was lost is heard again, so long after that was noticed.
     case returned(NewsOfPeer, after: Duration)
+    /// A worker names groups that have no feedbacks, or serves nothing, for this reason.
+    case idle(NewsOfPeer, String)
+    /// Effects of a feedback wait, and for a while no worker has served it.
+    case unserved(NewsOfUnserved)
+    /// A worker serves the feedback again, or none of its effects waits, after so long.
+    case served(NewsOfUnserved, after: Duration)
+    /// The clock is so far behind the times in the journal; timers and schedules stand still until that time.
+    case clockBehind(Duration, until: WallTime)
+    /// The clock has caught up with the times in the journal.
+    case clockCaughtUp
     /// An attempt has failed or timed out, and the effect is tried again.
     case effectFailed(NewsOfFailure, retryIn: Duration)
     /// An effect has failed for good.
@@ -60,6 +70,29 @@ public struct NewsOfPeer: Equatable, Sendable {
         self.session = session
         self.name = name
         self.isWorker = isWorker
+    }
+}
+
+/// A feedback whose effects wait for a worker.
+public struct NewsOfUnserved: Equatable, Sendable {
+    /// The name of the feedback.
+    public var feedback: String
+    /// The group of workers in which its effects are placed.
+    public var group: String
+    /// How many of its effects wait.
+    public var effects: Int
+
+    /// Creates it from its parts.
+    public init(feedback: String, group: String, effects: Int) {
+        self.feedback = feedback
+        self.group = group
+        self.effects = effects
+    }
+
+    /// What is so, and the remedy, for people.
+    public var text: String {
+        let who = effects == 1 ? "1 effect of \"\(feedback)\" waits" : "\(effects) effects of \"\(feedback)\" wait"
+        return "\(who), and no worker serves it; start one of the group \"\(group)\" (--group)"
     }
 }
 

@@ -1,0 +1,88 @@
+import LoopCore
+import LoopWire
+
+/// Attempts that fail. The last failure of an effect becomes the event that the feedback's `failing` makes of it, or parks the
+/// effect. (Protocol, section 4.)
+extension ReducerCore {
+    /// Ends the current attempt of an effect as a failure.
+    /// - Parameter place: of the effect among the live ones.
+    /// - Returns: false: nothing has changed, and the failure waits for a turn of its own.
+    mutating func fail(_ effect: EffectID, at place: Int, _ outcome: AttemptOutcome) -> Bool {
+        let failing = outcome.retryIn == nil ? journaled.feedback(of: effect)?.failing : nil
+        // A failure is known by its words, which are the same when the effect fails again after a crash.
+        let words = Entry(kind: .failed, effect: effect, payload: Array(outcome.message.utf8)[...])
+        var verdict = PoisonWatch.Verdict.consume
+        if poison.isWatching {
+            verdict = poison.examine(
+                words, outcome.entry ?? .ofTimers, isApplied: failing != nil, isFirst: turn.records.isEmpty,
+                journaled.quarantine, context.brokenRules)
+        }
+        var parked = outcome
+        switch verdict {
+        case .wait: return false
+        case .consume, .refuse: break
+        case .consumeAlone: count(.reducedAlone)
+        case .setAside(let suspect):
+            parked.message += "; its failing event ended the reducer \(suspect.crashes) times, in \(suspect.phase)"
+        }
+        count(outcome.cause == .timedOut ? .effectTimedOut : .effectFailed)
+        if let failing, parked.message == outcome.message {
+            journaled.note?.enter(
+                outcome.entry?.session ?? .none, (outcome.entry ?? .ofTimers).number, effect, words.payload)
+            journaled.note?.step(.failing)
+            defer { journaled.note?.leave() }
+            do throws(NoFailingEvent) {
+                if try apply(failing, to: effect, at: place, outcome) { return true }
+            } catch {
+                parked.message += "; \(error.reason)"
+            }
+        }
+        end(effect, parked)
+        return true
+    }
+
+    /// Applies the event that a feedback makes of a failure, by one record that completes the effect.
+    /// - Returns: false: the feedback makes none of this failure.
+    private mutating func apply(
+        _ failing: FailingFacts, to effect: EffectID, at place: Int, _ outcome: AttemptOutcome
+    ) throws(NoFailingEvent) -> Bool {
+        guard let owner = dispatch.owner(at: place),
+            let bytes = try failing.event(journaled.effects[at: place].request, outcome.failure)
+        else { return false }
+        let bytesMax = context.configuration.eventBytesMax
+        if bytes.count > bytesMax {
+            throw NoFailingEvent(
+                reason: "its failing event has \(bytes.count) bytes, and \(bytesMax) is the limit")
+        }
+        let now = context.now.wall
+        let origin = outcome.entry ?? .ofTimers
+        let record = EventRecord(
+            seq: journaled.seq.next, time: breaks(.timeNeverGoesBack) ? now : max(journaled.time, now),
+            session: origin.session, number: origin.number, effect: effect, attempt: owner.attempt, wantsSeq: false,
+            isLast: true, bytes: bytes[...])
+        guard apply(record, at: place) else {
+            throw NoFailingEvent(reason: "its failing event cannot be decoded")
+        }
+        if journaled.effects.has(effect, at: place) { remove(at: place, completedBy: origin.session) }
+        if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
+        return true
+    }
+
+    /// The attempts that have taken too long fail.
+    mutating func endTimedOutAttempts() {
+        while !poison.isAlone, let late = dispatch.nextTimedOut(journaled.effects, at: context.now.monotonic) {
+            guard let owner = dispatch.owner(at: late.place) else { continue }
+            let failures = journaled.effects[at: late.place].failures
+            let outcome = dispatch.outcomeOfTimeout(failures: failures, policy(of: late.effect))
+            guard fail(late.effect, at: late.place, outcome) else { return dispatch.awaitTurn(late) }
+            if !breaks(.timedOutWorkersAreTold), !phase.hasEnded {
+                admission.members.command(.cancel(late.effect, late.attempt), to: owner.session)
+            }
+        }
+    }
+}
+
+/// Why a feedback that has an event for failures could not make one, in words.
+struct NoFailingEvent: Error {
+    let reason: String
+}

@@ -1,0 +1,59 @@
+import LoopCore
+import LoopWire
+
+/// Effects that no worker would run, and workers that would run none.
+extension ReducerCore {
+    /// Tells people of feedbacks that are not served, and of those that are served again. At each tick.
+    mutating func tellUnserved() {
+        let (new, served) = unserved.review(unservedFeedbacks, at: context.now.monotonic)
+        for feedback in new { turn.news.append(.unserved(news(of: feedback))) }
+        for (feedback, duration) in served { turn.news.append(.served(news(of: feedback), after: duration)) }
+    }
+
+    /// A worker has joined: people are told if it names groups that have no feedbacks.
+    mutating func tellIdle(_ session: SessionID) {
+        guard let member = admission.members[session], let news = news(of: session),
+            let reason = objection(to: member)
+        else { return }
+        turn.news.append(.idle(news, reason))
+    }
+
+    /// One line for each feedback that is not served, and for each of the first workers that name groups without feedbacks.
+    var serviceWarnings: [String] {
+        let unserved = unservedFeedbacks.map { news(of: $0).text }
+        let idle = admission.members.keys.sorted().lazy.compactMap { session -> String? in
+            guard let member = admission.members[session], let reason = objection(to: member) else { return nil }
+            return "the worker \"\(member.name)\" (\(member.peer)) serves less than it names: \(reason)"
+        }
+        return unserved + idle.prefix(Self.idleMax)
+    }
+
+    private static var idleMax: Int { 10 }
+
+    /// The numbers of the feedbacks with effects that wait for a worker, none of which serves them.
+    private var unservedFeedbacks: [UInt32] {
+        guard phase.grants else { return [] }
+        return journaled.table.numbers.filter { number in
+            let group = journaled.table.group(number)
+            guard group != localGroup, group != reducerGroup, dispatch.scheduler.waitingCount(of: number) > 0 else {
+                return false
+            }
+            return !admission.members.contains { $0.value.capacity > 0 && $0.value.serves(number, in: group) }
+        }
+    }
+
+    private func news(of feedback: UInt32) -> NewsOfUnserved {
+        NewsOfUnserved(
+            feedback: journaled.table.names[Int(feedback)], group: journaled.table.group(feedback),
+            effects: dispatch.scheduler.waitingCount(of: feedback))
+    }
+
+    /// What is wrong with the groups that a member names as a worker; nil: nothing is, or it is no worker.
+    private func objection(to member: Member) -> String? {
+        guard member.peer != .local, member.capacity > 0 || !member.groups.isEmpty else { return nil }
+        let groups = PlacedGroups(placements: journaled.loop.feedbacks.map(\.placement))
+        if let objection = groups.objection(to: member.groups) { return objection }
+        let serves = journaled.table.numbers.contains { member.serves($0, in: journaled.table.group($0)) }
+        return serves ? nil : "its join request lists no feedback of its groups"
+    }
+}

@@ -1,0 +1,33 @@
+/// Why an effect has failed for good. It says the same whoever has run the effect, in one process or on a worker: of an error
+/// that a body has thrown, its text.
+public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What has ended the last attempt.
+    public enum Cause: Hashable, Sendable {
+        /// The body has thrown an error, or the worker could not read the request.
+        case failed
+        /// The attempt has taken longer than the policy's timeout.
+        case timedOut
+    }
+
+    /// What has ended the last attempt.
+    public let cause: Cause
+    /// The text of the error, of at most 1,000 Unicode scalars.
+    public let message: String
+
+    /// Creates a failure from its parts. A message that is too long is cut.
+    public init(_ cause: Cause, message: String) {
+        self.cause = cause
+        self.message = String(message.unicodeScalars.prefix(1000))
+    }
+
+    /// What an error that a body has thrown becomes.
+    package init(_ error: any Error) { self = error as? EffectFailure ?? EffectFailure(.failed, message: "\(error)") }
+
+    /// The attempt has not ended within the policy's timeout.
+    package static func timedOut(limit: Duration) -> EffectFailure {
+        EffectFailure(.timedOut, message: "no end within \(limit)")
+    }
+
+    /// The message.
+    public var description: String { message }
+}

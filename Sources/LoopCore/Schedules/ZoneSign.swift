@@ -1,0 +1,24 @@
+/// The trap of signs: in rules of POSIX, and in the names that begin with `Etc/GMT`, what is ahead of UTC has a minus.
+enum ZoneSign {
+    /// - Throws: `ScheduleError`, where a zone reads as the opposite of what it means: `UTC+2`, `Etc/GMT-3`, `<+02>2`.
+    static func check(_ zone: String) throws(ScheduleError) {
+        let text = zone.hasPrefix("Etc/") ? zone.dropFirst(4) : zone[...]
+        let name = text.hasPrefix("<") ? text.prefix { $0 != ">" } : text.prefix { $0.isLetter }
+        let offset = text.dropFirst(name.count).drop { $0 == ">" }.prefix { "+-0123456789:".contains($0) }
+        guard offset.contains(where: { ("1"..."9").contains($0) }) else { return }
+        let isAhead = offset.hasPrefix("-")
+        if name.hasPrefix("<") {
+            // What the name of the clocks says.
+            guard name.dropFirst().hasPrefix(isAhead ? "-" : "+") else { return }
+        } else {
+            guard ["UTC", "GMT", "UT"].contains(name.uppercased()) else { return }
+        }
+        let parts = offset.drop { "+-".contains($0) }.split(separator: ":")
+        let digits = parts.map { $0.count == 1 ? "0\($0)" : "\($0)" }.joined()
+        let hours = parts.joined(separator: ":")
+        throw ScheduleError(
+            "the time zone \"\(zone)\" means \(hours) hours \(isAhead ? "ahead of" : "behind") UTC, since such signs are"
+                + " reversed; write \"<+\(digits)>-\(hours)\" for ahead, \"<-\(digits)>\(hours)\" for behind, or a name such"
+                + " as \"Europe/Berlin\"")
+    }
+}
