@@ -37,6 +37,8 @@ final class HeldConnection: Sendable {
     let standbyNames: String
     /// Readable when the outcome of an append may be there.
     let descriptor: Int32
+    /// What the statement waits for that was sent last.
+    let wait: StatementQuestion
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -52,6 +54,7 @@ final class HeldConnection: Sendable {
         self.lease = lease
         standbyNames = session.standbyNames
         descriptor = session.connection.descriptor
+        wait = session.wait
         self.session = Exclusive(session)
         turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))
     }

@@ -25,7 +25,7 @@ package struct PostgresOpening {
     package var standsBackUntil: MonotonicTime?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
-    /// Told once of each thing that it waits for.
+    /// Told what a person should know of the opening.
     package var note: (String) -> Void = { _ in }
     /// Keeps a journal of a run that has ended, instead of making room for the next run.
     package var keepsEnded = false
@@ -67,17 +67,15 @@ extension PostgresJournal {
         var takeover = Takeover(
             url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
             lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
-            whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, note: opening.note,
-            renews: opening.renews)
+            whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, renews: opening.renews)
         takeover.limit = opening.deadline
         takeover.standsBackUntil = opening.standsBackUntil
-        var said: Set<String> = []
         do throws(JournalError) {
             while true {
                 do throws(JournalError) {
-                    return try openOnce(takeover, opening, &said)
+                    return try openOnce(takeover, opening)
                 } catch {
-                    try takeover.waitOut(error, &said)
+                    try takeover.waitOut(error)
                 }
             }
         } catch {
@@ -88,9 +86,9 @@ extension PostgresJournal {
 
     /// Takes the journal; where its run has ended, a new one.
     private static func openOnce(
-        _ takeover: Takeover, _ opening: PostgresOpening, _ said: inout Set<String>
+        _ takeover: Takeover, _ opening: PostgresOpening
     ) throws(JournalError) -> PostgresJournal {
-        let journal = try take(takeover, opening, &said)
+        let journal = try take(takeover, opening)
         guard journal.hasEnded, !opening.keepsEnded else { return journal }
         do {
             defer {
@@ -104,15 +102,15 @@ extension PostgresJournal {
         opening.note(
             "the run of \(takeover.url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
         )
-        return try take(takeover, opening, &said)
+        return try take(takeover, opening)
     }
 
     /// Takes the journal, and checks what its newest rows are.
     private static func take(
-        _ takeover: Takeover, _ opening: PostgresOpening, _ said: inout Set<String>
+        _ takeover: Takeover, _ opening: PostgresOpening
     ) throws(JournalError) -> PostgresJournal {
         let memory = takeover.memory
-        let (held, row, report) = try takeover.run(&said)
+        let (held, row, report) = try takeover.run()
         do throws(JournalError) {
             let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
             let rows = PostgresRows(held: held)
@@ -171,7 +169,8 @@ extension PostgresJournal {
                 reason: "acknowledged records are missing from \(reader.place): record \(receipt.position), seq"
                     + " \(receipt.seq), was committed and is not there; a failover has lost it",
                 remedy: "bring back the server that has it, or keep what is there and begin a new history: "
-                    + "loop-reducer \(reader.loop) trim --after \(reader.tail.seq) \(reader.place)")
+                    + "loop-reducer \(reader.loop) trim --after \(reader.tail.seq) \(reader.place)",
+                fault: JournalFault(.historyLost))
         }
     }
 

@@ -160,8 +160,18 @@ package final class PostgresJournal: FollowedJournal {
         return JournalReceipt(through: link.position)
     }
 
-    /// The connection's.
-    package var receiptDescriptor: Int32? { held.descriptor }
+    /// The connection's, while an append has no receipt.
+    package var receiptDescriptor: Int32? { held.awaitsReceipts ? held.descriptor : nil }
+
+    /// Asks the server over another connection.
+    package var appendInquiry: (@Sendable () -> JournalError?)? {
+        { [wait = held.wait, url = held.url] in
+            guard let cause = wait.ask() else { return nil }
+            let late = PostgresError(
+                .late, "append", text: "an append has no receipt yet", host: wait.host)
+            return .postgres("append", late, at: url, cause: cause)
+        }
+    }
 
     private static func parameters(of row: BatchRow, after tail: ChainLink) -> [Parameter] {
         [

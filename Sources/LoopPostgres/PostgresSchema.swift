@@ -1,4 +1,5 @@
 public import LoopCluster
+internal import LoopWire
 public import PostgreSQL
 
 /// The tables of journals in a database. `docs/spec/3-POSTGRES.md` specifies them.
@@ -88,7 +89,7 @@ public enum PostgresSchema {
             throw JournalError(
                 .foreign, operation: operation,
                 reason: "\(url) has version \(version) of the tables of journals, this program knows \(Self.version)",
-                remedy: "use the program that made them, or another database")
+                remedy: "use the program that made them, or another database", fault: JournalFault(.schemaVersion))
         }
     }
 }

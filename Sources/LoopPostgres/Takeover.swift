@@ -21,7 +21,6 @@ struct Takeover {
     /// Called while it waits, with what is known of the holder; returns whether to go on waiting.
     let whileWaiting: ((JournalOwner) -> Bool)?
     let isStopping: @Sendable () -> Bool
-    let note: (String) -> Void
     var renews = true
     /// Where it moves the journal, which may have been begun before; nil: it opens none that moves.
     var movesTo: String?
@@ -37,18 +36,11 @@ struct Takeover {
     /// How often it tries to end that backend: after that, the lock is not the holder's.
     private static let evictionsMax = 25
 
-    /// Connects and takes the journal, in one try.
-    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
-        var said: Set<String> = []
-        return try run(&said)
-    }
-
     /// Connects and takes the journal.
-    /// - Parameter said: what was noted that it waits for; each is noted once.
     /// - Returns: the connection, and the journal's row as it was when the term began.
     /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting; of kind
     ///   `.unreachable` where the database does not answer.
-    func run(_ said: inout Set<String>) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
+    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
         var session = try PostgresSession.open(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
         try PostgresSchema.check(&session, url)
@@ -85,25 +77,20 @@ struct Takeover {
             case .renewed where !waits: throw locked(row)
             case .renewed, .watched:
                 if isStopping() { throw locked(row) }
-                let reason = locked(row).reason
-                if waits, said.insert(reason).inserted { note("\(reason); waiting for it") }
-                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
+                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
                 guard pause(owner) else { throw locked(row) }
             }
         }
     }
 
     /// Waits a moment where the database did not answer, in whatever step of the opening, and this process waits for the journal.
-    /// - Parameters:
-    ///   - error: what ended the opening.
-    ///   - said: what was noted that it waits for.
+    /// - Parameter error: what ended the opening.
     /// - Throws: the error where nothing is waited for; of kind `.locked` where the process stops.
-    func waitOut(_ error: JournalError, _ said: inout Set<String>) throws(JournalError) {
-        guard error.kind == .unreachable, waits || isStopping() else { throw error }
+    func waitOut(_ error: JournalError) throws(JournalError) {
+        guard error.kind.mayPass, error.kind != .locked, waits || isStopping() else { throw error }
         if isStopping() { throw Self.stopped(url) }
-        if said.insert(error.reason).inserted { note("\(error.reason); waiting for it") }
         for _ in 1...4 {
-            guard pause(JournalOwner()) else { throw Self.stopped(url) }
+            guard pause(JournalOwner(obstacle: error)) else { throw Self.stopped(url) }
         }
     }
 
@@ -169,7 +156,8 @@ struct Takeover {
             memory.hosts.leave(session.connection.host)
             throw JournalError(
                 .unreachable, operation: operation, reason: "its row in \(url) is locked, and not by its holder",
-                remedy: "end the transaction that has locked it (pg_locks says whose it is)")
+                remedy: "end the transaction that has locked it (pg_locks says whose it is)",
+                fault: JournalFault(.lockWait, sqlState: "55P03", host: session.connection.hostName))
         }
         _ = try session.run("SELECT set_config('lock_timeout', '0', false)", operation)
         return found.first

@@ -128,6 +128,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var isReady: Bool
     /// The reason, for people, if the reducer is not ready; else nil.
     public var notReadyBecause: String?
+    /// Why the journal cannot be used, for programs; nil if it can be used, or if a standby waits for its turn.
+    public var journalFault: JournalFault?
+    /// For how long the journal could not be used, in milliseconds; nil without a fault.
+    public var journalFaultMilliseconds: Int64?
     /// How far the job has come, by the definition; nil if the definition does not say, or if the report has no room
     /// for it.
     public var progress: Progress?
@@ -177,6 +181,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         eventsPerSecond = 0
         isReady = false
         notReadyBecause = nil
+        journalFault = nil
+        journalFaultMilliseconds = nil
         progress = nil
         exitCode = nil
         peers = []
