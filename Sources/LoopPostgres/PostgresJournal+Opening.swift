@@ -114,7 +114,7 @@ extension PostgresJournal {
         do throws(JournalError) {
             let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
             let rows = PostgresRows(held: held)
-            try checkTail(reader, rows)
+            try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
             try removeOthersThanListed(held)
             if opening.durability != .fsync {
@@ -131,25 +131,38 @@ extension PostgresJournal {
         }
     }
 
-    /// The newest row is whole, and the one that the journal's row names.
-    private static func checkTail(_ reader: RowReader, _ rows: PostgresRows) throws(JournalError) {
-        let newest = try rows.rows(through: UInt64(Int64.max), max: 2)
-        guard let last = newest.first else {
-            guard reader.tail == reader.base else {
-                throw reader.damaged(
-                    after: reader.base, "the records up to \(reader.tail.position) were there and are not")
-            }
-            return
+    /// The position of the newest snapshot; 0 without one.
+    private static func newestSnapshot(_ held: HeldConnection) throws(JournalError) -> UInt64 {
+        let found = try held.use("be opened") { session throws(JournalError) in
+            try session.run(
+                "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(held.journalID)],
+                "be opened")
         }
+        return UInt64(clamping: found.integer(0, 0) ?? 0)
+    }
+
+    /// The newest row is whole, and nothing shows that there were rows behind it.
+    /// - Parameters:
+    ///   - known: an end that the journal had.
+    ///   - snapshot: the position of the newest snapshot: only records with a receipt are in one.
+    private static func checkTail(
+        _ reader: RowReader, _ rows: PostgresRows, known: ChainLink, snapshot: UInt64
+    ) throws(JournalError) {
+        let (end, tail) = (max(known.position, snapshot), reader.tail)
+        guard tail.position >= end else {
+            throw reader.damaged(after: tail, "the records up to \(end) were there and are not")
+        }
+        if known.position > reader.base.position {
+            let row = try rows.rows(through: known.position, max: 1).first ?? nil
+            guard row?.link == known else {
+                throw reader.damaged(after: reader.base, "record \(known.position) is not the one that was there")
+            }
+        }
+        let newest = try rows.rows(through: UInt64(Int64.max), max: 2)
+        guard let last = newest.first else { return }
         guard let last else { throw reader.damaged(after: reader.base, "the newest row's numbers cannot be") }
         let before = newest.count == 2 ? newest[1]?.link : reader.base
         guard let before else { throw reader.damaged(last, "the row before has numbers that cannot be") }
-        guard last.link == reader.tail else {
-            throw reader.damaged(
-                after: last.link.position < reader.tail.position ? last.link : reader.tail,
-                "the newest row ends at \(last.lastPosition), and the journal is said to end at \(reader.tail.position)"
-            )
-        }
         try rows.forEachRow(from: last.firstPosition, bytesMax: 1) { row, bytes throws(JournalError) in
             _ = try reader.checked(row, after: before, bytes)
             return false
@@ -209,6 +222,7 @@ extension PostgresConnection {
         _ = try run(
             """
             WITH gone AS (DELETE FROM loop_journal WHERE loop_id = $1 AND kept_as = $2 RETURNING id),
+                renewals AS (DELETE FROM loop_renewal USING gone WHERE journal_id = gone.id),
                 batches AS (DELETE FROM loop_batch USING gone WHERE journal_id = gone.id),
                 snapshots AS (DELETE FROM loop_snapshot USING gone WHERE journal_id = gone.id),
                 pieces AS (DELETE FROM loop_snapshot_piece USING gone WHERE journal_id = gone.id)

@@ -134,10 +134,14 @@ public struct JournalLease: Equatable, Sendable {
     /// When the newest commit began that has shown that this process holds the journal.
     public var provenAt: MonotonicTime
 
+    /// How long the oldest transaction of the database has been open: dead rows stay until it ends.
+    public var oldestTransaction: Duration
+
     /// Creates a lease from its parts.
-    public init(duration: Duration, provenAt: MonotonicTime) {
+    public init(duration: Duration, provenAt: MonotonicTime, oldestTransaction: Duration = .zero) {
         self.duration = duration
         self.provenAt = provenAt
+        self.oldestTransaction = oldestTransaction
     }
 }
 

@@ -22,6 +22,9 @@ extension ReducerCore {
         }
     }
 
+    /// A transaction of the journal's database that is open for so long deserves a warning.
+    private static var longTransaction: Duration { .seconds(300) }
+
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
     func status() -> StatusReport {
         let now = context.now.monotonic
@@ -115,6 +118,11 @@ extension ReducerCore {
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
+        if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
+            warnings.append(
+                "A TRANSACTION HAS BEEN OPEN FOR \(age / .seconds(60)) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
+                    + " room until it ends (pg_stat_activity says whose it is)")
+        }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
         if let (count, max) = connections, count > max - max / 10 {
             warnings.append("\(count) OF \(max) CONNECTIONS ARE OPEN: for one more, a silent one is ended")
