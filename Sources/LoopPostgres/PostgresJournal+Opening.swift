@@ -181,8 +181,7 @@ extension PostgresJournal {
                 .corrupt, operation: "be opened",
                 reason: "acknowledged records are missing from \(reader.place): record \(receipt.position), seq"
                     + " \(receipt.seq), was committed and is not there; a failover has lost it",
-                remedy: "bring back the server that has it, or keep what is there and begin a new history: "
-                    + "loop-reducer \(reader.loop) trim --after \(reader.tail.seq) \(reader.place)",
+                remedy: HistoryLost.remedy(loop: reader.loop, seq: reader.tail.seq, place: reader.place),
                 fault: JournalFault(.historyLost))
         }
     }

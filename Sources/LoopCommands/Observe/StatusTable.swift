@@ -18,14 +18,16 @@ struct StatusTable {
         self.report = report
         self.members = members
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
-        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
+        // Each peer that goes ends its connections: by itself that is nothing dropped.
+        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 && $0.key != "disconnected" }
     }
 
     /// Sections with a blank line between them, without a line end after the last.
     var text: String {
         if report.isStandby { return [standby, reducers].compactMap { $0 }.joined(separator: "\n\n") }
-        return [head, reducers, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }.joined(
-            separator: "\n\n")
+        return [head, reducers, otherLeaders, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }
+            .joined(
+                separator: "\n\n")
     }
 
     private var head: String {
@@ -111,6 +113,15 @@ struct StatusTable {
         guard following.coldBecause == nil else { return "-" }
         let records = following.lag == 1 ? "1 record" : "\(following.lag) records"
         return records + (following.lagMilliseconds.map { ", \($0) ms" } ?? "")
+    }
+
+    /// Two reducers that lead have two journals, or one of them is deposed and does not know it yet.
+    private var otherLeaders: String? {
+        let histories = Set(members.filter(\.isLeader).map(\.report.history)).subtracting([""])
+        guard histories.count > 1 else { return nil }
+        return
+            "WARNING: REDUCERS LEAD WITH DIFFERENT HISTORIES (\(histories.sorted().joined(separator: ", "))): give all of them"
+            + " the same --journal"
     }
 
     private var warnings: String? {

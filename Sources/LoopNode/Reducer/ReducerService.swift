@@ -315,10 +315,8 @@ struct ReducerService<Definition: LoopDefinition> {
         return { .state(seq: seq.value, bytes: try ShownState.encode(state)) }
     }
 
-    /// Peers know of records that the journal does not have. Where it promised to keep them, that is the end; where it did
-    /// not, a new history begins, and everybody is told.
-    mutating func goOn(without lost: HistoryLost) throws(NodeError) {
-        guard durability != .fsync || journal.snapshotWriter == nil else { throw .historyLost(lost) }
+    /// Begins a new history without records that peers know of.
+    mutating func goOn(without lost: HistoryLost) {
         let history = History(SystemRandom.uint64() | 1)
         log.note(
             .historyBegun, "\(lost); a new history begins: \(history)", [.history("\(history)"), .reason("\(lost)")])

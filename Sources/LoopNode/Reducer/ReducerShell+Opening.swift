@@ -21,7 +21,7 @@ extension ReducerShell {
             return journal
         } catch {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
-            throw NodeError.journal("\(error)")
+            throw NodeError(error)
         }
     }
 

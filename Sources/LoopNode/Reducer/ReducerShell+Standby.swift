@@ -125,7 +125,7 @@ extension ReducerShell {
             return try waitForJournal(definition, holder, configuration, ring, log, obstacle, Left(), isStopping)
         } catch let error as JournalError {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
-            throw NodeError.journal("\(error)")
+            throw NodeError(error)
         }
     }
 }

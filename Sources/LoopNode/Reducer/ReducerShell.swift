@@ -145,12 +145,22 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
+    /// Peers know of records that the journal does not have. If it promised to keep them, that is the end.
+    private mutating func goOn(without lost: HistoryLost) throws {
+        guard let journal = service?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
+            let place = configuration.journal.name(Definition.name)
+            let seq = service?.machine.seq.value ?? 0
+            throw NodeError.damaged("\(lost); \(HistoryLost.remedy(loop: Definition.name, seq: seq, place: place))")
+        }
+        service?.goOn(without: lost)
+    }
+
     /// - Returns: nil while the journal has failed.
     private mutating func turn() throws -> TurnEnd? {
         let end: TurnEnd?
         do {
             end = try service?.turn(&holder.sockets)
-            if let lost = end?.historyLost { try service?.goOn(without: lost) }
+            if let lost = end?.historyLost { try goOn(without: lost) }
             if let request = service?.stepDownRequest {
                 try stepDown(request)
                 return nil
@@ -305,7 +315,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func fail(_ error: JournalError) throws {
         service?.abandon()
         forgetService()
-        guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
+        guard error.kind.mayPass else { throw NodeError(error) }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
         let now = SystemClock.monotonic

@@ -40,6 +40,7 @@ final class Standby {
     private let following: () -> FollowingReport
     /// Why the journal cannot be used.
     private let obstacle: JournalObstacle
+    private let began = SystemClock.monotonic
     private var owner: JournalOwner?
     /// Peers that it has led, and that are to hear of the leader as soon as one is known.
     private var led: [PeerID]
@@ -147,6 +148,7 @@ final class Standby {
             report.notReadyBecause = "it is a standby, and knows no leader's address: \(holder.reason)"
             report.journalFault = holder.fault
         }
+        report.uptimeMilliseconds = (now - began).wholeNanoseconds / 1_000_000
         report.seq = following.seq.value
         report.following = StatusReport.Following(
             position: following.position, lag: following.lag,

@@ -172,6 +172,17 @@ import Testing
                 """)
     }
 
+    @Test func `warns of two reducers that lead with two journals`() {
+        var (one, two) = (StatusReport(loop: "jobs", schema: 1), StatusReport(loop: "jobs", schema: 1))
+        (one.history, one.isReady, two.history, two.isReady) = ("aa", true, "bb", true)
+        let members = [
+            StatusProbe.Member(address: "tcp://a:7710", report: one),
+            StatusProbe.Member(address: "tcp://b:7710", report: two),
+        ]
+        #expect(StatusTable(one, members: members).text.contains("DIFFERENT HISTORIES (aa, bb)"))
+        #expect(!StatusTable(one, members: [members[0], members[0]]).text.contains("WARNING"))
+    }
+
     @Test func `says why a reducer is not ready`() {
         var report = StatusReport(loop: "linkcheck", schema: 1)
         report.notReadyBecause = "the loop has ended"
