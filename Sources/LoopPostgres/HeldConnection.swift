@@ -23,6 +23,8 @@ final class HeldConnection: Sendable {
         var provenAt: MonotonicTime
         /// When the newest write was sent.
         var sentAt: MonotonicTime
+        /// The age of the oldest transaction of the database, when it was last looked up.
+        var oldestTransaction = Duration.zero
         /// Appends that were sent and whose outcomes were not taken.
         var sent: [(link: ChainLink, at: MonotonicTime)] = []
         /// Appends that are committed, which the reducer's thread does not know yet.
@@ -37,6 +39,8 @@ final class HeldConnection: Sendable {
     let standbyNames: String
     /// Readable when the outcome of an append may be there.
     let descriptor: Int32
+    /// What the statement waits for that was sent last.
+    let wait: StatementQuestion
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -52,6 +56,7 @@ final class HeldConnection: Sendable {
         self.lease = lease
         standbyNames = session.standbyNames
         descriptor = session.connection.descriptor
+        wait = session.wait
         self.session = Exclusive(session)
         turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))
     }
@@ -123,8 +128,8 @@ final class HeldConnection: Sendable {
             do throws(PostgresError) {
                 return try session.connection.transaction(operation, within: limit) {
                     connection throws(PostgresError) in
-                    let held = try connection.run(Self.renewal, condition, operation, within: short)
-                    guard held.affectedCount == 1 else {
+                    let held = try connection.run(Self.lock, condition, operation, within: short)
+                    guard held.count == 1 else {
                         throw PostgresError(.lost, operation, text: "another process holds the journal now")
                     }
                     return try body(&connection)
@@ -198,10 +203,25 @@ final class HeldConnection: Sendable {
     // MARK: The lease
 
     /// How long it lasts, and when it was proven last.
-    var heldLease: JournalLease { JournalLease(duration: lease, provenAt: turn.withLock { $0.provenAt }) }
+    var heldLease: JournalLease {
+        turn.withLock {
+            JournalLease(duration: lease, provenAt: $0.provenAt, oldestTransaction: $0.oldestTransaction)
+        }
+    }
 
+    /// A row more, and the one before it less. Each is found by its number alone, past no dead one.
     private static let renewal = PreparedStatement(
-        "renew", "UPDATE loop_journal SET renewals = renewals + 1 WHERE id = $1 AND term = $2 AND nonce = $3")
+        "renew",
+        """
+        WITH held AS (SELECT id, \(JournalRow.renewals) AS number FROM loop_journal
+                WHERE id = $1 AND term = $2 AND nonce = $3 FOR SHARE),
+            gone AS (DELETE FROM loop_renewal USING held WHERE journal_id = held.id AND loop_renewal.number = held.number)
+        INSERT INTO loop_renewal SELECT id, number + 1 FROM held
+        """)
+
+    /// No takeover, append or renewal comes between until the transaction ends.
+    private static let lock = PreparedStatement(
+        "lock", "SELECT 1::bigint FROM loop_journal WHERE id = $1 AND term = $2 AND nonce = $3 FOR UPDATE")
 
     /// Nothing is sent where the newest proof is younger than a lease: no other process may have taken the journal since.
     func prove(_ operation: String) throws(JournalError) {
@@ -231,8 +251,28 @@ final class HeldConnection: Sendable {
         }
     }
 
+    /// How often it looks for long transactions.
+    private static let looksEvery = Duration.seconds(30)
+
+    /// The age of the oldest transaction that keeps dead rows of this database from being removed, as far as this role may see it.
+    private func lookForLongTransactions() throws(JournalError) {
+        let operation = "look for long transactions"
+        let found = try use(operation) { session throws(JournalError) in
+            try session.run(
+                """
+                SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
+                    SELECT now() - xact_start AS age FROM pg_stat_activity
+                        WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+                    UNION ALL SELECT now() - prepared FROM pg_prepared_xacts WHERE database = current_database()) AS ages
+                """, operation)
+        }
+        let seconds = max(0, found.integer(0, 0) ?? 0)
+        turn.withLock { $0.oldestTransaction = .seconds(seconds) }
+    }
+
     private func renewUntilTheEnd() {
         let every = lease / 4
+        var looksAt = SystemClock.monotonic
         while true {
             // An append that is on its way renews the lease, too.
             let due = turn.withLock { turn in turn.sentAt + every }
@@ -243,14 +283,20 @@ final class HeldConnection: Sendable {
             let isStale = turn.withLock { SystemClock.monotonic - $0.sentAt >= every }
             // The next append, or the next turn without one, says what went wrong.
             if isStale { try? renew() }
+            if SystemClock.monotonic >= looksAt {
+                looksAt = SystemClock.monotonic + Self.looksEvery
+                try? lookForLongTransactions()
+            }
         }
     }
 
     // MARK: The end
 
     /// Closes the connection. Others may take the journal at once, unless something has failed.
-    /// - Parameter releases: whether they are told so.
-    func close(releases: Bool) {
+    /// - Parameters:
+    ///   - releases: whether they are told so.
+    ///   - end: the end of the newest row with a receipt, as far as the caller knows, or nil if that is not known.
+    func close(releases: Bool, at end: ChainLink? = nil) {
         let mayRelease: Bool? = turn.wait(until: { !$0.isUsed }) { turn in
             guard !turn.isClosing else { return nil }
             turn.isClosing = true
@@ -262,13 +308,19 @@ final class HeldConnection: Sendable {
             // Appends on their way are committed first, or the row of a journal that is free would change.
             let isSettled = releases && mayRelease && (try? takeOutcomes(&session)) != nil
             if isSettled, let condition = try? condition("release it") {
-                _ = try? session.run(
-                    PreparedStatement(
-                        "release",
-                        "UPDATE loop_journal SET released = true WHERE id = $1 AND term = $2 AND nonce = $3"),
-                    condition, "release it")
+                let newest = (turn.withLock { $0.receipts.last } ?? end).map(Self.parameters) ?? []
+                let known = newest.isEmpty ? "" : ", position = $4, seq = $5, checksum = $6"
+                let sql = "UPDATE loop_journal SET released = true\(known) WHERE id = $1 AND term = $2 AND nonce = $3"
+                _ = try? session.run(sql, condition + newest, "release it")
             }
             session.drop()
         }
+    }
+
+    private static func parameters(of link: ChainLink) -> [Parameter] {
+        [
+            .integer(Int64(clamping: link.position)), .integer(Int64(clamping: link.seq)),
+            .integer(Int64(link.checksum)),
+        ]
     }
 }

@@ -1,35 +1,54 @@
 internal import LoopCluster
+internal import LoopWire
 internal import PostgreSQL
 
 extension JournalError {
     /// The database refused something, or could not be asked.
-    static func postgres(_ operation: String, _ error: PostgresError, at url: ConnectionString) -> JournalError {
-        let reason = error.reason
-        switch error.kind {
-        case .misuse:
-            return JournalError(
-                .misuse, operation: operation, reason: reason,
-                remedy: "give a URL such as postgres://user@host/database")
-        case .refused where error.isUndefined:
-            return JournalError(
-                .foreign, operation: operation, reason: "\(url) has not the tables of journals: \(reason)",
-                remedy: "make them: loopctl journal init \(url)")
-        case .refused where error.isDenied:
-            return JournalError(
-                .readOnly, operation: operation, reason: "\(url) refuses: \(reason)",
-                remedy:
+    /// - Parameter cause: what the server says of a statement that it has not answered in time, or nil.
+    static func postgres(
+        _ operation: String, _ error: PostgresError, at url: ConnectionString, cause: StatementWait? = nil
+    ) -> JournalError {
+        let reason = error.reason + (cause.map { "; \($0.text)" } ?? "")
+        let host = error.host.isEmpty ? nil : error.host
+        let fault = JournalFault(
+            cause?.reason ?? error.faultReason, sqlState: error.code.isEmpty ? nil : error.code, host: host)
+        let (kind, text, remedy): (Kind, String, String) =
+            switch fault.reason {
+            case .mistake: (.misuse, reason, "give a URL such as postgres://user@host/database")
+            case .noTables:
+                (
+                    .foreign, "\(url) has not the tables of journals: \(reason)",
+                    "make them: loopctl journal init \(url)"
+                )
+            case .pooler: (.foreign, "\(url) leads to a pooler: \(reason)", "connect to PostgreSQL directly")
+            case .denied:
+                (
+                    .readOnly, "\(url) refuses: \(reason)",
                     "let the role select, insert, update and delete in the tables loop_…, on a server that can be written"
-            )
-        case .refused where error.isFull:
-            return JournalError(
-                .full, operation: operation, reason: "\(url) refuses: \(reason)",
-                remedy: "make room on the server's disk")
-        case .warned:
-            return JournalError(
-                .unreachable, operation: operation, reason: "\(url) does not vouch for it: \(reason)", remedy: remedy)
-        case .refused, .lost, .late:
-            return JournalError(.unreachable, operation: operation, reason: "\(url): \(reason)", remedy: remedy)
-        }
+                )
+            case .diskFull: (.full, "\(url) refuses: \(reason)", "make room on the server's disk")
+            case .noSyncStandby:
+                (
+                    .unreachable, "\(url) does not vouch for it: \(reason)",
+                    "start a standby that synchronous_standby_names names, or change that setting"
+                )
+            case .lockWait:
+                (.unreachable, "\(url): \(reason)", "end the transaction that has the lock (pg_locks says whose it is)")
+            case .readOnlyOnly:
+                (.unreachable, "\(url): \(reason)", "promote one of the servers, or name the one that can be written")
+            case .auth:
+                (
+                    .unreachable, "\(url): \(reason)",
+                    "give the role's password in PGPASSWORD or in ~/.pgpass (chmod 600)"
+                )
+            case .pgHBA: (.unreachable, "\(url): \(reason)", "add a line for this role and machine to pg_hba.conf")
+            case .tls: (.unreachable, "\(url): \(reason)", "see sslmode and sslrootcert of the URL")
+            case .tooManyConnections:
+                (.unreachable, "\(url): \(reason)", "end connections that are not needed, or raise max_connections")
+            case .unknownDatabase: (.unreachable, "\(url): \(reason)", "make the database, or name another one")
+            default: (.unreachable, "\(url): \(reason)", Self.remedy)
+            }
+        return JournalError(kind, operation: operation, reason: text, remedy: remedy, fault: fault)
     }
 
     /// The condition of a write did not hold: another process has the journal now, its newest row is not the expected one, or the
@@ -39,12 +58,45 @@ extension JournalError {
             .unreachable, operation: operation,
             reason:
                 "\(url) does not know this process as the journal's holder any more, ends elsewhere, or waits for other standbys",
-            remedy: "the journal is read again")
+            remedy: "the journal is read again", fault: JournalFault(.termLost))
     }
 
+    /// The journal was closed, or an error has ended its use.
     static func notUsable(_ operation: String, _ reason: String) -> JournalError {
         JournalError(.misuse, operation: operation, reason: reason, remedy: "this is a mistake in the program")
     }
 
     private static var remedy: String { "look after the database: the journal is read again as soon as it answers" }
+}
+
+extension PostgresError {
+    /// The cause for programs, by SQLSTATE. libpq's own refusals have none, and are told apart by their texts, which are in English:
+    /// this process sets no locale.
+    var faultReason: JournalFault.Reason {
+        switch code {
+        case "28P01": return .auth
+        case "28000": return text.contains("pg_hba.conf") ? .pgHBA : .auth
+        case "3D000": return .unknownDatabase
+        case "53300": return .tooManyConnections
+        case "57P03": return .databaseStarting
+        case "53100": return .diskFull
+        case "58030": return .diskFailed
+        case "42501": return .denied
+        case "25006": return .readOnlyOnly
+        case "42P01", "42703", "3F000": return .noTables
+        case "55P03": return .lockWait
+        default: break
+        }
+        switch kind {
+        case .misuse: return .mistake
+        case .warned: return .noSyncStandby
+        case .late: return .appendDeadline
+        case .lost, .refused: break
+        }
+        if text.contains("session is read-only") || text.contains("hot standby") { return .readOnlyOnly }
+        if text.contains("no password supplied") { return .auth }
+        if text.contains("unsupported startup parameter") { return .pooler }
+        if text.contains("SSL") || text.contains("certificate") { return .tls }
+        return .noDatabase
+    }
 }

@@ -69,7 +69,6 @@ public enum JournalMove {
         let takeover = Takeover(
             url: url, loop: loop, durability: .fsync, newHistory: .none, lease: PostgresOpening.standardLease,
             memory: JournalMemory(), address: nil, waits: false, whileWaiting: nil, isStopping: { false },
-            note: { _ in },
             movesTo: path)
         let (held, row, _) = try takeover.run()
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)

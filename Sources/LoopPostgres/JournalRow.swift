@@ -39,12 +39,19 @@ struct JournalRow: Equatable, Sendable {
     let leaseMilliseconds: Int64
     let renewals: Int64
     let isReleased: Bool
+    /// The end of the newest batch.
     let tail: ChainLink
+    /// The end of what was trimmed.
     let base: ChainLink
+    /// An end that the journal certainly had: that of the last orderly close.
+    let known: ChainLink
 
-    static let columns = """
-        id, loop, history, ended, moved_to, term, nonce, holder, holder_name, address, backend, lease_ms, renewals,
-            released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum
+    /// The number of the newest renewal of a row of `loop_journal`.
+    static let renewals = "coalesce((SELECT max(number) FROM loop_renewal WHERE journal_id = loop_journal.id), 0)"
+    /// The newest batch of a row of `loop_journal`: it is the first that a look at the index finds.
+    static let newest = """
+        (SELECT last_position, last_seq, checksum FROM loop_batch WHERE journal_id = loop_journal.id
+            ORDER BY first_position DESC LIMIT 1)
         """
 
     /// Reads a row of these columns.
@@ -66,6 +73,7 @@ struct JournalRow: Equatable, Sendable {
         isReleased = number(13) == 1
         guard let tail = ChainLink(trimmedTo: number(14), seq: number(15), checksum: number(16)),
             let base = ChainLink(trimmedTo: number(17), seq: number(18), checksum: number(19)),
+            let known = ChainLink(trimmedTo: number(20), seq: number(21), checksum: number(22)),
             base.position <= tail.position
         else {
             throw JournalError(
@@ -75,6 +83,7 @@ struct JournalRow: Equatable, Sendable {
         }
         self.tail = tail
         self.base = base
+        self.known = known
     }
 }
 
@@ -83,7 +92,15 @@ extension PostgresSession {
     mutating func row(of loop: String, _ keptAs: KeptAs) throws(JournalError) -> JournalRow? {
         let found = try run(
             PreparedStatement(
-                "journal", "SELECT \(JournalRow.columns) FROM loop_journal WHERE loop_id = $1 AND kept_as = $2"),
+                "journal",
+                """
+                SELECT id, loop, history, ended, moved_to, term, nonce, holder, holder_name, address, backend, lease_ms,
+                        \(JournalRow.renewals), released, coalesce(newest.last_position, trimmed_position),
+                        coalesce(newest.last_seq, trimmed_seq), coalesce(newest.checksum, trimmed_checksum),
+                        trimmed_position, trimmed_seq, trimmed_checksum, position, seq, loop_journal.checksum
+                    FROM loop_journal LEFT JOIN LATERAL \(JournalRow.newest) AS newest ON true
+                    WHERE loop_id = $1 AND kept_as = $2
+                """),
             [.integer(Int64(bitPattern: LoopID(name: loop).value)), .text(keptAs.rawValue)], "be opened")
         guard found.count > 0 else { return nil }
         let row = try JournalRow(found, at: url)
@@ -101,8 +118,8 @@ extension PostgresSession {
         _ = try run(
             """
             INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, holder_name, address, backend,
-                    lease_ms, renewals, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
-                VALUES ($1, $2, 'current', $3, 0, 0, 0, '', '', 0, 0, 0, true, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
+                    lease_ms, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
+                VALUES ($1, $2, 'current', $3, 0, 0, 0, '', '', 0, 0, true, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
             """,
             [
                 .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop),

@@ -35,8 +35,8 @@ struct PostgresArrival: ~Copyable {
             let made = try session.connection.run(
                 """
                 INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, holder_name, address, backend,
-                        lease_ms, renewals, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
-                    VALUES ($1, $2, $3, $4, 0, 0, 0, '', '', 0, 0, 0, true, 0, 0, 0, 0, 0, 0) RETURNING id
+                        lease_ms, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
+                    VALUES ($1, $2, $3, $4, 0, 0, 0, '', '', 0, 0, true, 0, 0, 0, 0, 0, 0) RETURNING id
                 """,
                 [
                     .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop), .text(Self.keptAs),

@@ -22,7 +22,7 @@ extension PostgresJournal {
         let takeover = Takeover(
             url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
-            isStopping: opening.isStopping, note: opening.note)
+            isStopping: opening.isStopping)
         let (held, row, _) = try takeover.run()
         defer { held.close(releases: true) }
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)

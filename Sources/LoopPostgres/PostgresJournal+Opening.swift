@@ -25,7 +25,7 @@ package struct PostgresOpening {
     package var standsBackUntil: MonotonicTime?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
-    /// Told once of each thing that it waits for.
+    /// Told what a person should know of the opening.
     package var note: (String) -> Void = { _ in }
     /// Keeps a journal of a run that has ended, instead of making room for the next run.
     package var keepsEnded = false
@@ -67,17 +67,15 @@ extension PostgresJournal {
         var takeover = Takeover(
             url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
             lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
-            whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, note: opening.note,
-            renews: opening.renews)
+            whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, renews: opening.renews)
         takeover.limit = opening.deadline
         takeover.standsBackUntil = opening.standsBackUntil
-        var said: Set<String> = []
         do throws(JournalError) {
             while true {
                 do throws(JournalError) {
-                    return try openOnce(takeover, opening, &said)
+                    return try openOnce(takeover, opening)
                 } catch {
-                    try takeover.waitOut(error, &said)
+                    try takeover.waitOut(error)
                 }
             }
         } catch {
@@ -88,9 +86,9 @@ extension PostgresJournal {
 
     /// Takes the journal; where its run has ended, a new one.
     private static func openOnce(
-        _ takeover: Takeover, _ opening: PostgresOpening, _ said: inout Set<String>
+        _ takeover: Takeover, _ opening: PostgresOpening
     ) throws(JournalError) -> PostgresJournal {
-        let journal = try take(takeover, opening, &said)
+        let journal = try take(takeover, opening)
         guard journal.hasEnded, !opening.keepsEnded else { return journal }
         do {
             defer {
@@ -104,19 +102,19 @@ extension PostgresJournal {
         opening.note(
             "the run of \(takeover.url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
         )
-        return try take(takeover, opening, &said)
+        return try take(takeover, opening)
     }
 
     /// Takes the journal, and checks what its newest rows are.
     private static func take(
-        _ takeover: Takeover, _ opening: PostgresOpening, _ said: inout Set<String>
+        _ takeover: Takeover, _ opening: PostgresOpening
     ) throws(JournalError) -> PostgresJournal {
         let memory = takeover.memory
-        let (held, row, report) = try takeover.run(&said)
+        let (held, row, report) = try takeover.run()
         do throws(JournalError) {
             let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
             let rows = PostgresRows(held: held)
-            try checkTail(reader, rows)
+            try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
             try removeOthersThanListed(held)
             if opening.durability != .fsync {
@@ -133,25 +131,38 @@ extension PostgresJournal {
         }
     }
 
-    /// The newest row is whole, and the one that the journal's row names.
-    private static func checkTail(_ reader: RowReader, _ rows: PostgresRows) throws(JournalError) {
-        let newest = try rows.rows(through: UInt64(Int64.max), max: 2)
-        guard let last = newest.first else {
-            guard reader.tail == reader.base else {
-                throw reader.damaged(
-                    after: reader.base, "the records up to \(reader.tail.position) were there and are not")
-            }
-            return
+    /// The position of the newest snapshot; 0 without one.
+    private static func newestSnapshot(_ held: HeldConnection) throws(JournalError) -> UInt64 {
+        let found = try held.use("be opened") { session throws(JournalError) in
+            try session.run(
+                "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(held.journalID)],
+                "be opened")
         }
+        return UInt64(clamping: found.integer(0, 0) ?? 0)
+    }
+
+    /// The newest row is whole, and nothing shows that there were rows behind it.
+    /// - Parameters:
+    ///   - known: an end that the journal had.
+    ///   - snapshot: the position of the newest snapshot: only records with a receipt are in one.
+    private static func checkTail(
+        _ reader: RowReader, _ rows: PostgresRows, known: ChainLink, snapshot: UInt64
+    ) throws(JournalError) {
+        let (end, tail) = (max(known.position, snapshot), reader.tail)
+        guard tail.position >= end else {
+            throw reader.damaged(after: tail, "the records up to \(end) were there and are not")
+        }
+        if known.position > reader.base.position {
+            let row = try rows.rows(through: known.position, max: 1).first ?? nil
+            guard row?.link == known else {
+                throw reader.damaged(after: reader.base, "record \(known.position) is not the one that was there")
+            }
+        }
+        let newest = try rows.rows(through: UInt64(Int64.max), max: 2)
+        guard let last = newest.first else { return }
         guard let last else { throw reader.damaged(after: reader.base, "the newest row's numbers cannot be") }
         let before = newest.count == 2 ? newest[1]?.link : reader.base
         guard let before else { throw reader.damaged(last, "the row before has numbers that cannot be") }
-        guard last.link == reader.tail else {
-            throw reader.damaged(
-                after: last.link.position < reader.tail.position ? last.link : reader.tail,
-                "the newest row ends at \(last.lastPosition), and the journal is said to end at \(reader.tail.position)"
-            )
-        }
         try rows.forEachRow(from: last.firstPosition, bytesMax: 1) { row, bytes throws(JournalError) in
             _ = try reader.checked(row, after: before, bytes)
             return false
@@ -170,8 +181,8 @@ extension PostgresJournal {
                 .corrupt, operation: "be opened",
                 reason: "acknowledged records are missing from \(reader.place): record \(receipt.position), seq"
                     + " \(receipt.seq), was committed and is not there; a failover has lost it",
-                remedy: "bring back the server that has it, or keep what is there and begin a new history: "
-                    + "loop-reducer \(reader.loop) trim --after \(reader.tail.seq) \(reader.place)")
+                remedy: HistoryLost.remedy(loop: reader.loop, seq: reader.tail.seq, place: reader.place),
+                fault: JournalFault(.historyLost))
         }
     }
 
@@ -210,6 +221,7 @@ extension PostgresConnection {
         _ = try run(
             """
             WITH gone AS (DELETE FROM loop_journal WHERE loop_id = $1 AND kept_as = $2 RETURNING id),
+                renewals AS (DELETE FROM loop_renewal USING gone WHERE journal_id = gone.id),
                 batches AS (DELETE FROM loop_batch USING gone WHERE journal_id = gone.id),
                 snapshots AS (DELETE FROM loop_snapshot USING gone WHERE journal_id = gone.id),
                 pieces AS (DELETE FROM loop_snapshot_piece USING gone WHERE journal_id = gone.id)

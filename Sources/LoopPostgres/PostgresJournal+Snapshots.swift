@@ -110,7 +110,12 @@ extension PostgresJournal {
     static func removeOthersThanListed(_ held: HeldConnection) throws(JournalError) {
         let operation = "remove unfinished snapshots"
         _ = try held.fenced(operation) { connection throws(PostgresError) in
-            try connection.run(
+            _ = try connection.run(
+                """
+                DELETE FROM loop_renewal WHERE journal_id = $1
+                    AND number < (SELECT max(number) FROM loop_renewal WHERE journal_id = $1)
+                """, [.integer(held.journalID)], operation, within: PostgresSession.longLimit)
+            return try connection.run(
                 """
                 DELETE FROM loop_snapshot_piece AS piece WHERE journal_id = $1 AND NOT EXISTS (
                     SELECT FROM loop_snapshot AS whole WHERE whole.journal_id = piece.journal_id

@@ -69,12 +69,15 @@ package final class PostgresJournal: FollowedJournal {
         "append",
         """
         WITH held AS (
-            UPDATE loop_journal SET position = $5, seq = $7, checksum = $8, renewals = renewals + 1
-                WHERE id = $1 AND term = $2 AND nonce = $3 AND position = $4 - 1 AND checksum = $9
-                    AND current_setting('synchronous_standby_names') = $11
-                RETURNING id)
+            SELECT id, trimmed_position, trimmed_checksum FROM loop_journal
+                WHERE id = $1 AND term = $2 AND nonce = $3 AND current_setting('synchronous_standby_names') = $11
+                FOR SHARE)
         INSERT INTO loop_batch (journal_id, first_position, last_position, first_seq, last_seq, checksum, term, records)
-            SELECT id, $4, $5, $6, $7, $8, $2, $10 FROM held
+            SELECT id, $4, $5, $6, $7, $8, $2, $10
+                FROM held LEFT JOIN LATERAL (SELECT last_position, checksum FROM loop_batch WHERE journal_id = $1
+                    ORDER BY first_position DESC LIMIT 1) AS newest ON true
+                WHERE coalesce(newest.last_position, trimmed_position) = $4 - 1
+                    AND coalesce(newest.checksum, trimmed_checksum) = $9
         """)
 
     /// Appends the records of a turn as one row, and waits until the database has committed it and all that were sent before.
@@ -160,8 +163,18 @@ package final class PostgresJournal: FollowedJournal {
         return JournalReceipt(through: link.position)
     }
 
-    /// The connection's.
-    package var receiptDescriptor: Int32? { held.descriptor }
+    /// The connection's, while an append has no receipt.
+    package var receiptDescriptor: Int32? { held.awaitsReceipts ? held.descriptor : nil }
+
+    /// Asks the server over another connection.
+    package var appendInquiry: (@Sendable () -> JournalError?)? {
+        { [wait = held.wait, url = held.url] in
+            guard let cause = wait.ask() else { return nil }
+            let late = PostgresError(
+                .late, "append", text: "an append has no receipt yet", host: wait.host)
+            return .postgres("append", late, at: url, cause: cause)
+        }
+    }
 
     private static func parameters(of row: BatchRow, after tail: ChainLink) -> [Parameter] {
         [
@@ -278,7 +291,7 @@ package final class PostgresJournal: FollowedJournal {
     private func end(releases: Bool) {
         guard !isClosed else { return }
         isClosed = true
-        held.close(releases: releases && !isReadOnly)
+        held.close(releases: releases && !isReadOnly, at: reader.tail)
         memory?.withState { $0.isOpen = false }
     }
 

@@ -1,27 +1,35 @@
 public import LoopCluster
+internal import LoopWire
 public import PostgreSQL
 
 /// The tables of journals in a database. `docs/spec/3-POSTGRES.md` specifies them.
 public enum PostgresSchema {
     /// The version that this program knows.
-    public static let version: Int64 = 1
+    public static let version: Int64 = 2
 
     /// Any number that no other program of the database takes: "Loop" in ASCII, twice.
     private static let advisoryLock: Int64 = 0x4c6f_6f70_4c6f_6f70
 
     private static let statements = [
         "CREATE TABLE IF NOT EXISTS loop_schema (version bigint PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())",
-        // Its rows change with each append: they need room next to themselves.
+        // Appends and renewals only lock its rows. A row that changed with each append would leave a dead version each time, and all
+        // of them would be read by each append while a long transaction keeps them.
         """
         CREATE TABLE IF NOT EXISTS loop_journal (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             loop_id bigint NOT NULL, loop text NOT NULL, kept_as text NOT NULL, history bigint NOT NULL,
             ended boolean NOT NULL DEFAULT false, moved_to text,
             term bigint NOT NULL, nonce bigint NOT NULL, holder bigint NOT NULL,
-            holder_name text NOT NULL, address text NOT NULL, backend bigint NOT NULL, lease_ms bigint NOT NULL, renewals bigint NOT NULL, released boolean NOT NULL,
+            holder_name text NOT NULL, address text NOT NULL, backend bigint NOT NULL, lease_ms bigint NOT NULL, released boolean NOT NULL,
             position bigint NOT NULL, seq bigint NOT NULL, checksum bigint NOT NULL,
             trimmed_position bigint NOT NULL, trimmed_seq bigint NOT NULL, trimmed_checksum bigint NOT NULL,
-            UNIQUE (loop_id, kept_as)) WITH (fillfactor = 10)
+            UNIQUE (loop_id, kept_as))
+        """,
+        // One row more for each renewal, and one less: the newest is found first, however many dead ones are behind it.
+        """
+        CREATE TABLE IF NOT EXISTS loop_renewal (
+            journal_id bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (journal_id, number))
+            WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
         // A batch below 8 KB stays in its row; a larger one is not compressed again.
         """
@@ -88,7 +96,7 @@ public enum PostgresSchema {
             throw JournalError(
                 .foreign, operation: operation,
                 reason: "\(url) has version \(version) of the tables of journals, this program knows \(Self.version)",
-                remedy: "use the program that made them, or another database")
+                remedy: "use the program that made them, or another database", fault: JournalFault(.schemaVersion))
         }
     }
 }

@@ -1,6 +1,7 @@
 internal import LoopCluster
 internal import LoopCore
 internal import LoopNode
+internal import LoopWire
 internal import PostgreSQL
 
 /// A connection that is set up for a journal: without the server's own time limits, and directly to one backend.
@@ -91,7 +92,7 @@ struct PostgresSession: ~Copyable {
         guard pid == Int64(connection.backendPID) else {
             throw JournalError(
                 .foreign, operation: operation, reason: "\(url) leads to a pooler, not to the server itself",
-                remedy: "connect to PostgreSQL directly")
+                remedy: "connect to PostgreSQL directly", fault: fault(.pooler))
         }
     }
 
@@ -115,7 +116,7 @@ struct PostgresSession: ~Copyable {
                 .foreign, operation: operation,
                 reason: "\(url) loses what it has acknowledged: synchronous_commit is \(commit), fsync is"
                     + " \(found.text(0, 1) ?? "unknown"), full_page_writes is \(found.text(0, 2) ?? "unknown")",
-                remedy: "turn all three on, or pass --durability os")
+                remedy: "turn all three on, or pass --durability os", fault: fault(.unsafeSettings))
         }
         // From now on this session's own, whatever becomes of the server's.
         try setSynchronousCommit(true)
@@ -186,10 +187,22 @@ struct PostgresSession: ~Copyable {
         return true
     }
 
-    /// The journal's error for one of this connection.
+    /// The journal's error for one of this connection. The server is asked what a statement waits for that it has not answered.
     func failure(_ operation: String, _ error: PostgresError) -> JournalError {
         hosts?.notice(error, at: connection.host)
-        return .postgres(operation, error, at: url)
+        let located = PostgresError(
+            error.kind, error.operation, code: error.code, text: error.text, host: connection.hostName)
+        return .postgres(operation, located, at: url, cause: error.kind == .late ? wait.ask() : nil)
+    }
+
+    /// Asks what the statement waits for that was sent last.
+    var wait: StatementQuestion {
+        StatementQuestion(
+            url: url.only(connection.host), host: connection.hostName, backend: connection.backendPID)
+    }
+
+    private func fault(_ reason: JournalFault.Reason) -> JournalFault {
+        JournalFault(reason, host: connection.hostName)
     }
 
     mutating func drop() { connection.drop() }

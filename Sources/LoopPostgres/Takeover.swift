@@ -21,7 +21,6 @@ struct Takeover {
     /// Called while it waits, with what is known of the holder; returns whether to go on waiting.
     let whileWaiting: ((JournalOwner) -> Bool)?
     let isStopping: @Sendable () -> Bool
-    let note: (String) -> Void
     var renews = true
     /// Where it moves the journal, which may have been begun before; nil: it opens none that moves.
     var movesTo: String?
@@ -37,18 +36,11 @@ struct Takeover {
     /// How often it tries to end that backend: after that, the lock is not the holder's.
     private static let evictionsMax = 25
 
-    /// Connects and takes the journal, in one try.
-    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
-        var said: Set<String> = []
-        return try run(&said)
-    }
-
     /// Connects and takes the journal.
-    /// - Parameter said: what was noted that it waits for; each is noted once.
     /// - Returns: the connection, and the journal's row as it was when the term began.
     /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting; of kind
     ///   `.unreachable` where the database does not answer.
-    func run(_ said: inout Set<String>) throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
+    func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
         var session = try PostgresSession.open(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
         try PostgresSchema.check(&session, url)
@@ -85,25 +77,20 @@ struct Takeover {
             case .renewed where !waits: throw locked(row)
             case .renewed, .watched:
                 if isStopping() { throw locked(row) }
-                let reason = locked(row).reason
-                if waits, said.insert(reason).inserted { note("\(reason); waiting for it") }
-                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
+                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
                 guard pause(owner) else { throw locked(row) }
             }
         }
     }
 
     /// Waits a moment where the database did not answer, in whatever step of the opening, and this process waits for the journal.
-    /// - Parameters:
-    ///   - error: what ended the opening.
-    ///   - said: what was noted that it waits for.
+    /// - Parameter error: what ended the opening.
     /// - Throws: the error where nothing is waited for; of kind `.locked` where the process stops.
-    func waitOut(_ error: JournalError, _ said: inout Set<String>) throws(JournalError) {
-        guard error.kind == .unreachable, waits || isStopping() else { throw error }
+    func waitOut(_ error: JournalError) throws(JournalError) {
+        guard error.kind.mayPass, error.kind != .locked, waits || isStopping() else { throw error }
         if isStopping() { throw Self.stopped(url) }
-        if said.insert(error.reason).inserted { note("\(error.reason); waiting for it") }
         for _ in 1...4 {
-            guard pause(JournalOwner()) else { throw Self.stopped(url) }
+            guard pause(JournalOwner(obstacle: error)) else { throw Self.stopped(url) }
         }
     }
 
@@ -134,7 +121,8 @@ struct Takeover {
 
     private func watch(_ row: JournalRow) -> LeaseWatch.Verdict {
         let sign = LeaseWatch.Sign(
-            journal: row.id, term: row.term.number, nonce: row.term.nonce, renewals: row.renewals)
+            journal: row.id, term: row.term.number, nonce: row.term.nonce, renewals: row.renewals,
+            position: row.tail.position)
         return memory.withState {
             $0.watch.verdict(on: sign, leaseMilliseconds: row.leaseMilliseconds, at: SystemClock.monotonic)
         }
@@ -144,9 +132,10 @@ struct Takeover {
         "take",
         """
         UPDATE loop_journal SET term = term + 1, nonce = $5, holder = $6, holder_name = $7, address = $10,
-                backend = pg_backend_pid(), lease_ms = $8, renewals = renewals + 1, released = false
-            WHERE id = $1 AND term = $2 AND nonce = $3 AND renewals = $4 AND kept_as = 'current' AND (moved_to IS NULL OR moved_to = $9)
-            RETURNING \(JournalRow.columns)
+                backend = pg_backend_pid(), lease_ms = $8, released = false
+            WHERE id = $1 AND term = $2 AND nonce = $3 AND kept_as = 'current' AND (moved_to IS NULL OR moved_to = $9)
+                AND \(JournalRow.renewals) = $4
+                AND coalesce((SELECT last_position FROM \(JournalRow.newest) AS newest), trimmed_position) = $11
         """)
 
     /// - Returns: nil where the row is not the one that was seen any more.
@@ -154,10 +143,12 @@ struct Takeover {
         let operation = "be taken over"
         _ = try session.run(
             "SELECT set_config('lock_timeout', $1, false)", [.text(Self.lockTimeout)], operation)
+        let nonce = Int64(bitPattern: SystemRandom.uint64())
         let parameters: [Parameter] = [
             .integer(row.id), .integer(row.term.number), .integer(row.term.nonce), .integer(row.renewals),
-            .integer(Int64(bitPattern: SystemRandom.uint64())), .integer(memory.holder), .text(who),
+            .integer(nonce), .integer(memory.holder), .text(who),
             .integer(Int64(lease / .milliseconds(1))), .text(movesTo ?? ""), .text(address ?? ""),
+            .integer(Int64(clamping: row.tail.position)),
         ]
         var found = try attempt(parameters, &session)
         for _ in 1...Self.evictionsMax where found == nil {
@@ -167,18 +158,32 @@ struct Takeover {
         guard let found else {
             // At an old primary it may be the commit of another process that waits for ever.
             memory.hosts.leave(session.connection.host)
+            let waiting = try session.run(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'",
+                operation)
+            if waiting.integer(0, 0) ?? 0 > 0 {
+                throw JournalError(
+                    .unreachable, operation: operation,
+                    reason: "its row in \(url) is locked by a commit that waits for a synchronous standby"
+                        + " (synchronous_standby_names is '\(session.standbyNames)')",
+                    remedy: "start a standby that synchronous_standby_names names, or change that setting",
+                    fault: JournalFault(.noSyncStandby, host: session.connection.hostName))
+            }
             throw JournalError(
                 .unreachable, operation: operation, reason: "its row in \(url) is locked, and not by its holder",
-                remedy: "end the transaction that has locked it (pg_locks says whose it is)")
+                remedy: "end the transaction that has locked it (pg_locks says whose it is)",
+                fault: JournalFault(.lockWait, sqlState: "55P03", host: session.connection.hostName))
         }
         _ = try session.run("SELECT set_config('lock_timeout', '0', false)", operation)
-        return found.first
+        // Read behind the takeover: an append may have been committed while that waited for its lock.
+        guard found, let taken = try session.row(of: loop, .current),
+            taken.term == Term(number: row.term.number + 1, nonce: nonce)
+        else { return nil }
+        return taken
     }
 
-    /// - Returns: the row, or none where it is not the one that was seen any more; nil where another transaction has it locked.
-    private func attempt(
-        _ parameters: [Parameter], _ session: inout PostgresSession
-    ) throws(JournalError) -> [JournalRow]? {
+    /// - Returns: whether the row was the one that was seen; nil where another transaction has it locked.
+    private func attempt(_ parameters: [Parameter], _ session: inout PostgresSession) throws(JournalError) -> Bool? {
         let operation = "be taken over"
         let found: QueryResult
         do throws(PostgresError) {
@@ -187,7 +192,7 @@ struct Takeover {
             if error.isLockTimeout { return nil }
             throw session.failure(operation, error)
         }
-        return found.count == 1 ? [try JournalRow(found, at: url)] : []
+        return found.affectedCount == 1
     }
 
     /// A holder that stands still in the middle of an append has the row locked for as long as its connection lasts.

@@ -68,6 +68,13 @@ internal import CPQ
         }
     }
 
+    /// One of the hosts, for people: `db:5433`, `db`, or the folder of a socket.
+    static func hostName(of attempt: [String: String]) -> String {
+        let host = attempt["host"] ?? attempt["hostaddr"] ?? "localhost"
+        let port = attempt["port"] ?? ""
+        return (host.contains(":") ? "[\(host)]" : host) + (port.isEmpty ? "" : ":\(port)")
+    }
+
     private static func list(_ text: String?) -> [String] {
         text?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
     }

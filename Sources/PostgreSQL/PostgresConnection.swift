@@ -21,6 +21,10 @@ internal import Linux
     public let place: String
     /// Which of the string's hosts it leads to, from 0.
     public private(set) var host = 0
+    /// That host: `db:5433`, `db` with the usual port, or the folder of a socket.
+    public private(set) var hostName = ""
+    /// The process ID that the server gave at the start. It is kept when the connection is dropped.
+    public private(set) var backendPID: Int32 = 0
 
     /// Connects. Of several hosts the first that answers as the string asks for is taken.
     /// - Parameters:
@@ -29,7 +33,7 @@ internal import Linux
     ///   - first: the host that is tried first, from 0; the others follow in their order, and those before it come last.
     ///   - settings: of the server for this session, whatever the string, the role and the database say.
     ///   - limit: how long each host may take.
-    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host.
+    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the one that says most.
     public init(
         _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
         settings: [String: String] = [:], within limit: Duration
@@ -38,30 +42,39 @@ internal import Linux
         unsafe notices = .allocate(capacity: 1)
         unsafe notices.initialize(to: loop_pg_notices())
         unsafe raw = nil
-        var reasons: [String] = []
+        var failures: [HostFailure] = []
         let attempts = string.attempts
         for number in attempts.indices {
             let index = (first + number) % attempts.count
             var options = attempts[index].merging(defaults) { own, _ in own }
             let words = settings.sorted { $0.key < $1.key }.map { "-c \($0.key)=\($0.value)" }
             if !words.isEmpty { options["options", default: ""] += " " + words.joined(separator: " ") }
+            let name = ConnectionString.hostName(of: attempts[index])
             let connection = unsafe Self.start(options)
             guard let connection = unsafe connection else {
-                reasons.append("libpq has no memory")
+                failures.append(HostFailure(host: name, message: "libpq has no memory"))
                 continue
             }
+            // An error of the connection has its code in the message alone.
+            unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
+            unsafe loop_pg_receive_notices(connection, notices)
             if let reason = unsafe Self.finish(connection, Deadline(after: limit)) {
-                reasons.append(reason)
+                failures.append(HostFailure(host: name, message: reason))
                 unsafe PQfinish(connection)
                 continue
             }
+            unsafe PQsetErrorVerbosity(connection, PQERRORS_DEFAULT)
             unsafe PQsetnonblocking(connection, 1)
-            unsafe loop_pg_receive_notices(connection, notices)
             unsafe raw = connection
             host = index
+            hostName = name
+            unsafe backendPID = PQbackendPID(connection)
             return
         }
-        throw PostgresError(.lost, "connect to \(place)", text: reasons.joined(separator: "; "))
+        let main = HostFailure.mainOne(of: failures)
+        throw PostgresError(
+            .lost, "connect to \(place)", code: main?.code ?? "", text: failures.map(\.text).joined(separator: "; "),
+            host: main?.host ?? "")
     }
 
     deinit {
@@ -102,9 +115,6 @@ internal import Linux
 
     /// Whether it can still be used.
     public var isOpen: Bool { unsafe raw != nil }
-
-    /// The process ID that the server gave at the start.
-    public var backendPID: Int32 { unsafe raw.map { unsafe PQbackendPID($0) } ?? 0 }
 
     /// Closes it at once, without another word to the server: nothing that waits to be sent is sent any more.
     public mutating func drop() {

@@ -22,12 +22,15 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     public let code: String
     /// The message of the server or of libpq, in one line.
     public let text: String
+    /// The host that the error is about, as ``PostgresConnection/hostName`` says; empty if it is not one host.
+    public let host: String
 
     /// Creates an error from its parts. Line breaks in the text become spaces.
-    public init(_ kind: Kind, _ operation: String, code: String = "", text: String) {
+    public init(_ kind: Kind, _ operation: String, code: String = "", text: String, host: String = "") {
         self.kind = kind
         self.operation = operation
         self.code = code
+        self.host = host
         self.text = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }
             .joined(separator: "; ")
     }
@@ -51,6 +54,43 @@ extension PostgresError {
     public var isDenied: Bool { ["42501", "25006"].contains(code) }
     /// The server has no room on its disk.
     public var isFull: Bool { code == "53100" }
-    /// Who connects is not known, or the password is wrong, or the database is not there.
-    public var isRefusedLogin: Bool { code.hasPrefix("28") || code == "3D000" }
+}
+
+/// Why one host could not be connected to.
+struct HostFailure {
+    let host: String
+    /// The five characters of SQLSTATE; empty if the host sent none.
+    let code: String
+    let text: String
+
+    /// Reads a message of libpq that has the code in it, as it is with `PQERRORS_VERBOSE`: `FATAL:  28P01: password …`.
+    init(host: String, message: String) {
+        self.host = host
+        var code = ""
+        var lines: [String] = []
+        for line in message.split(whereSeparator: \.isNewline) where !line.contains("LOCATION:  ") {
+            if code.isEmpty, let found = line.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) {
+                code = String(found.1)
+                lines.append(line.replacingCharacters(in: found.range, with: ":  "))
+            } else {
+                lines.append(String(line))
+            }
+        }
+        self.code = code
+        text = lines.joined(separator: "\n")
+    }
+
+    /// Whether a server has answered that cannot be written.
+    private var isReplica: Bool { text.contains("session is read-only") || text.contains("hot standby") }
+
+    /// The failure that says most of why none of several hosts can be used.
+    static func mainOne(of failures: [HostFailure]) -> HostFailure? {
+        failures.first { !$0.code.isEmpty } ?? failures.first { $0.isReplica } ?? failures.first
+    }
+}
+
+extension Substring {
+    fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
+        String(self[..<range.lowerBound]) + text + String(self[range.upperBound...])
+    }
 }

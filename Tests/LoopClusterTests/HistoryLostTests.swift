@@ -41,6 +41,24 @@ import Testing
         #expect(bench.lost == nil)
     }
 
+    @Test func `is told from a second journal, to which a peer has gone and from which it came back`() throws {
+        var (bench, joinRequest) = try served()
+        #expect(bench.machine.status().warnings == [])
+        joinRequest.history = History(9)
+        // A peer that comes from a history before this one, and repeats its request, shows nothing.
+        joinRequest.peer = bob
+        for _ in 1...3 { _ = bench.say(.join(joinRequest), from: bob) }
+        #expect(bench.machine.status().warnings == [])
+        joinRequest.peer = client
+        _ = bench.say(.join(joinRequest), from: client)
+        let warnings = bench.machine.status().warnings
+        #expect(warnings.count == 1 && warnings[0].contains("HISTORY \(History(9))"), "\(warnings)")
+        #expect(bench.machine.counters[.otherHistory] == 1)
+        bench.machine.beginHistory(History(0x99), at: ReducerBench.moment(bench.time))
+        _ = bench.turn()
+        #expect(bench.machine.status().warnings == [])
+    }
+
     @Test(arguments: ["epoch", "copy", "session", "other", "entries"])
     func `is found by what a peer knows, and serves no peer`(known: String) throws {
         var (bench, joinRequest) = try served()
@@ -76,6 +94,7 @@ import Testing
         let status = bench.machine.status()
         #expect(!status.isReady)
         #expect(status.warnings == [status.notReadyBecause])
+        #expect(status.journalFault == JournalFault(.historyLost))
         #expect(status.notReadyBecause?.hasPrefix("acknowledged records are missing: the peer \"peer 9\"") == true)
         #expect(bench.machine.counters[.historyLost] == 1)
         #expect(bench.ask(.retryParked(effect: "0.2.0", who: "")).refusal?.hasPrefix("acknowledged records") == true)

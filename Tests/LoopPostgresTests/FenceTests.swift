@@ -39,13 +39,13 @@ import Testing
 
     @Test func `who keeps it by renewals alone, and is named to others`() async throws {
         let holder = try test.open { $0.address = "tcp://here:7710" }
-        let before = try test.run("SELECT renewals FROM loop_journal") ?? 0
+        let before = try test.run("SELECT max(number) FROM loop_renewal") ?? 0
         for _ in 0..<3 {
             let error = #expect(throws: JournalError.self) { try test.open() }
             #expect(error?.kind == .locked)
             #expect(error?.reason.contains("process ") == true && error?.reason.contains("tcp://here:7710") == true)
         }
-        try await test.wait(until: "SELECT renewals > \(before + 3) FROM loop_journal")
+        try await test.wait(until: "SELECT max(number) > \(before + 3) FROM loop_renewal")
         try holder.append([record(1)])
         holder.close()
     }
@@ -183,9 +183,29 @@ import Testing
     @Test func `and another newest row ends its term, whatever has put it there`() throws {
         let holder = try test.open()
         try holder.append([record(1)])
-        try test.run("UPDATE loop_journal SET checksum = checksum # 1")
+        try test.run("UPDATE loop_batch SET checksum = checksum # 1")
         #expect(#expect(throws: JournalError.self) { try holder.append([record(2)]) }?.kind == .unreachable)
         holder.close()
         #expect(#expect(throws: JournalError.self) { try test.open() }?.kind == .corrupt)
+    }
+
+    @Test func `whose appends and renewals leave nothing behind that a later one has to read`() async throws {
+        let holder = try test.open()
+        try holder.append([record(1)])
+        var reader = try PostgresConnection(test.url, within: TestJournal.limit)
+        _ = try reader.run("BEGIN ISOLATION LEVEL REPEATABLE READ", "test", within: TestJournal.limit)
+        _ = try reader.run("SELECT count(*) FROM loop_journal", "test", within: TestJournal.limit)
+        let row = try test.run(
+            "SELECT (ctid::text::point)[0]::bigint * 1000 + (ctid::text::point)[1]::bigint FROM loop_journal")
+        for number in 2...300 { try holder.append([record(UInt64(number))]) }
+        let renewals = try test.run("SELECT max(number) FROM loop_renewal") ?? 0
+        try await test.wait(until: "SELECT max(number) > \(renewals + 3) FROM loop_renewal")
+        // The row of the journal is where it was: it has no other version.
+        let after = try test.run(
+            "SELECT (ctid::text::point)[0]::bigint * 1000 + (ctid::text::point)[1]::bigint FROM loop_journal")
+        #expect(row == after)
+        #expect(try test.run("SELECT count(*) FROM loop_renewal") == 1)
+        reader.drop()
+        holder.close()
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct `The lease of a journal` {
     private var watch = LeaseWatch()
-    private let sign = LeaseWatch.Sign(journal: 1, term: 4, nonce: 9, renewals: 20)
+    private let sign = LeaseWatch.Sign(journal: 1, term: 4, nonce: 9, renewals: 20, position: 3)
 
     private func time(_ milliseconds: UInt64) -> MonotonicTime {
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
@@ -20,7 +20,7 @@ import Testing
         var now: UInt64 = 500
         _ = watch.verdict(on: sign, leaseMilliseconds: 1000, at: time(now))
         for change in [
-            { $0.renewals += 1 }, { $0.term += 1 }, { $0.nonce += 1 },
+            { $0.renewals += 1 }, { $0.position += 1 }, { $0.term += 1 }, { $0.nonce += 1 },
         ] as [(inout LeaseWatch.Sign) -> Void] {
             var other = sign
             change(&other)
@@ -34,7 +34,7 @@ import Testing
 
     @Test mutating func `of another journal says nothing of this one`() {
         _ = watch.verdict(on: sign, leaseMilliseconds: 1000, at: time(0))
-        let other = LeaseWatch.Sign(journal: 2, term: 4, nonce: 9, renewals: 21)
+        let other = LeaseWatch.Sign(journal: 2, term: 4, nonce: 9, renewals: 21, position: 3)
         #expect(watch.verdict(on: other, leaseMilliseconds: 1000, at: time(10)) == .watched(until: time(1160)))
     }
 

@@ -51,11 +51,11 @@ import Testing
 
     @Test func `of another version is refused`() throws {
         try PostgresSchema.create(url)
-        try run("INSERT INTO loop_schema VALUES (2)")
+        try run("INSERT INTO loop_schema VALUES (3)")
         for use in [{ try open().close() }, { _ = try PostgresSchema.create(url) }] {
             let error = #expect(throws: JournalError.self) { try use() }
             #expect(error?.kind == .foreign)
-            #expect(error?.reason == "\(url) has version 2 of the tables of journals, this program knows 1")
+            #expect(error?.reason == "\(url) has version 3 of the tables of journals, this program knows 2")
         }
     }
 
@@ -93,7 +93,7 @@ import Testing
         #expect(denied?.kind == .readOnly)
         try run("GRANT SELECT ON loop_schema TO \(role)")
         try run(
-            "GRANT SELECT, INSERT, UPDATE, DELETE ON loop_journal, loop_batch, loop_snapshot, loop_snapshot_piece TO \(role)"
+            "GRANT SELECT, INSERT, UPDATE, DELETE ON loop_journal, loop_renewal, loop_batch, loop_snapshot, loop_snapshot_piece TO \(role)"
         )
         let journal = try open("test", narrow)
         try journal.append([record(1)])

@@ -55,17 +55,19 @@ import Testing
         let test = try TestJournal(in: database)
         try test.open().close()
         await database.kill()
-        let (notes, post) = AsyncStream<String>.makeStream()
+        let (notes, post) = AsyncStream<JournalFault.Reason>.makeStream()
         let opening = Task {
             try await NodeThread.run("opening") {
                 try test.open {
                     $0.waits = true
-                    $0.note = { post.yield($0) }
+                    $0.whileWaiting = { owner in
+                        if let error = owner.obstacle { post.yield(error.fault.reason) }
+                        return true
+                    }
                 }.close()
             }
         }
-        let note = await notes.first { _ in true }
-        #expect(note?.contains("waiting for it") == true)
+        #expect(await notes.first { _ in true } == .noDatabase)
         try await database.start()
         try await opening.value
     }
@@ -84,12 +86,15 @@ import Testing
             """)
         try test.run(
             "CREATE TRIGGER end_the_first AFTER DELETE ON loop_snapshot_piece EXECUTE FUNCTION end_the_first()")
-        var notes: [String] = []
+        var faults: Set<JournalFault> = []
         let journal = try test.open {
             $0.waits = true
-            $0.note = { notes.append($0) }
+            $0.whileWaiting = { owner in
+                if let error = owner.obstacle { faults.insert(error.fault) }
+                return true
+            }
         }
-        #expect(notes.count == 1 && notes[0].hasSuffix("; waiting for it"), "\(notes)")
+        #expect(faults.map(\.sqlState) == ["57P01"], "\(faults)")
         try journal.append([record(1)])
         journal.close()
         #expect(try test.run("SELECT last_value FROM deletions") == 2)

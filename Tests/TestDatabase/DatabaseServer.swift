@@ -169,6 +169,13 @@ public final class DatabaseServer: Sendable {
         life.withLock { $0 }?.child.send(SIGHUP)
     }
 
+    /// Says which roles may connect from where, from now on.
+    /// - Parameter lines: of `pg_hba.conf`; all of them.
+    func admit(_ lines: [String]) throws {
+        try FileSystem.write(lines.map { "\($0)\n" }.joined(), to: "\(data)/pg_hba.conf")
+        life.withLock { $0 }?.child.send(SIGHUP)
+    }
+
     // MARK: Replication
 
     /// It receives what another server writes, from now on; of none: it receives nothing more.

@@ -40,6 +40,14 @@ public final class TestDatabase: Sendable {
     /// Ends the server as a loss of its machine's power would, but for what the system has in memory.
     public func kill() async { await server.kill() }
 
+    /// Changes a setting of the running server.
+    /// - Parameter setting: such as `max_connections=20`.
+    public func change(_ setting: String) throws { try server.change(setting) }
+
+    /// Says which roles may connect from where.
+    /// - Parameter lines: of `pg_hba.conf`; all of them.
+    public func admit(_ lines: [String]) throws { try server.admit(lines) }
+
     /// Where a database of the server is.
     public func url(_ name: String = "postgres", user: String = "loop") -> String { server.url(name, user: user) }
 

@@ -32,9 +32,13 @@ public protocol Journal {
     /// - Throws: as `append`, if an append that was begun has failed or took too long.
     mutating func takeReceipt(waits: Bool) throws(JournalError) -> JournalReceipt?
 
-    /// A descriptor to poll while an append is on its way: it is readable when `takeReceipt` may find something. Nil: no append
-    /// is ever on its way, because `beginAppend` returns each receipt.
+    /// A descriptor to poll while an append is on its way: it is readable when `takeReceipt` may find something. Nil if no append
+    /// is on its way.
     var receiptDescriptor: Int32? { get }
+
+    /// Asks what the oldest append waits for that has no receipt. It may be called on any thread, and takes a few seconds at most. It
+    /// returns nil if the answer is not known. Nil if no append is ever on its way.
+    var appendInquiry: (@Sendable () -> JournalError?)? { get }
 
     /// Proves that this process still leads the loop, by a commit that begins after the call: before it says that records are missing
     /// which a peer knows of, it must know that it is not the one that is behind. Nothing to do where the journal cannot be another
@@ -110,6 +114,9 @@ extension Journal {
     /// Nil: no append is ever on its way.
     public var receiptDescriptor: Int32? { nil }
 
+    /// Nil: no append is ever on its way.
+    public var appendInquiry: (@Sendable () -> JournalError?)? { nil }
+
     /// Nothing: the journal is this process's own as long as it is open.
     public mutating func prove() {}
 
@@ -127,10 +134,14 @@ public struct JournalLease: Equatable, Sendable {
     /// When the newest commit began that has shown that this process holds the journal.
     public var provenAt: MonotonicTime
 
+    /// How long the oldest transaction of the database has been open: dead rows stay until it ends.
+    public var oldestTransaction: Duration
+
     /// Creates a lease from its parts.
-    public init(duration: Duration, provenAt: MonotonicTime) {
+    public init(duration: Duration, provenAt: MonotonicTime, oldestTransaction: Duration = .zero) {
         self.duration = duration
         self.provenAt = provenAt
+        self.oldestTransaction = oldestTransaction
     }
 }
 
@@ -207,15 +218,43 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
     public var reason: String
     /// The way out for an operator or a caller.
     public var remedy: String
+    /// The cause of the failure, for programs.
+    public var fault: JournalFault
 
     /// Creates an error from its parts.
-    public init(_ kind: Kind, operation: String, reason: String, remedy: String) {
+    /// - Parameter fault: the cause, or nil if the kind says all that is known.
+    public init(_ kind: Kind, operation: String, reason: String, remedy: String, fault: JournalFault? = nil) {
         self.kind = kind
         self.operation = operation
         self.reason = reason
         self.remedy = remedy
+        self.fault = fault ?? JournalFault(kind.usualFault)
     }
 
     /// One line for people: the operation, the reason and the remedy.
     public var description: String { "the journal could not \(operation): \(reason); \(remedy)" }
+}
+
+extension JournalError.Kind {
+    /// The cause if nothing more is known.
+    fileprivate var usualFault: JournalFault.Reason {
+        switch self {
+        case .full: .diskFull
+        case .readOnly: .readOnly
+        case .failedDisk: .diskFailed
+        case .locked: .heldByAnother
+        case .unreachable: .noDatabase
+        case .corrupt: .corrupt
+        case .foreign: .foreign
+        case .misuse: .mistake
+        }
+    }
+
+    /// Whether it may be well again later without a change of the journal.
+    package var mayPass: Bool {
+        switch self {
+        case .full, .readOnly, .failedDisk, .locked, .unreachable: true
+        case .corrupt, .foreign, .misuse: false
+        }
+    }
 }

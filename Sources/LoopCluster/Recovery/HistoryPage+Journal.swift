@@ -21,6 +21,14 @@ extension HistoryPage {
         if let after {
             position = after
         } else {
+            if let first = try journal.firstSeq(), from.value > 0 ? from < first : through.map({ $0 < first }) ?? false,
+                first > Seq(1)
+            {
+                throw JournalError(
+                    .misuse, operation: "show the events from seq \(max(from, Seq(1))) on",
+                    reason: "they were trimmed, and the journal begins at seq \(first)",
+                    remedy: "ask from seq \(first) on")
+            }
             position = try Self.begin(journal, from)
         }
         // Where the page begins before the first event that is wanted, the seqs of what comes before it are not known.

@@ -29,6 +29,16 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
+    /// What a person does about acknowledged records that are missing, wherever that is noticed.
+    /// - Parameters:
+    ///   - seq: the last event that can be kept; 0 if none can.
+    ///   - place: the journal, as a command line names it.
+    public static func remedy(loop: String, seq: UInt64, place: String) -> String {
+        let kept = seq == 0 ? "keep no event" : "keep events 1 to \(seq)"
+        return "put the copy that has them in its place, or \(kept) and begin a new history: "
+            + "loop-reducer \(loop) trim --after \(seq) \(place)"
+    }
+
     /// One line for people: which records are missing, and which peer knows of them.
     public var description: String {
         let what =

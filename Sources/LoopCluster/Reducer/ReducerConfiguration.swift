@@ -159,6 +159,8 @@ public enum Counter: String, CaseIterable, Sendable {
     case deferredDropped
     /// Join requests that name what this journal does not have.
     case historyLost
+    /// Peers that have a session and came from another history: another reducer leads with another journal.
+    case otherHistory
     /// Lines of the process's log that nobody read.
     case droppedLogLine
 }

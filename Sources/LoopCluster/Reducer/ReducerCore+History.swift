@@ -12,11 +12,25 @@ extension ReducerCore {
             journaled.sessions[joinRequest.session]?.owner != key.publicKey
         {
             turn.count(.lossNotBelieved)
+            disbelievedLoss = HistoryLost(
+                missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256)))
             return .loss(key, joinRequest.session)
         }
         turn.count(.historyLost)
         phase.lose(HistoryLost(missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256))))
         return nil
+    }
+
+    /// Notices a peer that has a session here and comes from another history: both are alive. Reducers of one list of addresses that
+    /// have two journals both lead, and their peers go from one to the other.
+    mutating func noticeOtherHistory(_ joinRequest: JoinRequest) {
+        guard joinRequest.history != .none, joinRequest.history != journaled.history,
+            let session = journaled.sessionByPeer[joinRequest.peer],
+            // A request is repeated until it is answered: only one who has taken part here has come back.
+            admission.members[session]?.hasJoined ?? false || journaled.sessions[session]?.watermark ?? 0 > 0
+        else { return }
+        otherHistory = (joinRequest.history, joinRequest.peer)
+        turn.count(.otherHistory)
     }
 
     /// Only what says something about the reducer itself leaves a journal that has lost records.
@@ -46,6 +60,7 @@ extension ReducerCore {
         turn.forgetAcknowledgements()
         phase.beginHistory()
         admission.members.removeAll()
+        (disbelievedLoss, otherHistory) = (nil, nil)
         admission.origins = SessionOrigins()
         dispatch.beginHistory(journaled.effects)
         poison.review(journaled)

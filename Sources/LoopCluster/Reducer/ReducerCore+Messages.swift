@@ -95,6 +95,7 @@ extension ReducerCore {
         if let loss = phase.loss {
             return turn.reply(.busy(retryAfter: .seconds(1), reason: loss.description), to: route)
         }
+        noticeOtherHistory(joinRequest)
         let origins = SessionOrigins.origins(of: principal, owner: owner, route)
         guard let session = session(for: joinRequest, of: owner, from: origins, route),
             let watermark = journaled.sessions[session]?.watermark

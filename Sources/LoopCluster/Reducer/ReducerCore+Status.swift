@@ -22,6 +22,9 @@ extension ReducerCore {
         }
     }
 
+    /// A transaction of the journal's database that is open for so long deserves a warning.
+    private static var longTransaction: Duration { .seconds(300) }
+
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
     func status() -> StatusReport {
         let now = context.now.monotonic
@@ -40,6 +43,7 @@ extension ReducerCore {
         report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
         report.notReadyBecause = phase.outcome == nil ? phase.loss?.description : "the loop has ended"
         report.isReady = report.notReadyBecause == nil
+        report.journalFault = phase.loss.map { _ in JournalFault(.historyLost) }
         report.progress = journaled.fold.progress
         report.exitCode = phase.outcome?.exitCode
         report.peers = peers()
@@ -116,6 +120,22 @@ extension ReducerCore {
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
+        if let loss = disbelievedLoss {
+            warnings.append(
+                "A KEY WITHOUT A SESSION HERE SAYS: \(loss); it is not believed, and that peer is refused. If this journal was"
+                    + " restored from a backup, "
+                    + HistoryLost.remedy(loop: journaled.loop.name, seq: journaled.seq.value, place: "JOURNAL"))
+        }
+        if let (history, peer) = otherHistory {
+            warnings.append(
+                "ANOTHER REDUCER LEADS WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came"
+                    + " back. Give all reducers of the loop the same --journal")
+        }
+        if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
+            warnings.append(
+                "A TRANSACTION HAS BEEN OPEN FOR \(age / .seconds(60)) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
+                    + " room until it ends (pg_stat_activity says whose it is)")
+        }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
         warnings += serviceWarnings
         if let clockWarning { warnings.append(clockWarning) }

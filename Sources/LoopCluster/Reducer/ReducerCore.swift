@@ -18,6 +18,10 @@ public struct ReducerCore: Sendable {
     /// Limits, broken rules, the time.
     var context: TurnContext
     var phase = Phase.serving
+    /// What the newest peer has said that was not believed.
+    var disbelievedLoss: HistoryLost?
+    /// A living history besides this one, as the newest peer has shown that was here, went there and came back.
+    var otherHistory: (history: History, peer: PeerID)?
     /// Everything the journal determines.
     var journaled: JournaledCore
     /// What this turn makes, until `ready` hands it out.

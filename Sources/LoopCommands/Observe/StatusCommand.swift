@@ -48,8 +48,9 @@ enum ReadyCommand {
         run: { arguments, _ in
             let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
             if report.isReady { return 0 }
+            let fault = report.journalFault.map { " (\($0.reason.rawValue))" } ?? ""
             StandardError.line(
-                "loopctl: \(report.loop) is not ready: \(report.notReadyBecause ?? "it does not say why")")
+                "loopctl: \(report.loop) is not ready\(fault): \(report.notReadyBecause ?? "it does not say why")")
             return 1
         })
 }

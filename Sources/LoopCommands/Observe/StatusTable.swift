@@ -18,24 +18,27 @@ struct StatusTable {
         self.report = report
         self.members = members
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
-        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
+        // Each peer that goes ends its connections: by itself that is nothing dropped.
+        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 && $0.key != "disconnected" }
     }
 
     /// Sections with a blank line between them, without a line end after the last.
     var text: String {
         if report.isStandby { return [standby, reducers].compactMap { $0 }.joined(separator: "\n\n") }
-        return [head, reducers, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }.joined(
-            separator: "\n\n")
+        return [head, reducers, otherLeaders, warnings, workers, feedbacks, reports, parked, refusals].compactMap { $0 }
+            .joined(
+                separator: "\n\n")
     }
 
     private var head: String {
         let ready = report.isReady ? "ready" : "not ready: \(report.notReadyBecause ?? "it does not say why")"
         let uptime = ProgressReading.durationText(seconds: Int(report.uptimeMilliseconds / 1000))
         var lines = [
-            "\(report.loop), \(ready)",
+            "\(report.loop), \(JSONText.onOneLine(ready))",
             "epoch \(report.epoch), seq \(report.seq), \(ProgressReading.rateText(report.eventsPerSecond)) events/s, "
                 + "up \(uptime), schema \(report.schema), history \(report.history)",
         ]
+        if let fault = Self.fault(report) { lines.append(fault) }
         if let progress = report.progress {
             lines.append(
                 "\(progress.done) of \(progress.found) \(progress.unit)" + (progress.note.map { ", \($0)" } ?? ""))
@@ -52,8 +55,28 @@ struct StatusTable {
     /// A standby shows nothing of the loop's state.
     private var standby: String {
         let leader = report.leader.map { "the leader is at \(JSONText.onOneLine($0))" } ?? "it knows no leader"
-        let cold = report.following?.coldBecause.map { "\nit does not follow: \(JSONText.onOneLine($0))" } ?? ""
-        return "\(report.loop), a standby: \(leader)" + cold
+        return (["\(report.loop), a standby: \(leader)"] + Self.reasons(report)).joined(separator: "\n")
+    }
+
+    /// Why a standby would not take over at once, in whole lines.
+    private static func reasons(_ report: StatusReport) -> [String] {
+        var lines: [String] = []
+        if let fault = fault(report) { lines += [fault, JSONText.onOneLine(report.notReadyBecause ?? "")] }
+        if let cold = report.following?.coldBecause {
+            lines.append("it does not follow: \(JSONText.onOneLine(cold))")
+        }
+        return lines
+    }
+
+    /// Why the journal cannot be used, by its name for programs.
+    private static func fault(_ report: StatusReport) -> String? {
+        guard let fault = report.journalFault else { return nil }
+        let parts = [
+            "the journal: \(fault.reason.rawValue)", fault.sqlState.map { "SQLSTATE \(JSONText.onOneLine($0))" },
+            fault.host.map { "host \(JSONText.onOneLine($0))" },
+            report.journalFaultMilliseconds.map { "for \(ProgressReading.durationText(seconds: Int($0 / 1000)))" },
+        ]
+        return parts.compactMap { $0 }.joined(separator: ", ")
     }
 
     private var reducers: String? {
@@ -73,10 +96,16 @@ struct StatusTable {
             return [
                 "\(member.address)", "standby", "-", isWarm ? "\(report.seq)" : "-",
                 report.following.map(Self.lag) ?? "-",
-                leader + (report.following?.coldBecause.map { ", cold: \(JSONText.onOneLine($0, 80))" } ?? ""),
+                leader + (report.following?.coldBecause == nil ? "" : ", cold")
+                    + (report.journalFault.map { ", \($0.reason.rawValue)" } ?? ""),
             ]
         }
-        return Self.table(["REDUCER", "ROLE", "EPOCH", "SEQ", "LAG", ""], rows, left: [0, 1, 5])
+        // A reason is never cut off: it has lines of its own below the table.
+        let reasons = members.dropFirst(self.report == members[0].report ? 1 : 0).flatMap { member in
+            Self.reasons(member.report).map { "\(member.address): \($0)" }
+        }
+        let table = Self.table(["REDUCER", "ROLE", "EPOCH", "SEQ", "LAG", ""], rows, left: [0, 1, 5])
+        return ([table] + reasons).joined(separator: "\n")
     }
 
     /// How far a standby is behind the journal.
@@ -84,6 +113,15 @@ struct StatusTable {
         guard following.coldBecause == nil else { return "-" }
         let records = following.lag == 1 ? "1 record" : "\(following.lag) records"
         return records + (following.lagMilliseconds.map { ", \($0) ms" } ?? "")
+    }
+
+    /// Two reducers that lead have two journals, or one of them is deposed and does not know it yet.
+    private var otherLeaders: String? {
+        let histories = Set(members.filter(\.isLeader).map(\.report.history)).subtracting([""])
+        guard histories.count > 1 else { return nil }
+        return
+            "WARNING: REDUCERS LEAD WITH DIFFERENT HISTORIES (\(histories.sorted().joined(separator: ", "))): give all of them"
+            + " the same --journal"
     }
 
     private var warnings: String? {

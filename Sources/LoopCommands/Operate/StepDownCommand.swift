@@ -30,7 +30,7 @@ enum StepDownCommand {
                 let limit = arguments[JournalOptions.timeout]
                 var leader = try Operator(reducer: check.leader.address, limit: limit)
                 let asked = SystemClock.monotonic
-                try leader.order(.stepDown(takesSnapshot: check.refusal != nil, who: Operator.name))
+                try leader.order(.stepDown(takesSnapshot: check.refusal != nil || arguments[force], who: Operator.name))
                 let successor = try successor(
                     to: check.leader, among: try arguments.reducer, until: asked + limit, limit)
                 let took = (SystemClock.monotonic - asked).wholeNanoseconds / 1_000_000

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Linux
 internal import LoopCluster
+internal import LoopWire
 internal import SQLite
 
 extension JournalError.Kind {
@@ -60,7 +61,9 @@ extension JournalError {
             ? "a row has at most \(Database.valueBytesMax >> 20) MiB: make the initial state or the events smaller, or put a "
                 + "copy of the file back"
             : kind.remedy
-        return JournalError(kind, operation: operation, reason: error.reason, remedy: remedy)
+        return JournalError(
+            kind, operation: operation, reason: error.reason, remedy: remedy,
+            fault: error.kind == .busy ? JournalFault(.readerHolds) : nil)
     }
 }
 

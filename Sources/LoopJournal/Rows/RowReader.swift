@@ -247,8 +247,7 @@ extension JournalError {
         let kept = seq &- 1
         return JournalError(
             .corrupt, operation: "be read", reason: "at position \(position), seq \(seq): \(reason)",
-            remedy: "put back a copy of \(path), or keep events 1 to \(kept) and begin a new history: "
-                + "loop-reducer \(loop) trim --after \(kept) \(path)")
+            remedy: HistoryLost.remedy(loop: loop, seq: kept, place: path))
     }
 
     package static func misuse(_ operation: String, _ reason: String) -> JournalError {

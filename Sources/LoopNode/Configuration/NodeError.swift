@@ -1,4 +1,4 @@
-public import LoopCluster
+import LoopCluster
 
 /// Why a node could not start or go on.
 public enum NodeError: Error, Sendable, CustomStringConvertible {
@@ -20,16 +20,12 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case system(String)
     /// The journal refused something; nothing that depends on it has left.
     case journal(String)
-
-    /// Acknowledged records are missing from a journal that promised to keep them.
-    case historyLost(HistoryLost)
+    /// The journal is damaged, or acknowledged records are missing from it. A person has to decide; another start changes nothing.
+    case damaged(String)
 
     /// One line for people: what went wrong, with which value, and what to do.
     public var description: String {
         switch self {
-        case .historyLost(let lost):
-            "\(lost); the disk has lost what it said was synced, or the journal is an older copy: put the newest copy in its"
-                + " place, or pass --durability os once to begin a new history with what is there"
         case .endpoint(let text, let why): "cannot use the address '\(text)': \(why); an address is \(Endpoint.form)"
         case .notSecured(let address):
             "binding \(address) lets everybody who can reach it send events and see the state;"
@@ -41,7 +37,12 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
         case .noAnswer(let reducer, let limit, let why):
             "no reducer answered at \(reducer) within \(limit)\(why.map { ": \($0)" } ?? ""); is it running?"
         case .system(let what): what
-        case .journal(let what): what
+        case .journal(let what), .damaged(let what): what
         }
     }
+}
+
+extension NodeError {
+    /// What a journal has refused for good.
+    init(_ error: JournalError) { self = error.kind == .corrupt ? .damaged("\(error)") : .journal("\(error)") }
 }

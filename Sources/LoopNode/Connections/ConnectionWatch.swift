@@ -16,6 +16,8 @@ final class ConnectionWatch: Sendable {
         /// The sockets that listen, by descriptor.
         var listeners: [Int32: ReducerSocket] = [:]
         var counts: [Counter: UInt64] = [:]
+        /// Handshakes of this process's own that are to fail.
+        var ownFailures = 0
         /// Connections that have ended since their memory was given back.
         var endings = 0
         var givesBackAt = MonotonicTime.zero
@@ -48,6 +50,9 @@ final class ConnectionWatch: Sendable {
     func listen(at addresses: [ReducerSocket: Set<Connections.LocalAddress>]) {
         state.withLock { $0.addresses = addresses }
     }
+
+    /// This process is about to fail so many handshakes itself, to see that they fail.
+    func expectFailures(_ count: Int) { state.withLock { $0.ownFailures += count } }
 
     // MARK: What the reducer's thread tells
 
@@ -125,6 +130,7 @@ final class ConnectionWatch: Sendable {
                 state.counts[.disconnected, default: 0] += 1
                 state.table.close(ConnectionTable.ID(socket: socket, descriptor: descriptor))
             case .acceptFailed: state.counts[.acceptFailed, default: 0] += 1
+            case .handshakeFailed where state.ownFailures > 0: state.ownFailures -= 1
             case .handshakeFailed: state.counts[.handshakeFailed, default: 0] += 1
             case .listening(let descriptor):
                 state.listeners[descriptor] = socket

@@ -116,14 +116,12 @@ public struct JournalPlace: Sendable {
         return try openFileOnce(path, opening)
     }
 
-    /// Waits until the journal is free or the node is to stop, and says so once.
+    /// Waits until the journal is free or the node is to stop.
     private static func waiting(_ opening: Opening, for path: String) -> (JournalError) -> Bool {
-        var isSaid = false
-        return { error in
-            if !isSaid { opening.note("\(error.reason); waiting for it") }
-            isSaid = true
+        { error in
             guard let whileWaiting = opening.whileWaiting else { return !opening.isStopping() }
-            return whileWaiting(JournalOwner(address: SQLiteJournal.ownerAddress(of: path))) && !opening.isStopping()
+            let owner = JournalOwner(address: SQLiteJournal.ownerAddress(of: path), obstacle: error)
+            return whileWaiting(owner) && !opening.isStopping()
         }
     }
 

@@ -16,13 +16,12 @@ final class JournalWait: Sendable {
 
     /// - Parameters:
     ///   - place: where the journal is.
-    ///   - opening: how it is opened; who has it meanwhile is known here.
+    ///   - opening: how it is opened, and whether it waits; who has it meanwhile is known here.
     init(_ place: JournalPlace, _ opening: JournalPlace.Opening) throws(SystemError) {
         let (state, wakeup) = (Monitor(State()), try Wakeup())
         (self.state, self.wakeup) = (state, wakeup)
         var opening = opening
         let isStopping = opening.isStopping
-        opening.waits = true
         opening.isStopping = { isStopping() || state.withLock { $0.isGivenUp } }
         opening.whileWaiting = { owner in
             let isNew = state.withLock { state in

@@ -1,4 +1,5 @@
 public import LoopCore
+public import LoopWire
 
 /// One value that an event of the log is about. `name` and `value` are for handlers that pass on whatever there is.
 public enum LogField: Hashable, Sendable {
@@ -34,6 +35,12 @@ public enum LogField: Hashable, Sendable {
     case effects(Int)
     /// An address.
     case address(String)
+    /// Why the journal cannot be used.
+    case fault(JournalFault.Reason)
+    /// The SQLSTATE that a database has sent.
+    case sqlState(String)
+    /// A host of a database.
+    case host(String)
     /// The history of a journal.
     case history(String)
     /// The number of an epoch.
@@ -84,6 +91,9 @@ public enum LogField: Hashable, Sendable {
         case .duration: "durationMs"
         case .effects: "effects"
         case .address: "address"
+        case .fault: "fault"
+        case .sqlState: "sqlState"
+        case .host: "host"
         case .history: "history"
         case .epoch: "epoch"
         case .fingerprint: "fingerprint"
@@ -98,9 +108,11 @@ public enum LogField: Hashable, Sendable {
     public var value: Value {
         switch self {
         case .peer(let text), .feedback(let text), .attempt(let text), .reason(let text), .address(let text),
-            .history(let text), .fingerprint(let text), .fingerprintBefore(let text), .schedule(let text):
+            .sqlState(let text), .host(let text), .history(let text), .fingerprint(let text),
+            .fingerprintBefore(let text), .schedule(let text):
             .text(text)
         case .effect(let effect): .text("\(effect)")
+        case .fault(let reason): .text(reason.rawValue)
         case .session(let number), .number(let number), .position(let number), .records(let number),
             .epoch(let number), .quarantined(let number):
             .number(number)

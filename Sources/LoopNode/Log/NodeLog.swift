@@ -13,6 +13,11 @@ struct NodeLog: Sendable {
         self.handler = handler
     }
 
+    /// The log without events that matter less.
+    func leavingOut(below level: LogLevel) -> NodeLog {
+        NodeLog(name: name, LogHandler(level: max(level, handler.level), handler.write))
+    }
+
     /// An event, which is made only where the handler wants events of its level.
     /// - Parameter level: nil: that of its kind.
     func note(

@@ -1,11 +1,12 @@
 import Glibc
+import LoopCluster
 import LoopCore
 public import LoopOptions
 
 /// A program of one kind of node: options → configuration → node → exit code.
 ///
-/// Exit codes: 0 and 1 are the job's verdict, and 0 is a stop by a signal; 2 could not run, 64 wrong usage, 130 a second
-/// signal.
+/// Exit codes: 0 and 1 are the job's verdict, and 0 is a stop by a signal; 2 could not run, 3 the journal is damaged or lacks
+/// acknowledged records, 64 wrong usage, 130 a second signal.
 public struct NodeProgram: Sendable {
     /// The command line, for its help and for tests.
     public let command: Command
@@ -75,7 +76,7 @@ public struct NodeProgram: Sendable {
                     if error is UsageError { throw error }
                     // In the form of the log: whoever reads that must not miss the last line.
                     NodeLog(name: command.name, parsed.log).note(.failed, "\(error)", [.reason("\(error)")])
-                    return 2
+                    return Self.code(of: error)
                 }
             }
         } catch let error as UsageError {
@@ -85,6 +86,12 @@ public struct NodeProgram: Sendable {
             StandardError.line("\(command.name): \(error)")
             return 2
         }
+    }
+
+    /// No supervisor should start a program again that ends with 3.
+    private static func code(of error: any Error) -> Int32 {
+        if case NodeError.damaged = error { return 3 }
+        return (error as? JournalError)?.kind == .corrupt ? 3 : 2
     }
 
     /// Runs this process's own command line, and exits.

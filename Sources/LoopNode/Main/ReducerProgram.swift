@@ -96,6 +96,7 @@ public enum ReducerProgram {
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
             discussion: """
                 Exit codes: 0 and 1 are the loop's verdict; 0 also when SIGTERM or SIGINT has stopped it; 2 could not run; \
+                3 the journal is damaged or lacks acknowledged records; \
                 64 wrong usage; 130 ended at once by a second signal.
                 """,
             groups: [node, keeping, OptionGroup("Log", LogOptions.all)], loops: loops, takesArguments: true,

@@ -1,10 +1,13 @@
 import LoopCluster
+import LoopKeys
 import LoopWire
 
 /// What the machine is told at the beginning of a turn.
 enum Letter {
     case jobDone(BackgroundJob.Result)
     case answer(AdministrationAnswer, JournalRequest)
+    /// What a peer has said while the last turn waited for a receipt.
+    case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)
     /// The last turn's reply found no connection.
     case unreachablePeer
 
@@ -12,6 +15,9 @@ enum Letter {
         switch self {
         case .jobDone(let result): intake.receive(result)
         case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
+        case .control(let request, let route, let principal, let foreignVersion):
+            if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
+            if let request { intake.receive(request, from: route, by: principal) }
         case .unreachablePeer: intake.count(.unreachablePeer)
         }
     }

@@ -13,7 +13,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private(set) var local: LocalPeer?
     private var snapshots: SnapshotKeeper
     private let queries: JournalQueries
-    private let log: NodeLog
+    var log: NodeLog
     private let durability: Durability
     private let killSwitch: KillSwitch?
     private let post: @Sendable (ReducerMail) -> Void
@@ -23,6 +23,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// Turns that wait for their receipts, in order.
     private var waiting: [WaitingTurn] = []
     private let standstill: Duration
+    private var stop: Standstill
     /// Whether the epoch's first records are in the journal: before that no other turn begins.
     private var hasBegun = false
     /// When the next turn is due if nothing arrives.
@@ -56,7 +57,7 @@ struct ReducerService<Definition: LoopDefinition> {
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
         listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
         decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, log: NodeLog,
-        isStopping: @escaping @Sendable () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
+        obstacle: JournalObstacle, isStopping: @escaping () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
         let coder = CBORCoder()
@@ -114,6 +115,9 @@ struct ReducerService<Definition: LoopDefinition> {
         self.log = log
         self.post = post
         standstill = TurnOverlap.standstill(silenceLimit: configuration.silenceLimit)
+        stop = Standstill(
+            StatusReport(loop: Definition.name, schema: UInt64(Definition.schema)), limit: standstill,
+            obstacle: obstacle, keys: keys)
         durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
@@ -206,15 +210,22 @@ struct ReducerService<Definition: LoopDefinition> {
         while let oldest = waiting.first {
             let isFull = waiting.count >= overlap.turnsLimit
             let standsStill = SystemClock.monotonic - oldest.begunAt >= standstill
-            guard let receipt = try journal.takeReceipt(waits: isFull || standsStill) else { return }
+            let receipt =
+                isFull || standsStill ? try awaitReceipt(&sockets) : try journal.takeReceipt(waits: false)
+            guard let receipt else { return }
             try release(receipt, &sockets)
         }
     }
 
     /// Waits until every turn has its receipt, and lets it out.
     mutating func settle(_ sockets: inout ReducerSockets) throws {
-        while !waiting.isEmpty, let receipt = try journal.takeReceipt(waits: true) { try release(receipt, &sockets) }
+        while !waiting.isEmpty, let receipt = try awaitReceipt(&sockets) { try release(receipt, &sockets) }
         precondition(waiting.isEmpty, "the journal has no receipt through \(waiting.last?.position ?? 0)")
+    }
+
+    private mutating func awaitReceipt(_ sockets: inout ReducerSockets) throws -> JournalReceipt? {
+        let begunAt = waiting.first?.begunAt ?? SystemClock.monotonic
+        return try stop.receipt(of: &journal, begunAt: begunAt, &sockets, &mail)
     }
 
     /// Lets out the turns that a receipt proves, in their order.
@@ -277,7 +288,10 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// From the next turn on these keys are admitted.
-    mutating func admit(_ keys: AllowedKeys) { newKeys = keys }
+    mutating func admit(_ keys: AllowedKeys) {
+        newKeys = keys
+        stop.keys = keys
+    }
 
     /// What another thread made of a copy of the state. The next turn takes it.
     mutating func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
@@ -302,10 +316,8 @@ struct ReducerService<Definition: LoopDefinition> {
         return { .state(seq: seq.value, bytes: try ShownState.encode(state)) }
     }
 
-    /// Peers know of records that the journal does not have. Where it promised to keep them, that is the end; where it did
-    /// not, a new history begins, and everybody is told.
-    mutating func goOn(without lost: HistoryLost) throws(NodeError) {
-        guard durability != .fsync || journal.snapshotWriter == nil else { throw .historyLost(lost) }
+    /// Begins a new history without records that peers know of.
+    mutating func goOn(without lost: HistoryLost) {
         let history = History(SystemRandom.uint64() | 1)
         log.note(
             .historyBegun, "\(lost); a new history begins: \(history)", [.history("\(history)"), .reason("\(lost)")])

@@ -69,7 +69,7 @@ extension ReducerShell {
     /// - Throws: `JournalError`, and what the sockets throw.
     static func waitForJournal(
         _ definition: Definition, _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?,
-        _ log: NodeLog, _ left: Left, _ isStopping: @escaping @Sendable () -> Bool
+        _ log: NodeLog, _ obstacle: JournalObstacle, _ left: Left, _ isStopping: @escaping @Sendable () -> Bool
     ) throws -> Gained {
         let own = configuration.address(bound: holder.sockets.bound)
         let following = JournalFollowing(
@@ -77,7 +77,7 @@ extension ReducerShell {
         defer { following.end() }
         let standby = Standby(
             holder, loop: Definition.name, schema: UInt64(Definition.schema), ring: ring, own: own, led: left.peers,
-            log: log, following: { following.report })
+            log: log, obstacle: obstacle, following: { following.report })
         var opening = opening(configuration, waits: true, address: own, log, isStopping)
         opening.standsBackUntil = left.standsBackUntil
         let wait = try JournalWait(configuration.journal, opening)
@@ -113,7 +113,7 @@ extension ReducerShell {
     /// - Throws: `RecoveryError.stopped` if it was told to stop meanwhile.
     static func standBy(
         _ definition: Definition, _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?,
-        _ log: NodeLog, _ isStopping: @escaping @Sendable () -> Bool
+        _ log: NodeLog, _ obstacle: JournalObstacle, _ isStopping: @escaping @Sendable () -> Bool
     ) throws -> Gained {
         if configuration.address(bound: holder.sockets.bound) == nil {
             log.note(
@@ -122,10 +122,10 @@ extension ReducerShell {
                     + " (--advertise)", [.address("\(configuration.bind)")], level: .warning)
         }
         do {
-            return try waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
+            return try waitForJournal(definition, holder, configuration, ring, log, obstacle, Left(), isStopping)
         } catch let error as JournalError {
             if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
-            throw NodeError.journal("\(error)")
+            throw NodeError(error)
         }
     }
 }

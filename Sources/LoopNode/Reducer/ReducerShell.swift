@@ -29,6 +29,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Nil while the journal has failed.
     private var service: ReducerService<Definition>?
     private var failure: JournalFailure?
+    private let obstacle: JournalObstacle
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
@@ -43,9 +44,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         isStopping: @escaping @Sendable () -> Bool
     ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", configuration.log)
+        let obstacle = JournalObstacle(log)
         if isStopping() { throw RecoveryError.stopped }
         // First the journal: who only waits for it must not hold the addresses. A standby has its own.
-        let opened = configuration.isStandby ? nil : try Self.open(configuration, log, isStopping)
+        let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
         let keyWatch = try ring.map { ring throws(NodeError) in
@@ -56,7 +58,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             gained = Gained(journal: opened)
         } else {
             configuration.onListening(holder.sockets.bound)
-            gained = try Self.standBy(definition, holder, configuration, ring, log, isStopping)
+            gained = try Self.standBy(definition, holder, configuration, ring, log, obstacle, isStopping)
         }
         let mailItem = holder.sockets.watch(descriptor: mailbox.descriptor)
         var hadCrash = false
@@ -68,12 +70,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
-            holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file, note: note,
+            obstacle: obstacle, holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file,
+            note: note,
             hadCrash: hadCrash)
         do {
             try shell.serve(gained)
         } catch let error as JournalError
-            where error.kind == .unreachable && (configuration.isStandby || configuration.waitsForJournal)
+            where error.kind.mayPass && (configuration.isStandby || configuration.waitsForJournal)
         {
             // As after any append: the journal is read again as soon as it answers.
             try shell.fail(error)
@@ -84,7 +87,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     private init(
         definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
-        isStopping: @escaping @Sendable () -> Bool, log: NodeLog, holder: SocketHolder,
+        isStopping: @escaping @Sendable () -> Bool, log: NodeLog, obstacle: JournalObstacle, holder: SocketHolder,
         mailItem: PollSet.Item, ring: KeyRing?, keyWatch: KeyWatch?, crashNote: consuming CrashNoteFile?,
         note: CrashNote?, hadCrash: Bool
     ) {
@@ -93,6 +96,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.mailbox = mailbox
         self.isStopping = isStopping
         self.log = log
+        self.obstacle = obstacle
         self.holder = holder
         self.mailItem = mailItem
         self.ring = ring
@@ -141,12 +145,22 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
+    /// Peers know of records that the journal does not have. If it promised to keep them, that is the end.
+    private mutating func goOn(without lost: HistoryLost) throws {
+        guard let journal = service?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
+            let place = configuration.journal.name(Definition.name)
+            let seq = service?.machine.seq.value ?? 0
+            throw NodeError.damaged("\(lost); \(HistoryLost.remedy(loop: Definition.name, seq: seq, place: place))")
+        }
+        service?.goOn(without: lost)
+    }
+
     /// - Returns: nil while the journal has failed.
     private mutating func turn() throws -> TurnEnd? {
         let end: TurnEnd?
         do {
             end = try service?.turn(&holder.sockets)
-            if let lost = end?.historyLost { try service?.goOn(without: lost) }
+            if let lost = end?.historyLost { try goOn(without: lost) }
             if let request = service?.stepDownRequest {
                 try stepDown(request)
                 return nil
@@ -220,37 +234,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     // MARK: The journal
 
-    private static func open(
-        _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ isStopping: @escaping @Sendable () -> Bool
-    ) throws -> any Journal {
-        do {
-            return try configuration.journal.open(
-                opening(
-                    configuration, waits: configuration.waitsForJournal, address: configuration.address(), log,
-                    isStopping))
-        } catch {
-            if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
-            throw NodeError.journal("\(error)")
-        }
-    }
-
-    /// The note of what an earlier process died of, where the journal is a file.
-    /// - Parameter hadCrash: whether it says anything.
-    private static func crashNote(
-        beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
-    ) throws -> CrashNoteFile? {
-        guard let path = configuration.journal.path(Definition.name) else { return nil }
-        let file = try CrashNoteFile(path: "\(path)-note")
-        if let line = try file.begin(history: journal.history) {
-            hadCrash = true
-            log.note(.crashed, line, [.reason(line)])
-            // Should this process end in the same event, the line is there nevertheless.
-            StandardError.flush(within: .milliseconds(100))
-        }
-        return file
-    }
-
-    private mutating func serve(_ gained: Gained) throws {
+    private mutating func serve(_ gained: Gained, log: NodeLog? = nil) throws {
+        let log = log ?? self.log
         var journal = gained.journal
         let mailbox = mailbox
         do {
@@ -258,8 +243,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 definition, configuration: configuration, journal: journal, listeners: gained.listeners,
                 warm: gained.warm.take(), advertised: configuration.address(bound: holder.sockets.bound), note: note,
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
-                keys: ring?.allowed, log: log,
-                isStopping: isStopping, post: { mailbox.post($0) })
+                keys: ring?.allowed, log: log, obstacle: obstacle,
+                isStopping: Self.whileRecovering(journal, holder, ring, isStopping), post: { mailbox.post($0) })
             if let item = localItem { holder.sockets.unwatch(item) }
             localItem = nil
             if let local = service.local { localItem = holder.sockets.watch(descriptor: local.descriptor) }
@@ -281,7 +266,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func stepDown(_ request: JournalRequest) throws {
         let left = Left()
         try letGo(left, request)
-        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, left, isStopping)
+        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, obstacle, left, isStopping)
         try renewNote(gained.journal)
         try serve(gained)
     }
@@ -330,24 +315,31 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func fail(_ error: JournalError) throws {
         service?.abandon()
         forgetService()
-        guard error.kind.mayPass else { throw NodeError.journal("\(error)") }
+        guard error.kind.mayPass else { throw NodeError(error) }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
-        if failure?.error != error, !isStopping() {
-            log.note(
-                .journalFailed, "\(error); not ready, trying again from the journal until it can be written",
-                [.reason("\(error)")])
-        }
-        failure = JournalFailure(error: error, tries: tries, retryAt: SystemClock.monotonic + delay)
+        let now = SystemClock.monotonic
+        if !isStopping() { obstacle.note(error, at: now) }
+        failure = JournalFailure(
+            error: error, since: obstacle.lasting?.since ?? now, tries: tries, retryAt: now + delay)
     }
 
     private mutating func recoverIfDue() throws {
         guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
         do {
-            try serve(try openAgain())
+            // What each try says of itself would be repeated for as long as the fault lasts.
+            let quiet = log.leavingOut(below: .warning)
+            try serve(try openAgain(quiet), log: quiet)
             // The epoch's first records show whether the journal can be written.
             _ = try service?.turn(&holder.sockets)
-            log.note(.journalRestored, "the journal can be written again")
+            guard let machine = service?.machine else { return }
+            service?.log = log
+            let duration = obstacle.clear() ?? .zero
+            log.note(
+                .journalRestored,
+                "the journal can be written again, after \(ReducerWait.text(duration)): seq \(machine.seq), epoch"
+                    + " \(machine.epoch)",
+                [.duration(duration), .seq(machine.seq), .epoch(machine.epoch.number)])
             self.failure = nil
         } catch let error as JournalError {
             try fail(error)
@@ -355,34 +347,33 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// A standby that has lost the journal to another process stands by again.
-    private mutating func openAgain() throws -> Gained {
-        guard configuration.isStandby else {
-            let address = configuration.address(bound: holder.sockets.bound)
-            return Gained(
-                journal: try configuration.journal.open(
-                    Self.opening(configuration, waits: false, address: address, log, isStopping)))
-        }
-        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
+    private mutating func openAgain(_ log: NodeLog) throws -> Gained {
+        guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log)) }
+        let gained = try Self.waitForJournal(
+            definition, holder, configuration, ring, log, obstacle, Left(), isStopping)
         try renewNote(gained.journal)
         return gained
     }
 
-    private mutating func answerWhileFailed() throws {
-        guard let failure else { return }
-        var answers: [(route: [UInt8], messages: [ToPeer])] = []
-        let allowed = ring?.allowed
-        try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
-            guard case .router(let id) = route, let request, Standby.may(.readStatus, principal, allowed) else {
-                return
+    /// Opens the journal on a thread of its own, and answers peers meanwhile: a database may take its time.
+    private mutating func openAgainAlone(_ log: NodeLog) throws -> any Journal {
+        let address = configuration.address(bound: holder.sockets.bound)
+        let wait = try JournalWait(
+            configuration.journal, Self.opening(configuration, waits: false, address: address, log, isStopping))
+        let item = holder.sockets.watch(descriptor: wait.descriptor)
+        defer { holder.sockets.unwatch(item) }
+        while true {
+            if let journal = try wait.take() { return journal }
+            if isStopping() {
+                wait.giveUp()
+                throw RecoveryError.stopped
             }
-            answers.append((id, try failure.answer(to: request, Definition.self)))
+            try holder.sockets.wait(milliseconds: 50)
+            try answerWhileFailed()
         }
-        for (id, messages) in answers {
-            for message in messages {
-                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
-                _ = try holder.sockets.reply(frame, to: id)
-            }
-        }
-        try holder.sockets.drainSubscriptions(for: .milliseconds(5))
+    }
+
+    private func answerWhileFailed() throws {
+        if let failure { try Self.answer(failure, holder, ring) }
     }
 }

@@ -83,8 +83,10 @@ struct ReducerSockets: ~Copyable {
         let doors = ReducerDoors(first, of: try ReducerAddress(parsing: first.router), server: servers.first)
         connections.listen(at: doors.localAddresses)
         if let server = servers.first {
+            let dialled = try first.dialled()
+            connections.expectFailures(dialled.count)
             try StrangerCheck.demandRefusal(
-                by: try first.dialled(), server: server.certificate.publicKey, context: context)
+                by: dialled, server: server.certificate.publicKey, context: context)
         }
         var polls = PollSet()
         let bound = try ReducerAddress(parsing: first.router)

@@ -38,6 +38,9 @@ final class Standby {
     private let log: NodeLog
     /// How far it follows the journal.
     private let following: () -> FollowingReport
+    /// Why the journal cannot be used.
+    private let obstacle: JournalObstacle
+    private let began = SystemClock.monotonic
     private var owner: JournalOwner?
     /// Peers that it has led, and that are to hear of the leader as soon as one is known.
     private var led: [PeerID]
@@ -48,7 +51,7 @@ final class Standby {
 
     init(
         _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, led: [PeerID],
-        log: NodeLog, following: @escaping () -> FollowingReport
+        log: NodeLog, obstacle: JournalObstacle, following: @escaping () -> FollowingReport
     ) {
         self.holder = holder
         self.loop = loop
@@ -58,12 +61,16 @@ final class Standby {
         self.led = led
         self.log = log
         self.following = following
+        self.obstacle = obstacle
     }
 
     /// Answers what has come, and waits a moment if nothing has.
     /// - Parameter owner: the process that has the journal now; nil: that is not known yet.
     func answer(_ owner: JournalOwner?) throws {
-        if let owner { try notice(owner) }
+        if let owner {
+            if let error = owner.obstacle { obstacle.note(error) }
+            try notice(owner)
+        }
         try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
         let keys = ring?.allowed
         var answers: [(route: [UInt8], frame: PeerFrame)] = []
@@ -93,8 +100,9 @@ final class Standby {
     }
 
     private func notice(_ new: JournalOwner) throws {
-        guard new != owner else { return }
+        let before = owner
         owner = new
+        guard before.map({ $0.address != new.address || $0.epoch != new.epoch }) ?? true else { return }
         let leader = leader
         if let leader {
             let frame = PeerFrame(history: .none, epoch: new.epoch, session: .none, message: .redirect(leader))
@@ -132,6 +140,15 @@ final class Standby {
         report.leader = leader
         report.notReadyBecause =
             "it is a standby, and " + (leader.map { "the leader is at \($0)" } ?? "knows no leader")
+        if let (error, since) = obstacle.lasting {
+            report.notReadyBecause = "it is a standby, and \(error)"
+            report.journalFault = error.fault
+            report.journalFaultMilliseconds = (now - since).wholeNanoseconds / 1_000_000
+        } else if leader == nil, let holder = owner?.obstacle {
+            report.notReadyBecause = "it is a standby, and knows no leader's address: \(holder.reason)"
+            report.journalFault = holder.fault
+        }
+        report.uptimeMilliseconds = (now - began).wholeNanoseconds / 1_000_000
         report.seq = following.seq.value
         report.following = StatusReport.Following(
             position: following.position, lag: following.lag,

@@ -17,7 +17,7 @@ public enum StatusProbe {
     ) throws -> StatusReport {
         let isAlone = reducer.endpoints.count == 1
         let members = try ask(reducer, isAlone ? .anyone : .leader, within: limit, context)
-        return (members.first(where: \.isLeader) ?? members[0]).report
+        return (members.filter(\.isLeader).min { $0.leads(before: $1) } ?? members[0]).report
     }
 
     /// Asks all reducers of a loop: those at the addresses, and the leader that a standby tells of.
@@ -28,7 +28,8 @@ public enum StatusProbe {
         of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
     ) throws -> [Member] {
         let members = try ask(reducer, .everyone, within: limit, context)
-        return members.filter(\.isLeader) + members.filter { !$0.isLeader }
+        let leaders = members.filter(\.isLeader).sorted { $0.leads(before: $1) }
+        return leaders + members.filter { !$0.isLeader }
     }
 
     /// Finds the reducer that leads.
@@ -37,7 +38,7 @@ public enum StatusProbe {
         of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
     ) throws -> Member {
         let members = try ask(reducer, .leader, within: limit, context)
-        if let leader = members.first(where: \.isLeader) { return leader }
+        if let leader = members.filter(\.isLeader).min(by: { $0.leads(before: $1) }) { return leader }
         throw NodeError.noAnswer(reducer, after: limit, because: "only a standby answers, at \(members[0].address)")
     }
 
@@ -53,6 +54,12 @@ public enum StatusProbe {
         }
 
         package var isLeader: Bool { !report.isStandby }
+
+        /// Of several that say that they lead, one that is ready comes before a deposed one, then the newer epoch.
+        func leads(before other: Member) -> Bool {
+            if report.isReady != other.report.isReady { return report.isReady }
+            return report.epoch > other.report.epoch
+        }
     }
 
     /// Whose answer is waited for.
@@ -131,7 +138,9 @@ public enum StatusProbe {
     private static func isEnough(_ members: [Member], of count: Int, _ wanted: Wanted) -> Bool {
         switch wanted {
         case .anyone: !members.isEmpty
-        case .leader: members.contains(where: \.isLeader)
+        case .leader:
+            members.contains { $0.isLeader && $0.report.isReady }
+                || members.count == count && members.contains(where: \.isLeader)
         case .everyone: members.count == count && members.contains(where: \.isLeader)
         }
     }

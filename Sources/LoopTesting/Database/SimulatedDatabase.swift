@@ -44,7 +44,6 @@ final class SimulatedDatabase {
         }
         disk.append(batch.log, isSynced: confirmed == nil)
         row.end = BatchLink(position: disk.position, checksum: batch.end.checksum)
-        row.renewals += 1
         checksums[row.end.position] = row.end.checksum
         appendedIn = term
         return true
@@ -144,6 +143,7 @@ struct JournalRow: Equatable {
     struct Sign: Equatable {
         var term: SimulatedTerm
         var renewals: UInt64
+        var position: UInt64 = 0
     }
 
     var term = SimulatedTerm.none
@@ -156,5 +156,5 @@ struct JournalRow: Equatable {
     /// Where the newest batch ends.
     var end = BatchLink()
 
-    var sign: Sign { Sign(term: term, renewals: renewals) }
+    var sign: Sign { Sign(term: term, renewals: renewals, position: end.position) }
 }

@@ -120,7 +120,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var epoch: UInt64
     /// The seq of the newest transition; 0 before the first event. Of a standby: of the newest that it has applied.
     public var seq: UInt64
-    /// Milliseconds since this epoch began.
+    /// Milliseconds since this epoch began; of a standby, since it began to stand by.
     public var uptimeMilliseconds: Int64
     /// Events applied per second, as the mean of the last few ticks.
     public var eventsPerSecond: Double
@@ -128,6 +128,10 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var isReady: Bool
     /// The reason, for people, if the reducer is not ready; else nil.
     public var notReadyBecause: String?
+    /// Why the journal cannot be used, for programs; nil if it can be used, or if a standby waits for its turn.
+    public var journalFault: JournalFault?
+    /// For how long the journal could not be used, in milliseconds; nil without a fault.
+    public var journalFaultMilliseconds: Int64?
     /// How far the job has come, by the definition; nil if the definition does not say, or if the report has no room
     /// for it.
     public var progress: Progress?
@@ -180,6 +184,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
         eventsPerSecond = 0
         isReady = false
         notReadyBecause = nil
+        journalFault = nil
+        journalFaultMilliseconds = nil
         progress = nil
         exitCode = nil
         peers = []

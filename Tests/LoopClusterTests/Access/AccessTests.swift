@@ -243,6 +243,9 @@ import Testing
             #expect(guarded.bench.lost == nil)
         }
         #expect(guarded.bench.machine.counters[.lossNotBelieved] == 3)
+        let warnings = guarded.bench.machine.status().warnings
+        #expect(
+            warnings.contains { $0.contains("not believed") && $0.contains("trim --after 0 JOURNAL") }, "\(warnings)")
         #expect(status(&guarded, sender) == nil)
     }
 

@@ -137,6 +137,10 @@ import Testing
         standby.following = StatusReport.Following(position: 20, lag: 3, lagMilliseconds: 14, coldBecause: nil)
         var lost = standby
         lost.leader = nil
+        lost.journalFault = JournalFault(.tooManyConnections, sqlState: "53300", host: "db")
+        (lost.journalFaultMilliseconds, lost.notReadyBecause) = (
+            12_345, "it is a standby, and the journal could not connect"
+        )
         lost.following = StatusReport.Following(position: 0, lag: 0, lagMilliseconds: nil, coldBecause: "no journal")
         let members = [
             StatusProbe.Member(address: "tcp://a:7710", report: leader),
@@ -151,12 +155,32 @@ import Testing
                 REDUCER             ROLE     EPOCH  SEQ               LAG
                 tcp://a:7710        leader       7   12                 -  lease 1000 ms, proven 37 ms ago
                 tcp://standby:7710  standby      -   11  3 records, 14 ms  follows tcp://a:7710
-                tcp://c:7710        standby      -    -                 -  knows no leader, cold: no journal
+                tcp://c:7710        standby      -    -                 -  knows no leader, cold, too_many_connections
+                tcp://c:7710: the journal: too_many_connections, SQLSTATE 53300, host db, for 12 s
+                tcp://c:7710: it is a standby, and the journal could not connect
+                tcp://c:7710: it does not follow: no journal
 
                 no workers
                 """)
         #expect(StatusTable(standby).text == "jobs, a standby: the leader is at tcp://a:7710")
-        #expect(StatusTable(lost).text == "jobs, a standby: it knows no leader\nit does not follow: no journal")
+        #expect(
+            StatusTable(lost).text == """
+                jobs, a standby: it knows no leader
+                the journal: too_many_connections, SQLSTATE 53300, host db, for 12 s
+                it is a standby, and the journal could not connect
+                it does not follow: no journal
+                """)
+    }
+
+    @Test func `warns of two reducers that lead with two journals`() {
+        var (one, two) = (StatusReport(loop: "jobs", schema: 1), StatusReport(loop: "jobs", schema: 1))
+        (one.history, one.isReady, two.history, two.isReady) = ("aa", true, "bb", true)
+        let members = [
+            StatusProbe.Member(address: "tcp://a:7710", report: one),
+            StatusProbe.Member(address: "tcp://b:7710", report: two),
+        ]
+        #expect(StatusTable(one, members: members).text.contains("DIFFERENT HISTORIES (aa, bb)"))
+        #expect(!StatusTable(one, members: [members[0], members[0]]).text.contains("WARNING"))
     }
 
     @Test func `says why a reducer is not ready`() {

@@ -1,0 +1,71 @@
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopWire
+
+/// Why a reducer cannot use its journal, and since when. The log hears of each cause when it begins, and every half minute while it
+/// lasts.
+final class JournalObstacle: Sendable {
+    private struct State {
+        var error: JournalError?
+        var since = MonotonicTime.zero
+        var told: [JournalFault: MonotonicTime] = [:]
+        var holders: Set<String> = []
+    }
+
+    private let state = Locked(State())
+    private let log: NodeLog
+
+    /// How long a cause lasts until the log hears of it again.
+    static let interval = Duration.seconds(30)
+
+    init(_ log: NodeLog) { self.log = log }
+
+    /// The newest error, and when the journal was last usable before it; nil if the journal can be used.
+    var lasting: (error: JournalError, since: MonotonicTime)? {
+        state.withLock { state in state.error.map { ($0, state.since) } }
+    }
+
+    /// Notes why the journal cannot be used now.
+    func note(_ error: JournalError, at now: MonotonicTime = SystemClock.monotonic) {
+        if error.fault.reason == .heldByAnother { return noteHolder(error) }
+        let since = state.withLock { state -> MonotonicTime? in
+            if state.error == nil { state.since = now }
+            state.error = error
+            if let toldAt = state.told[error.fault], now - toldAt < Self.interval { return nil }
+            state.told[error.fault] = now
+            return state.since
+        }
+        guard let since else { return }
+        log.note(
+            .journalFailed, "\(error); not ready, trying again from the journal until it can be written",
+            Self.fields(error, since: now - since))
+    }
+
+    static func fields(_ error: JournalError, since duration: Duration) -> [LogField] {
+        [.fault(error.fault.reason)] + (error.fault.sqlState.map { [.sqlState($0)] } ?? [])
+            + (error.fault.host.map { [.host($0)] } ?? []) + [.duration(duration), .reason("\(error)")]
+    }
+
+    /// Another reducer leads. That is what a standby is for: it is said once, and is no fault.
+    private func noteHolder(_ error: JournalError) {
+        let isNew = state.withLock { state in
+            state.error = nil
+            return state.holders.insert(error.reason).inserted
+        }
+        if isNew {
+            log.note(
+                .journal, "\(error.reason); waiting for it", [.fault(error.fault.reason), .reason(error.reason)])
+        }
+    }
+
+    /// The journal can be used.
+    /// - Returns: for how long it could not, or nil if it could.
+    @discardableResult
+    func clear(at now: MonotonicTime = SystemClock.monotonic) -> Duration? {
+        state.withLock { state in
+            defer { state = State() }
+            return state.error.map { _ in now - state.since }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import LoopCluster
+import LoopCore
+import LoopKeys
+import LoopWire
+
+/// How a reducer comes to its journal, and what peers are told before there is a machine.
+extension ReducerShell {
+    static func open(
+        _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ obstacle: JournalObstacle,
+        _ isStopping: @escaping @Sendable () -> Bool
+    ) throws -> any Journal {
+        var opening = opening(
+            configuration, waits: configuration.waitsForJournal, address: configuration.address(), log, isStopping)
+        opening.whileWaiting = { owner in
+            if let error = owner.obstacle { obstacle.note(error) }
+            return true
+        }
+        do {
+            let journal = try configuration.journal.open(opening)
+            obstacle.clear()
+            return journal
+        } catch {
+            if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
+            throw NodeError(error)
+        }
+    }
+
+    /// The note of what an earlier process died of, where the journal is a file.
+    /// - Parameter hadCrash: whether it says anything.
+    static func crashNote(
+        beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
+    ) throws -> CrashNoteFile? {
+        guard let path = configuration.journal.path(Definition.name) else { return nil }
+        let file = try CrashNoteFile(path: "\(path)-note")
+        if let line = try file.begin(history: journal.history) {
+            hadCrash = true
+            log.note(.crashed, line, [.reason(line)])
+            // Should this process end in the same event, the line is there nevertheless.
+            StandardError.flush(within: .milliseconds(100))
+        }
+        return file
+    }
+
+    /// Answers peers while there is no service, each the same.
+    static func answer(_ failure: JournalFailure, _ holder: SocketHolder, _ ring: KeyRing?) throws {
+        var answers: [(route: [UInt8], messages: [ToPeer])] = []
+        let allowed = ring?.allowed
+        try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
+            guard case .router(let id) = route, let request, Standby.may(.readStatus, principal, allowed) else {
+                return
+            }
+            answers.append((id, try failure.answer(to: request, Definition.self)))
+        }
+        for (id, messages) in answers {
+            for message in messages {
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
+                _ = try holder.sockets.reply(frame, to: id)
+            }
+        }
+        try holder.sockets.drainSubscriptions(for: .milliseconds(5))
+    }
+
+    /// Answers peers while the state is rebuilt, ten times a second.
+    /// - Returns: what is asked before each record: whether to stop.
+    static func whileRecovering(
+        _ journal: any Journal, _ holder: SocketHolder, _ ring: KeyRing?, _ isStopping: @escaping @Sendable () -> Bool
+    ) -> () -> Bool {
+        let began = SystemClock.monotonic
+        var (count, total, answersAt) = (UInt64(0), UInt64?.none, began + .milliseconds(100))
+        return {
+            count += 1
+            let now = SystemClock.monotonic
+            guard now >= answersAt else { return isStopping() }
+            answersAt = now + .milliseconds(100)
+            let all = total ?? journal.position - ((try? journal.snapshots().first?.position) ?? 0)
+            total = all
+            let error = JournalError(
+                .unreachable, operation: "be used yet",
+                reason: "the state is being rebuilt from it: \(count) of about \(all) records are applied",
+                remedy: "wait", fault: JournalFault(.recovering))
+            // What a socket refuses here, the first turn meets again.
+            try? holder.sockets.wait(milliseconds: 0)
+            try? answer(JournalFailure(error: error, since: began, tries: 0, retryAt: now), holder, ring)
+            return isStopping()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Glibc
+import Linux
+import LoopCluster
+import LoopCore
+import LoopKeys
+import LoopLock
+import LoopWire
+
+/// Waits for receipts, and answers the status meanwhile: an operator who asks why nothing goes on must not be kept waiting by the same
+/// cause. Everything else that comes is kept for the next turn.
+struct Standstill {
+    private let loop: String
+    private let schema: UInt64
+    private let limit: Duration
+    private let obstacle: JournalObstacle
+    /// The keys that are admitted, or nil if the reducer has no keys.
+    var keys: AllowedKeys?
+    /// What the database says that the oldest append waits for, once it was asked.
+    private var inquiry: Locked<JournalError?>?
+
+    /// How long one look at the connection of the journal takes, in milliseconds.
+    private static var waitMilliseconds: Int32 { 20 }
+    /// How long an append waits until the database is asked why.
+    private static var inquiresAfter: Duration { .seconds(1) }
+    /// How many messages are kept for the next turn.
+    private static var lettersMax: Int { 4096 }
+
+    /// - Parameter limit: how long a receipt may take that is only waited for.
+    init(_ report: StatusReport, limit: Duration, obstacle: JournalObstacle, keys: AllowedKeys?) {
+        loop = report.loop
+        schema = report.schema
+        self.limit = limit
+        self.obstacle = obstacle
+        self.keys = keys
+    }
+
+    /// Waits for the next receipt.
+    /// - Parameters:
+    ///   - begunAt: when the oldest append was sent.
+    ///   - letters: what has come meanwhile.
+    mutating func receipt(
+        of journal: inout any Journal, begunAt: MonotonicTime, _ sockets: inout ReducerSockets,
+        _ letters: inout [Letter]
+    ) throws -> JournalReceipt? {
+        defer { end() }
+        while let descriptor = journal.receiptDescriptor {
+            if let receipt = try journal.takeReceipt(waits: false) { return receipt }
+            var items = [Poll.item(descriptor, POLLIN)]
+            Poll.wait(&items, milliseconds: Self.waitMilliseconds)
+            let waited = SystemClock.monotonic - begunAt
+            guard waited >= limit, letters.count < Self.lettersMax else { continue }
+            if waited >= Self.inquiresAfter, inquiry == nil, let ask = journal.appendInquiry {
+                let answer = Locked<JournalError?>(nil)
+                inquiry = answer
+                _ = try? NodeThread("loop-inquiry") {
+                    let found = ask()
+                    answer.withLock { $0 = found }
+                }
+            }
+            if let found = inquiry?.withLock({ $0 }) { obstacle.note(found) }
+            try answer(waited, since: begunAt, &sockets, &letters)
+        }
+        return try journal.takeReceipt(waits: true)
+    }
+
+    private mutating func end() {
+        if inquiry?.withLock({ $0 }) != nil { obstacle.clear() }
+        inquiry = nil
+    }
+
+    private func answer(
+        _ waited: Duration, since: MonotonicTime, _ sockets: inout ReducerSockets, _ letters: inout [Letter]
+    ) throws {
+        let error =
+            inquiry?.withLock { $0 }
+            ?? JournalError(
+                .unreachable, operation: "append",
+                reason: "an append has waited for its receipt for \(ReducerWait.text(waited))",
+                remedy: "look after the database", fault: JournalFault(.appendDeadline))
+        let failure = JournalFailure(error: error, since: since, tries: 0, retryAt: since)
+        try sockets.wait(milliseconds: 0)
+        var asking: [[UInt8]] = []
+        try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
+            if case .router(let id) = route, case .statusRequest? = request {
+                if Standby.may(.readStatus, principal, keys) { asking.append(id) }
+            } else {
+                letters.append(.control(request, route, principal, foreignVersion: foreignVersion))
+            }
+        }
+        for id in asking {
+            let message = ToPeer.status(try failure.report(StatusReport(loop: loop, schema: schema)))
+            _ = try sockets.reply(
+                PeerFrame(history: .none, epoch: .none, session: .none, message: message), to: id)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+/// Why a reducer cannot use its journal now, as a value for programs: for status, the log and metrics.
+public struct JournalFault: Codable, Hashable, Sendable {
+    /// The reasons. The raw values are stable names for programs. Later versions may have more.
+    public enum Reason: String, CaseIterable, Codable, Sendable {
+        // A database.
+
+        /// No server answers at any address, or the connection to it has ended.
+        case noDatabase = "no_database"
+        /// The server starts, stops or recovers, and takes no connections yet.
+        case databaseStarting = "database_starting"
+        /// Servers answer, but none of them can be written: they are replicas.
+        case readOnlyOnly = "read_only_only"
+        /// The server refuses the password, or asks for one that is not there.
+        case auth
+        /// The server's `pg_hba.conf` has no line that lets this role connect from here.
+        case pgHBA = "pg_hba"
+        /// The server and this process do not agree on TLS, or a certificate cannot be verified.
+        case tls
+        /// The server has no database of that name.
+        case unknownDatabase = "unknown_database"
+        /// All connections of the server, the role or the database are taken.
+        case tooManyConnections = "too_many_connections"
+        /// The role lacks a privilege.
+        case denied
+        /// The database has no tables of journals.
+        case noTables = "no_tables"
+        /// The tables are of a version that this program does not know.
+        case schemaVersion = "schema_version"
+        /// The address leads to a connection pooler that gives each transaction another backend.
+        case pooler
+        /// The server may lose what it has acknowledged: `fsync`, `full_page_writes` or `synchronous_commit` is off.
+        case unsafeSettings = "unsafe_settings"
+        /// A commit waits for a synchronous standby, and none confirms it.
+        case noSyncStandby = "no_sync_standby"
+        /// A statement waits for a lock that another session has.
+        case lockWait = "lock_wait"
+        /// A statement got no answer in time, and the server does not say why.
+        case appendDeadline = "append_deadline"
+        /// The database no longer knows this process as the holder of the journal.
+        case termLost = "term_lost"
+
+        // A file.
+
+        /// Another program reads the file, and the log cannot be brought into it meanwhile.
+        case readerHolds = "reader_holds"
+        /// The file, its folder or its disk cannot be written, or the journal is kept only to be read.
+        case readOnly = "read_only"
+        /// The disk failed to read, write or sync.
+        case diskFailed = "disk_failed"
+
+        // Either.
+
+        /// The disk has no room.
+        case diskFull = "disk_full"
+        /// Another reducer has the journal, and leads.
+        case heldByAnother = "held_by_another"
+        /// The journal is being read, and the state is rebuilt from it.
+        case recovering
+        /// Acknowledged records are missing.
+        case historyLost = "history_lost"
+        /// Bytes are not those that were written.
+        case corrupt
+        /// It is no journal, or another loop's, or was moved.
+        case foreign
+        /// A mistake in the program.
+        case mistake
+    }
+
+    /// The reason.
+    public var reason: Reason
+    /// The five characters of the server's SQLSTATE, or nil if no server has sent one.
+    public var sqlState: String?
+    /// The database's host, with its port if that is not the usual one, or the folder of its socket. Nil if it is not one host.
+    public var host: String?
+
+    /// Creates a fault from its parts.
+    public init(_ reason: Reason, sqlState: String? = nil, host: String? = nil) {
+        self.reason = reason
+        self.sqlState = sqlState
+        self.host = host
+    }
+}

@@ -1,0 +1,208 @@
+import Glibc
+import LoopCluster
+import LoopCore
+import LoopLock
+import LoopNode
+import LoopPostgres
+import LoopWire
+import PostgreSQL
+import TestDatabase
+import Testing
+
+/// Counts, and takes its time for each event where a test wants that.
+private struct Counter: LoopDefinition {
+    struct State: Codable, Sendable, Equatable { var count = 0 }
+    enum Event: Codable, Sendable, Equatable { case add }
+
+    static let name = "test"
+    static let pause = Locked<UInt32>(0)
+    let initial = State()
+    var feedbacks: [Feedback<State, Event>] { [] }
+
+    func reduce(_ state: inout State, _ event: Event) {
+        usleep(Self.pause.withLock { $0 })
+        state.count += 1
+    }
+}
+
+/// A reducer in this process, whose journal is in a database.
+private final class Member: Sendable {
+    let node: ReducerNode<Counter>
+    let log = LogCollector()
+    let address: ReducerAddress
+    private let run: Task<Outcome?, any Error>
+
+    init(_ url: ConnectionString, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }) throws {
+        address = try ReducerAddress(parsing: "ipc:///tmp/loop-fault-\(getpid())-\(UInt64.random(in: 0 ... .max))")
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(address), journal: .postgres(url), log: log.handler)
+        configuration.isStandby = true
+        change(&configuration)
+        let node = try ReducerNode(Counter(), configuration: configuration)
+        self.node = node
+        run = Task { try await node.run() }
+    }
+
+    /// Asks until the report is as wanted.
+    func status(_ isWanted: @escaping @Sendable (StatusReport) -> Bool) async throws -> StatusReport {
+        while true {
+            let report = try await NodeThread.run("probe") { [address] in
+                try StatusProbe.ask(address, within: .seconds(20))
+            }
+            if isWanted(report) { return report }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
+    func fault(_ reason: JournalFault.Reason) async throws -> StatusReport {
+        let report = try await status { $0.journalFault?.reason == reason }
+        #expect(!report.isReady && report.notReadyBecause != nil)
+        return report
+    }
+
+    /// Sends an event, and does not wait.
+    func send() throws -> Task<Seq, any Error> {
+        let remote = try RemoteLoop(Counter.self, reducer: address, log: .silent)
+        return Task {
+            let seq = try await remote.sendAndConfirm(.add)
+            await remote.close()
+            return seq
+        }
+    }
+
+    /// How often the log has said so.
+    func tellings(of reason: JournalFault.Reason) -> Int {
+        log.events.count { $0.kind == .journalFailed && $0.fields.contains(.fault(reason)) }
+    }
+
+    func stop() async {
+        node.stop()
+        _ = try? await run.value
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct `The reason why a journal in a database cannot be used` {
+    private let database: TestDatabase
+    private let test: TestJournal
+
+    init() async throws {
+        database = try await TestDatabase()
+        test = try TestJournal(in: database)
+    }
+
+    private func url(user: String) throws -> ConnectionString {
+        try ConnectionString(test.url.description.replacing("loop@", with: "\(user)@"))
+    }
+
+    /// What keeps a role from connecting, and what a standby then says.
+    @Test(arguments: [
+        ("CREATE ROLE one LOGIN PASSWORD 'right'", "one", JournalFault.Reason.auth, String?.none),
+        ("CREATE ROLE one LOGIN PASSWORD 'right'", "one:wrong", .auth, "28P01"),
+        ("CREATE ROLE two LOGIN", "two", .pgHBA, "28000"),
+        ("CREATE ROLE loop2 LOGIN CONNECTION LIMIT 0", "loop2", .tooManyConnections, "53300"),
+        ("CREATE ROLE loop2 LOGIN", "loop2", .denied, "42501"),
+        (
+            "CREATE ROLE loop2 LOGIN; ALTER ROLE loop2 SET default_transaction_read_only = on", "loop2", .readOnlyOnly,
+            nil
+        ),
+    ])
+    func `is told by a standby that cannot connect`(
+        _ sql: String, _ user: String, _ reason: JournalFault.Reason, _ code: String?
+    ) async throws {
+        for statement in sql.split(separator: "; ") { try test.run(String(statement)) }
+        try database.admit(["local all loop,loop2 trust", "local all one scram-sha-256"])
+        let member = try Member(try url(user: user))
+        let report = try await member.fault(reason)
+        #expect(report.journalFault?.sqlState == code)
+        #expect(report.journalFault?.host?.hasPrefix("/") == true)
+        #expect(report.notReadyBecause?.contains("wrong@") == false)
+        try await Task.sleep(for: .seconds(1))
+        #expect(member.tellings(of: reason) == 1, "\(member.log.lines)")
+        await member.stop()
+    }
+
+    @Test func `is that no server answers, and it is told by a standby and by the one that has led`() async throws {
+        let leader = try Member(test.url)
+        _ = try await leader.status { $0.isReady }
+        let standby = try Member(test.url)
+        _ = try await standby.status { $0.isStandby }
+        await database.kill()
+        let report = try await leader.fault(.noDatabase)
+        #expect(try #require(report.journalFaultMilliseconds) >= 0)
+        _ = try await standby.fault(.noDatabase)
+        try await database.start()
+        _ = try await [leader.status { $0.journalFault == nil }, standby.status { $0.journalFault == nil }]
+        await standby.stop()
+        await leader.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `is a lock, and the leader says whose it is while its append waits`(_ isStandby: Bool) async throws {
+        // The append does not end before: it is told while the append waits.
+        let leader = try Member(test.url) {
+            $0.isStandby = isStandby
+            $0.journalDeadline = .seconds(60)
+        }
+        _ = try await leader.status { $0.isReady }
+        var other = try PostgresConnection(
+            test.url, settings: ["application_name": "backup"], within: TestJournal.limit)
+        _ = try other.run("BEGIN", "test", within: TestJournal.limit)
+        _ = try other.run("LOCK TABLE loop_batch IN SHARE MODE", "test", within: TestJournal.limit)
+        let sent = try leader.send()
+        let report = try await leader.fault(.lockWait)
+        #expect(report.notReadyBecause?.contains("(backup) has") == true, "\(report.notReadyBecause ?? "")")
+        other.drop()
+        #expect(try await sent.value == Seq(1))
+        _ = try await leader.status { $0.isReady }
+        await leader.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `is that no synchronous standby confirms`(_ isStandby: Bool) async throws {
+        let leader = try Member(test.url) {
+            $0.isStandby = isStandby
+            $0.journalDeadline = .seconds(1)
+        }
+        _ = try await leader.status { $0.isReady }
+        try database.change("synchronous_standby_names=ANY 1 (nowhere)")
+        let report = try await leader.fault(.noSyncStandby)
+        #expect(report.notReadyBecause?.contains("ANY 1 (nowhere)") == true)
+        try database.change("synchronous_standby_names=")
+        _ = try await leader.status { $0.isReady }
+        await leader.stop()
+    }
+
+    @Test func `is a full disk, of which the log hears once`() async throws {
+        let leader = try Member(test.url)
+        _ = try await leader.status { $0.isReady }
+        try test.run(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+                'BEGIN RAISE EXCEPTION USING ERRCODE = ''53100'', MESSAGE = ''no space left''; END'
+            """)
+        try test.run("CREATE TRIGGER refuse BEFORE INSERT ON loop_batch EXECUTE FUNCTION refuse()")
+        let sent = try leader.send()
+        let report = try await leader.fault(.diskFull)
+        #expect(report.journalFault?.sqlState == "53100")
+        try await Task.sleep(for: .seconds(6))
+        let lines = leader.log.events.drop { $0.kind != .journalFailed }
+        #expect(lines.count == 1, "\(lines.map(\.line))")
+        try test.run("DROP TRIGGER refuse ON loop_batch")
+        #expect(try await sent.value == Seq(1))
+        await leader.stop()
+    }
+
+    @Test func `is that the state is being rebuilt, and how far that is`() async throws {
+        let first = try Member(test.url)
+        for _ in 0..<60 { _ = try await first.send().value }
+        await first.stop()
+        try test.run("DELETE FROM loop_snapshot")
+        Counter.pause.withLock { $0 = 50_000 }
+        let second = try Member(test.url)
+        let report = try await second.fault(.recovering)
+        #expect(report.notReadyBecause?.contains(" records are applied") == true)
+        Counter.pause.withLock { $0 = 0 }
+        _ = try await second.status { $0.isReady }
+        await second.stop()
+    }
+}
