@@ -161,7 +161,7 @@ struct PeerDriver {
         case .connect(let introduction):
             loopName = introduction.name
             return false
-        case .send, .dial, .lookUp, .rebuildPush, .keptWaiting: return false
+        case .send, .dial, .redial, .lookUp, .rebuildPush, .keptWaiting: return false
         }
         return true
     }

@@ -51,9 +51,8 @@ struct LocalPeer {
             switch action {
             case .send(let message): intake.receive(message, from: .local, by: .local)
             case .connect: hasWork = true
-            case .dial, .lookUp, .rebuildPush, .run, .update, .stop, .settled, .answered, .hasSpace, .keptWaiting,
-                .refused, .loopEnded,
-                .finished:
+            case .dial, .redial, .lookUp, .rebuildPush, .run, .update, .stop, .settled, .answered, .hasSpace,
+                .keptWaiting, .refused, .loopEnded, .finished:
                 break
             }
         }
