@@ -65,6 +65,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
 
     // Workers, observers and senders.
 
+    /// Bodies of effects leave no thread of Swift's pool free.
+    case poolBlocked
     /// The node waits for a reducer, or for what its definition needs.
     case waiting
     /// The reducer keeps the peer waiting.
@@ -93,7 +95,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
             .reconnected, .outbox:
             .notice
         case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
-            .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:
+            .undecodable, .poolBlocked, .waiting, .keptWaiting, .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
             .connectionEnded, .unsettled, .failed:

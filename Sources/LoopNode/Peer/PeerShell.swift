@@ -149,6 +149,7 @@ struct PeerShell: ~Copyable {
         try flush()
         if !listensEverywhere { listenEverywhere() }
         try watchWait(at: now)
+        driver.watchPool(at: now, log)
         return nil
     }
 
@@ -274,8 +275,8 @@ struct PeerShell: ~Copyable {
                 noteBadAddress(error)
                 driver.machine.couldNotDial()
             }
-        case .lookUp: research.lookUp()
         case .redial: try dealer.redial()
+        case .lookUp: research.lookUp()
         case .rebuildPush: try buildPush()
         case .refused(let refused): throw NodeError.refused(refused.description)
         case .loopEnded(let exitCode, let text): return .loopEnded(exitCode: exitCode, text: text)

@@ -44,7 +44,7 @@ struct LocalPeer {
     }
 
     /// Hands the reducer what this peer has to say.
-    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime) {
+    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime, _ log: NodeLog) {
         hasWork = false
         driver.takePosted(at: now)
         for action in driver.turn(at: now) {
@@ -58,5 +58,6 @@ struct LocalPeer {
         }
         while let batch = driver.nextBatch() { intake.receive(batch, by: .local) }
         driver.tellSenders()
+        driver.watchPool(at: now, log)
     }
 }
