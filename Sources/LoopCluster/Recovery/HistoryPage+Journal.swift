@@ -83,7 +83,7 @@ extension HistoryRecord {
         case .attemptEnded(let end):
             name(end.entry?.session ?? .none, end.entry?.number ?? 0, end.effect, end.upTo)
             note = end.text
-            if case .retry(let at) = end.next { time = at.milliseconds }
+            if case .retry(let at) = end.next { retryAt = at.milliseconds }
         case .sessionOpened(let session, let peer):
             self.session = session.value
             note = "peer \(peer)"
