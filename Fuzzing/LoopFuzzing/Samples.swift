@@ -216,7 +216,8 @@ enum Samples {
                     message: "dry",
                     entry: EntryNumber(session: session, number: 5)))
         ),
-        ("parked", .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unclaimed, next: .parked))),
+        ("parked", .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unresponsive, next: .parked))),
+        ("granted", .granted(GrantRecord(first: attempt, effects: [effect, effect]))),
         ("session opened", .sessionOpened(session, peer)), ("session retired", .sessionRetired(session)),
         ("epoch begun", .epochBegun(epoch, time)),
         (

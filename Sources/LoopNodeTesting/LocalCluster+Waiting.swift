@@ -57,8 +57,10 @@ extension LocalCluster {
 
     /// The reducer's report about itself; waits for a reducer that does not run yet.
     /// - Throws: `NodeError.noAnswer` after the cluster's `waitLimit`.
-    public nonisolated(nonsending) func status() async throws -> StatusReport {
-        let (address, context, limit) = (address, context, waitLimit)
+    public nonisolated(nonsending) func status() async throws -> StatusReport { try await status(within: waitLimit) }
+
+    nonisolated(nonsending) func status(within limit: Duration) async throws -> StatusReport {
+        let (address, context) = (address, context)
         // On a thread of its own: the threads of the pool are needed by what is asked about.
         return try await NodeThread.run("loop-status") {
             try StatusProbe.ask(address, within: limit, context: context)

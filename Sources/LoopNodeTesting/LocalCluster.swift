@@ -131,8 +131,8 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         guard isFree else { throw LocalClusterError.reducerRuns }
         guard let result = await listens.wait() else { throw CancellationError() }
         try result.get()
-        // It has taken a turn: the epoch's first records are in the journal.
-        _ = try await status()
+        // It has taken a turn: the epoch's first records are in the journal. The test's own waits begin behind this.
+        _ = try await status(within: max(waitLimit, .seconds(60)))
     }
 
     /// Ends the reducer as `kill -9` ends its process, possibly between what it has written and what it would have sent. When this

@@ -77,10 +77,12 @@ import Testing
         let asked = AdministrationRequest.retryParked(effect: "0.1.0", who: "eve@desk")
         let out = bench.say(.administration(request: 3, bench.document(asked)), from: Self.tool)
         #expect(
-            bench.records.last
-                == .operatorAction(
+            bench.records.suffix(2) == [
+                .operatorAction(
                     OperatorAction(
-                        .retryParked(grant.effect), by: "eve@desk", at: WallTime(milliseconds: bench.time))))
+                        .retryParked(grant.effect), by: "eve@desk", at: WallTime(milliseconds: bench.time))),
+                .granted(GrantRecord(first: Attempt(epoch: 1, count: 2), effects: [grant.effect])),
+            ])
         #expect(out.grants.map(\.effect) == [grant.effect])
         #expect(out.grants.map(\.failures) == [0])
         #expect(out.grants.map(\.attempt) == [Attempt(epoch: 1, count: 2)])

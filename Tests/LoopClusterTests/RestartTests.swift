@@ -249,3 +249,83 @@ extension ReducerBench {
         return out
     }
 }
+
+@Suite struct `Effects that no worker can hold` {
+    /// A worker has one of three effects; two have never been granted.
+    private func waiting() throws -> (bench: ReducerBench, held: Grant) {
+        var bench = try ReducerBench()
+        bench.join(alice, capacity: 1)
+        let sender = bench.join(client, capacity: 0)
+        let grants = try bench.send(sender, from: 1, .light("a", 1), .light("b", 1), .light("c", 1)).grants
+        #expect(grants.map(\.effect.seq) == [Seq(1)])
+        return (bench, try #require(grants.first))
+    }
+
+    /// What a peer is granted with its claim.
+    private func grants(to peer: PeerID, capacity: UInt32, _ bench: inout ReducerBench) -> [Grant] {
+        let session = bench.requestJoin(peer, capacity: capacity)
+        return bench.say(.claim(session, bench.machine.epoch, ClaimPart([])), from: peer).grants
+    }
+
+    @Test func `are handed out at once after a restart, before newer ones, and without a record of their own`() throws {
+        let (bench, held) = try waiting()
+        var again = try ReducerBench(replaying: bench.records, at: 20_000)
+        let before = again.records.count
+        again.turn()
+        let sender = again.join(client, capacity: 0)
+        _ = try again.send(sender, from: 4, .light("d", 1))
+        let first = grants(to: bob, capacity: 2, &again)
+        #expect(first.map(\.effect.seq) == [Seq(2), Seq(3)])
+        #expect(first.map(\.isResumed) == [false, false])
+        let added = again.records.dropFirst(before)
+        #expect(!added.contains { if case .attemptEnded = $0 { true } else { false } })
+        #expect(added.last == .granted(GrantRecord(first: Attempt(epoch: 2, count: 1), effects: first.map(\.effect))))
+        // The one that may be held comes behind the grace, and before the newer one that waits.
+        let worker = try #require(again.machine.core.core.sessionByPeer[bob])
+        for _ in 0..<7 { #expect(again.say(again.heartbeat(worker, capacity: 2), from: bob, after: 500).grants == []) }
+        let entries = first.map { Entry(kind: .completed, effect: $0.effect, attempt: $0.attempt) }
+        let next = again.push(again.batch(worker, from: 1, entries)).grants
+        #expect(next.map(\.effect.seq) == [Seq(1), Seq(4)])
+        #expect(next.map(\.isResumed) == [true, false])
+        #expect(again.machine.core.effects[held.effect]?.floor == Attempt(epoch: 2, count: 2))
+    }
+
+    @Test func `are none of those that a worker has: it may claim its own late, until another has it`() throws {
+        let (bench, held) = try waiting()
+        var again = try ReducerBench(replaying: bench.records, at: 20_000)
+        for _ in 0..<10 { again.turn(after: 500) }
+        let claim = ClaimedAttempt(effect: held.effect, attempt: held.attempt)
+        let worker = again.join(alice, capacity: 1, claiming: [claim])
+        _ = again.push(again.batch(worker, from: 1, [try again.event(.note, of: (held.effect, held.attempt))]))
+        #expect(again.machine.state.notes == 1)
+
+        var third = try ReducerBench(replaying: again.records, at: 40_000)
+        for _ in 0..<10 { third.turn(after: 500) }
+        #expect(grants(to: bob, capacity: 1, &third).map(\.effect) == [held.effect])
+        let late = third.join(alice, capacity: 1, claiming: [claim])
+        let out = third.push(third.batch(late, from: 2, [try third.event(.note, of: (held.effect, held.attempt))]))
+        #expect(out.messages(to: alice).contains(acknowledged(1, 2, refused(2, .attempt))))
+        #expect(third.machine.state.notes == 1)
+    }
+
+    @Test func `are those too whose attempt has ended, as the journal has it`() throws {
+        var (bench, held) = try waiting()
+        let worker = try #require(bench.machine.core.core.sessionByPeer[alice])
+        _ = bench.say(bench.heartbeat(worker, capacity: 0), from: alice)
+        let released = Entry(kind: .released, effect: held.effect, attempt: held.attempt)
+        #expect(bench.push(bench.batch(worker, from: 1, [released])).grants == [])
+        var again = try ReducerBench(replaying: bench.records, at: 20_000)
+        let all = grants(to: bob, capacity: 4, &again)
+        #expect(all.map(\.effect.seq) == [Seq(1), Seq(2), Seq(3)])
+        #expect(all.map(\.isResumed) == [true, false, false])
+    }
+
+    @Test func `are known from a snapshot too`() throws {
+        let (bench, held) = try waiting()
+        let restored = try JournaledState(
+            restoring: try bench.machine.core.snapshot(), definition: Lamps(), coder: CBORCoder())
+        #expect(restored.effects.filter { $0.value.wasGranted }.map(\.key) == [held.effect])
+        #expect(restored.effects.filter { $0.value.mayBeHeld }.map(\.key) == [held.effect])
+        #expect(restored.effects.map(\.value.version).sorted() == [Seq(1), Seq(2), Seq(3)])
+    }
+}

@@ -117,7 +117,7 @@ struct SenderWorld {
             case .send(let message): if !chance(0.1) { requests.append(message) }
             case .connect, .rebuildPush: if chance(0.3) { batches.removeAll() }
             case .finished, .loopEnded, .refused: isOver = true
-            case .dial, .lookUp, .run, .update, .stop, .hasSpace, .settled, .answered, .keptWaiting: break
+            case .dial, .redial, .lookUp, .run, .update, .stop, .hasSpace, .settled, .answered, .keptWaiting: break
             }
         }
         while let batch = machine.nextBatch() {

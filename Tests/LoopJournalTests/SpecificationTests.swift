@@ -55,6 +55,8 @@ import Testing
             RefusalRecord(
                 session: SessionID(4), number: 14, reason: .undecodable, effect: effect, attempt: .none,
                 detail: "no map")),
+        .granted(
+            GrantRecord(first: attempt, effects: [effect, EffectID(feedback: 3, seq: Seq(701), index: 0)])),
     ]
 
     @Test func `has the bytes of a record of each kind`() throws {
@@ -62,7 +64,7 @@ import Testing
             $0.output.1.filter { $0 != " " }
         }
         #expect(rows == Self.samples.map { Self.digits(Examples.bytes($0)) })
-        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...19))
+        #expect(Set(Self.samples.map { Examples.bytes($0)[0] }) == Set(1...20))
     }
 
     @Test func `has the schema, and a first row`() throws {

@@ -74,6 +74,19 @@ import Testing
         }
     }
 
+    @Test func `is a reducer that is back before its silence is noticed`() async throws {
+        try await LocalCluster.run(Notes(), silenceLimit: .seconds(60), waitLimit: .seconds(15)) { cluster in
+            for note in 0..<5 {
+                try await cluster.send(.note(note))
+                try await cluster.until { $0.notes.count > note }
+                try await cluster.killReducer()
+                try await cluster.startReducer()
+            }
+            try await cluster.send(.want(3))
+            #expect(try await cluster.until { !$0.squares.isEmpty }.state.notes == Array(0..<5))
+        }
+    }
+
     @Test func `is a reducer whose workers keep their effects`() async throws {
         let hung = Hung()
         try await LocalCluster.run(Notes(square: hung.square), silenceLimit: .seconds(5)) { cluster in

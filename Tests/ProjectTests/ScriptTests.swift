@@ -82,6 +82,21 @@ import Testing
         #expect(result.code == code, "\(result.output)")
     }
 
+    @Test(arguments: [("9 0.2", "it has printed nothing for 0.2 s"), ("0.3 9", "it has run for 0.3 s")])
+    func `end tests that hang, and name them`(limits: String, why: String) throws {
+        let script = """
+            echo '◇ Test "a" started.'; echo '◇ Test "b, with more" started.'; echo '◇ Test c() started.'
+            echo '✘ Test "b, with more" with 2 test cases failed after 1 seconds with 1 issue.'
+            echo '✔ Test c() passed after 1 seconds.'; sleep 60 & wait
+            """
+        let folder = TestFolder()
+        folder.writeProgram("hang", script)
+        let result = try shell("scripts/limit \(limits) \(folder.path)/hang")
+        #expect(result.code == 124)
+        #expect(result.output.hasSuffix("limit: ended hang, because \(why); these tests hang:\n    \"a\"\n"))
+        #expect(try shell("scripts/limit 9 9 sh -c 'echo one; exit 3'").code == 3)
+    }
+
     private static let nothingMissing = #"for p in $*; do printf "installed=$p "; done"#
     private static let curlMissing =
         #"for p in $*; do case $p in *curl*) ;; *) printf "installed=$p ";; esac; done; exit 1"#

@@ -118,6 +118,28 @@ extension RetryTime {
     }
 }
 
+extension GrantRecord {
+    func write(to output: inout [UInt8]) {
+        // An effect takes at most 20 bytes.
+        output.fields(.granted, and: 20 * effects.count) {
+            $0.attempt(first)
+            $0.varint(UInt64(effects.count))
+            for effect in effects { $0.effect(effect) }
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        first = try reader.shortAttempt()
+        let count = try reader.varint()
+        guard count > 0, count <= UInt64(reader.remaining / 3) else {
+            throw .malformed(what: "\(count) grants", offset: reader.position)
+        }
+        effects = []
+        effects.reserveCapacity(Int(count))
+        for _ in 0..<count { effects.append(try reader.shortEffect()) }
+    }
+}
+
 extension AttemptEnd {
     func write(to output: inout [UInt8]) {
         output.fields(.attemptEnded) {

@@ -31,6 +31,7 @@ extension Record {
         case scheduled = 18
         /// A refusal too, with a detail.
         case refusedInDetail = 19
+        case granted = 20
     }
 
     /// Appends the record; the caller keeps the array, and so its room.
@@ -50,6 +51,7 @@ extension Record {
                 $0.varint(session.value)
                 $0.varint(number)
             }
+        case .granted(let grants): grants.write(to: &output)
         case .attemptEnded(let end): end.write(to: &output)
         case .sessionOpened(let session, let peer):
             output.fields(.sessionOpened) {
@@ -110,6 +112,7 @@ extension Record {
                 try reader.session(), number: try reader.varint(), try reader.shortEffect(),
                 try reader.shortAttempt())
         case .skipped: self = .skipped(try reader.session(), number: try reader.varint())
+        case .granted: self = .granted(try GrantRecord(from: &reader))
         case .attemptEnded: self = .attemptEnded(try AttemptEnd(from: &reader))
         case .sessionOpened:
             self = .sessionOpened(

@@ -13,6 +13,8 @@ public enum Record: Equatable, Sendable {
     /// A numbered entry said how an effect ended that is no longer live: consumed, and changes nothing. The usual end of
     /// an effect whose own event made it unwanted.
     case skipped(SessionID, number: UInt64)
+    /// Attempts were granted: who may run these effects from here on. All earlier attempts of them are void.
+    case granted(GrantRecord)
     /// Attempts of an effect are void.
     case attemptEnded(AttemptEnd)
     /// A session was granted to a peer. Its number is never given again in this history.
@@ -49,7 +51,7 @@ extension Record {
     public var outlivesPower: Bool {
         switch self {
         case .epochBegun, .sessionOpened, .sessionOwned, .historyBegun: true
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionRetired, .definition, .stateHash,
+        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .sessionRetired, .definition, .stateHash,
             .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
             false
         }
@@ -60,9 +62,9 @@ extension Record {
     var hashedSeq: Seq? {
         switch self {
         case .stateHash(let seq, _), .markHash(let seq, _): seq
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired,
-            .epochBegun,
-            .definition, .stateMarked, .quarantined, .operatorAction, .historyBegun, .scheduled:
+        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .sessionOpened, .sessionOwned,
+            .sessionRetired, .epochBegun, .definition, .stateMarked, .quarantined, .operatorAction, .historyBegun,
+            .scheduled:
             nil
         }
     }
@@ -293,6 +295,23 @@ public struct RefusalRecord: Equatable, Sendable {
     }
 }
 
+/// The grants of one turn. After a restart, only an effect that has such a record may run somewhere.
+public struct GrantRecord: Equatable, Sendable {
+    /// The attempt of the first effect. Each following effect has the next count of the same epoch.
+    public var first: Attempt
+    /// The effects, in the order of their attempts; at least one.
+    public var effects: [EffectID]
+
+    /// Creates a record from its parts.
+    public init(first: Attempt, effects: [EffectID]) {
+        self.first = first
+        self.effects = effects
+    }
+
+    /// The attempt of the effect at an index.
+    package func attempt(at index: Int) -> Attempt { Attempt(epoch: first.epoch, count: first.count + UInt64(index)) }
+}
+
 /// The end of all attempts of an effect up to one, and what follows.
 public struct AttemptEnd: Equatable, Sendable {
     /// Why the attempts ended.
@@ -305,8 +324,6 @@ public struct AttemptEnd: Equatable, Sendable {
         case released = 3
         /// The worker was silent for longer than the limit.
         case unresponsive = 4
-        /// No worker claimed the effect after a restart.
-        case unclaimed = 5
     }
 
     /// The future of the effect.

@@ -43,9 +43,6 @@ struct Delivery: Sendable {
     /// Every outcome up to here is known for good.
     var settledForGood: UInt64 { min(outbox.settled, keptSettled ?? .max) }
 
-    /// Whether entries have left whose outcomes are not known.
-    private var isUnderWay: Bool { outbox.sent > outbox.settled }
-
     // MARK: From the process
 
     /// Whether an event is accepted. If not, `noticesSpace` says when one is again.
@@ -92,7 +89,7 @@ struct Delivery: Sendable {
     /// The socket did not take what begins with this number.
     mutating func goBack(before first: UInt64) { outbox.goBack(to: first - 1) }
 
-    /// What is done about entries that stay unsettled for the limit while ticks come: the PUSH does not deliver.
+    /// What is done about entries that stay unsettled for the limit while ticks come: the PUSH takes nothing, or does not deliver.
     enum Remedy: Equatable {
         case newSocket
         /// New sockets did not help.
@@ -101,7 +98,7 @@ struct Delivery: Sendable {
 
     /// - Returns: what is to be done now; then everything is sent again. nil: nothing is stuck.
     mutating func remedy(at now: MonotonicTime, after limit: Duration) -> Remedy? {
-        guard isUnderWay, now - progressAt > limit else { return nil }
+        guard !outbox.isEmpty, now - progressAt > limit else { return nil }
         progressAt = now
         outbox.goBack(to: outbox.settled)
         pushRebuilds += 1

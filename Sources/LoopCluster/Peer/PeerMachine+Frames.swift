@@ -86,6 +86,7 @@ extension PeerMachine {
         case .introducing:
             search.greet(from: time)
             phase = .introducing(next: time)
+            redialsAt = time + redialInterval
         case .joining: phase.next = time
         case .claiming, .joined, .leaving, .over: return
         }

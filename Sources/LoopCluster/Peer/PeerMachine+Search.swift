@@ -87,5 +87,6 @@ extension PeerMachine {
     private mutating func greet(since before: String, at time: MonotonicTime) {
         if search.current != before { actions.append(.dial(search.current)) }
         phase = .introducing(next: time)
+        redialsAt = time + redialInterval
     }
 }

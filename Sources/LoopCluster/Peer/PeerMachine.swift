@@ -43,6 +43,8 @@ public struct PeerMachine: Sendable {
 
     var now: MonotonicTime
     var heardAt: MonotonicTime
+    /// When the only address is dialled again if no greeting is answered.
+    var redialsAt: MonotonicTime
     /// When something that is missing may be asked for again.
     private var nextRequest = MonotonicTime.zero
     var actions: [PeerAction] = []
@@ -62,6 +64,7 @@ public struct PeerMachine: Sendable {
         delivery = Delivery(configuration)
         self.now = now
         heardAt = now
+        redialsAt = now + ReducerTerms().silenceLimit
     }
 
     /// A sender that goes on with the stream of an earlier process: the same peer, in the same session. It claims nothing.
@@ -183,6 +186,22 @@ public struct PeerMachine: Sendable {
         nextRequest = now
     }
 
+    /// The connection over which the reducer was greeted is gone, and another was dialled. The reducer's other sockets are found by a
+    /// greeting.
+    public mutating func hasRedialled() {
+        if case .introducing = phase { return }
+        if !phase.hasLeft { greetAgain() }
+    }
+
+    /// How long a greeting is repeated over one connection.
+    var redialInterval: Duration { max(terms.silenceLimit, .seconds(1)) }
+
+    private mutating func greetAgain() {
+        redialsAt = now + redialInterval
+        phase = .introducing(next: now)
+        search.greet(from: now)
+    }
+
     /// Without a sign of life for the limit the subscription may be dead: a new one, and a new join request.
     private mutating func noticeSilence() {
         guard !phase.hasLeft, !breaks(.silenceIsNoticed), now - heardAt > terms.silenceLimit else { return }
@@ -191,7 +210,7 @@ public struct PeerMachine: Sendable {
         if case .introducing = phase { return }
         if !search.isFixed { return moveOn() }
         heardAt = now
-        phase = .introducing(next: now)
+        greetAgain()
     }
 
     /// Whether the message of this phase is due.
@@ -205,6 +224,11 @@ public struct PeerMachine: Sendable {
 
     private mutating func greetIfDue() {
         if search.isOver(at: now) { moveOn() }
+        // The connection may be dead. Of several addresses the next one is dialled anyway.
+        if search.isFixed, now > redialsAt {
+            redialsAt = now + redialInterval
+            actions.append(.redial)
+        }
         guard isDue else { return }
         step(.hello(name: configuration.loop, schema: configuration.schema))
         if let leavesAt = search.leavesAt { phase.next = min(phase.next, leavesAt) }
@@ -252,8 +276,7 @@ public struct PeerMachine: Sendable {
             // The reducer ends the session, and answers the next join request with a new one. Until it says so this session
             // goes on: its numbers must not be given twice, should the goodbye get lost.
             actions.append(.send(goodbye))
-            phase = .introducing(next: now)
-            search.greet(from: now)
+            greetAgain()
         case nil: break
         }
     }

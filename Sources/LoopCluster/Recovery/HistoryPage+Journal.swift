@@ -88,10 +88,17 @@ extension HistoryRecord {
             name(session, number, effect, attempt)
         case .skipped(let session, let number):
             name(session, number, nil, .none)
+        case .granted(let grants):
+            name(.none, 0, grants.effects.first, grants.first)
+            let others = grants.effects.dropFirst()
+            if !others.isEmpty {
+                note = "and " + others.prefix(8).map(\.description).joined(separator: ", ")
+                if others.count > 8 { note? += ", and \(others.count - 8) more" }
+            }
         case .attemptEnded(let end):
             name(end.entry?.session ?? .none, end.entry?.number ?? 0, end.effect, end.upTo)
             note = end.text
-            if case .retry(let retry) = end.next { time = retry.notBefore.milliseconds }
+            if case .retry(let retry) = end.next { retryAt = retry.notBefore.milliseconds }
         case .sessionOpened(let session, let peer):
             self.session = session.value
             note = "peer \(peer)"
@@ -151,6 +158,7 @@ extension Record {
         case .refused: "refused"
         case .completed: "completed"
         case .skipped: "skipped"
+        case .granted: "granted"
         case .attemptEnded: "attempt ended"
         case .sessionOpened: "session opened"
         case .sessionOwned: "session owned"

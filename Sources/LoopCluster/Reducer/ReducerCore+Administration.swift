@@ -97,7 +97,7 @@ extension ReducerCore {
             room -= effect.request.count
             return LoopWire.ParkedEffect(
                 effect: id.description, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
-                message: message, request: room >= 0 ? effect.request.array : [])
+                message: message, request: room >= 0 ? effect.request.array : [], requestBytes: effect.request.count)
         }
     }
 

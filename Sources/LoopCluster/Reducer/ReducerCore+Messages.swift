@@ -177,9 +177,7 @@ extension ReducerCore {
 
     /// An attempt that runs since before this epoch goes on where it runs.
     private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
-        guard phase.isUnclaimed(claim.effect),
-            dispatch.adopt(claim, by: session, &admission.members, journaled, context)
-        else { return }
+        guard phase.grants, dispatch.adopt(claim, by: session, &admission.members, journaled, context) else { return }
         phase.inGrace { $0.settle(claim.effect) }
     }
 

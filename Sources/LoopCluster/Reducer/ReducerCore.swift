@@ -63,7 +63,6 @@ public struct ReducerCore: Sendable {
     /// Begins an epoch: from here on peers may ask to join. Live effects of an earlier epoch wait for claims first.
     mutating func begin(nonce: UInt64) {
         let isFirst = journaled.epoch == .none
-        let earlierAttempts = JournaledCore.allAttempts(of: journaled.epoch)
         let before = journaled.journaledDefinition
         let definition = journaled.ownDefinition
         let changes = write(.definition(definition))
@@ -82,57 +81,36 @@ public struct ReducerCore: Sendable {
         let open = Set(
             journaled.effects.lazy.filter { [timers] in $0.value.status == .open && !timers.isTimer($0.key) }
                 .map(\.key))
-        // What has just started runs nowhere yet, and what has begun again may no longer run where it did.
-        let new = open.intersection(
-            changes.compactMap { change in
-                switch change.kind {
-                case .started: change.effect
-                case .updated where journaled.effects[change.effect]?.floor == earlierAttempts: change.effect
-                case .updated, .cancelled: nil
-                }
-            })
-        for id in (isFirst ? open : new).sorted() { schedule(id) }
+        // The process that ran the local ones is gone: no worker can claim those.
+        let held = open.filter { [journaled] effect in
+            journaled.effects[effect]?.mayBeHeld ?? false && journaled.table.group(effect.feedback) != localGroup
+        }
+        for id in open.subtracting(held).sorted() { schedule(id) }
         for change in changes where change.kind == .started {
             if journaled.effects[change.effect]?.isUnsendable == true { tellUnsendable(change.effect) }
         }
-        if !isFirst { awaitClaims(of: open.subtracting(new)) }
+        awaitClaims(of: held)
         poison.review(journaled)
         noticeOutcome()
         beginSchedules()
     }
 
-    /// Live effects of the epoch before wait for the workers that run them. The process that ran the local ones is gone: no
-    /// worker can claim those.
+    /// Effects that were granted in earlier epochs wait for the workers that run them.
     private mutating func awaitClaims(of effects: Set<EffectID>) {
-        let local = effects.filter { journaled.table.group($0.feedback) == localGroup }
-        let unclaimed = effects.subtracting(local)
-        if !unclaimed.isEmpty {
-            phase = .grace(
-                Grace(
-                    unclaimed: unclaimed,
-                    awaited: Set(journaled.sessions.lazy.filter { $0.value.peer != .local }.map(\.key)),
-                    ends: context.now.monotonic + context.configuration.graceLimit))
-        }
-        grantAgain(local)
+        if effects.isEmpty { return }
+        phase = .grace(
+            Grace(
+                unclaimed: effects,
+                awaited: Set(journaled.sessions.lazy.filter { $0.value.peer != .local }.map(\.key)),
+                ends: context.now.monotonic + context.configuration.graceLimit))
     }
 
-    /// Effects that no worker has claimed in time are given to others.
+    /// Effects that no worker has claimed in time wait to be granted to others, before newer ones. Until one is, its worker may
+    /// still claim it.
     private mutating func endGrace() {
         guard let grace = phase.grace, grace.isOver(at: context.now.monotonic) else { return }
-        grantAgain(grace.unclaimed)
+        for effect in grace.unclaimed.sorted() { schedule(effect, isFirst: true) }
         phase.inGrace { $0.settleAll() }
-    }
-
-    /// Voids the attempts of earlier epochs, by record.
-    private mutating func grantAgain(_ effects: Set<EffectID>) {
-        for effect in effects.sorted() {
-            guard let live = journaled.effects[effect] else { continue }
-            write(
-                AttemptEnd(
-                    effect: effect, upTo: JournaledCore.allAttempts(before: journaled.epoch), cause: .unclaimed,
-                    next: .retry(live.retry ?? RetryTime(after: .zero, from: context.now.wall))))
-            schedule(effect)
-        }
     }
 
     // MARK: Turns
@@ -159,7 +137,9 @@ public struct ReducerCore: Sendable {
     mutating func ready() -> Ready {
         noticeOutcome()
         hashing.hashIfDue(&journaled, &turn, context)
-        if phase.grants { dispatch.grant(to: &admission.members, journaled, context) }
+        if phase.grants, let grants = dispatch.grant(to: &admission.members, journaled, context) {
+            write(.granted(grants))
+        }
         sendCommands()
         publication.acknowledge(&admission.members, journaled, &turn, context)
         if turn.endsLoop {
@@ -302,12 +282,12 @@ public struct ReducerCore: Sendable {
     }
 
     /// An effect waits for a worker, or for its time, unless it is parked from the start.
-    mutating func schedule(_ effect: EffectID) {
+    mutating func schedule(_ effect: EffectID, isFirst: Bool = false) {
         guard let place = journaled.effects.index(forKey: effect) else { return }
         if timers.isTimer(effect) {
             timers.follow(LiveChange(.started, effect, at: place), journaled, context.brokenRules)
         } else {
-            dispatch.schedule(effect, at: place, journaled, context)
+            dispatch.schedule(effect, at: place, isFirst: isFirst, journaled, context)
         }
     }
 

@@ -22,6 +22,9 @@ extension JournaledCore {
         case .refused(let record): try checkEntry(record.number, of: record.session)
         case .completed(let session, let number, _, _), .skipped(let session, let number):
             try checkEntry(number, of: session)
+        case .granted(let grants):
+            try check(grants.first.epoch, "epoch")
+            try check(grants.first.count, "attempt")
         case .attemptEnded(let end):
             if let entry = end.entry { try checkEntry(entry.number, of: entry.session) }
         case .sessionOpened(let session, _):

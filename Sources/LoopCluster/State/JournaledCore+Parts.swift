@@ -197,16 +197,21 @@ extension LiveEffect {
     /// The fewest bytes an effect takes.
     static var bytesMin: Int { 8 + 1 + 4 + 1 + 16 + 4 + 1 }
 
+    // In the byte of its status.
+    private static var grantedFlag: UInt8 { 128 }
+    private static var heldFlag: UInt8 { 64 }
+
     func write(to writer: inout ByteWriter) {
         writer.u64(version.value)
         writer.u8(group == nil ? 0 : 1)
         if let group { writer.string(group) }
         writer.prefixed(request.array[...])
+        let granted = (wasGranted ? Self.grantedFlag : 0) | (mayBeHeld ? Self.heldFlag : 0)
         switch status {
-        case .open: writer.u8(1)
-        case .completed: writer.u8(2)
+        case .open: writer.u8(1 | granted)
+        case .completed: writer.u8(2 | granted)
         case .parked(let message):
-            writer.u8(3)
+            writer.u8(3 | granted)
             writer.string(message)
         }
         writer.attempt(floor)
@@ -220,10 +225,15 @@ extension LiveEffect {
 
     init(from reader: inout ByteReader) throws(WireError) {
         let version = Seq(try reader.u64())
+        guard JournaledNumber.isReachable(version.value) else {
+            throw .malformed(what: "a request of seq \(version)", offset: reader.position)
+        }
         let group = try reader.flag() ? try reader.string() : nil
         self.init(request: RequestBytes(try reader.prefixed()), version: version, group: group, floor: .none)
         let code = try reader.u8()
-        switch code {
+        wasGranted = code & Self.grantedFlag != 0
+        mayBeHeld = code & Self.heldFlag != 0
+        switch code & (Self.heldFlag - 1) {
         case 1: status = .open
         case 2: status = .completed
         case 3: status = .parked(try reader.string())

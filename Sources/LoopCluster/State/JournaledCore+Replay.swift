@@ -28,6 +28,8 @@ extension JournaledCore {
             complete(EffectCursor(effect))
         case .skipped(let session, let number):
             consume(session, number, ofEffect: true, notable: nil)
+        case .granted(let grants):
+            for (index, effect) in grants.effects.enumerated() { grant(grants.attempt(at: index), of: effect) }
         case .attemptEnded(let end):
             if let entry = end.entry { consume(entry.session, entry.number, ofEffect: true, notable: nil) }
             finish(end)
@@ -90,7 +92,10 @@ extension JournaledCore {
             sessionByPeer = [:]
             olderSessions = [:]
             if brokenRules.contains(.newHistoriesVoid) { break }
-            for effect in effects.keys { void(effect, upTo: Self.allAttempts(of: epoch)) }
+            for effect in effects.keys {
+                void(effect, upTo: Self.allAttempts(of: epoch))
+                effects[effect]?.wasGranted = true
+            }
         }
         return []
     }
@@ -237,6 +242,7 @@ extension JournaledCore {
     mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
         guard let index = effects.index(forKey: effect), attempt > effects[at: index].floor else { return }
         effects[at: index].floor = attempt
+        if attempt.count == .max { effects[at: index].mayBeHeld = false }
     }
 
     /// What an attempt commits ends those before it, also where the records that took them away are lost.
@@ -248,8 +254,18 @@ extension JournaledCore {
         effects[at: place].floor = last
     }
 
+    /// An attempt may run from here on, and no earlier one.
+    private mutating func grant(_ attempt: Attempt, of effect: EffectID) {
+        guard let index = effects.index(forKey: effect) else { return }
+        effects[at: index].wasGranted = true
+        effects[at: index].mayBeHeld = true
+        let earlier = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
+        if effects[at: index].floor < earlier { effects[at: index].floor = earlier }
+    }
+
     private mutating func finish(_ end: AttemptEnd) {
         void(end.effect, upTo: end.upTo)
+        effects[end.effect]?.mayBeHeld = false
         let counts = (end.cause == .failed || end.cause == .timedOut) && !brokenRules.contains(.failuresAreCounted)
         if counts { effects[end.effect]?.failures &+= 1 }
         switch end.next {

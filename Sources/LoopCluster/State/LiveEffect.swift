@@ -30,8 +30,8 @@ package struct LiveEffect: Equatable, Sendable {
     }
 
     package var request: RequestBytes
-    /// The seq that made the request.
-    package var version: Seq
+    /// The seq that made the request, which is below 2⁶²; and in the two bits above, what was granted.
+    private var marked: UInt64
     /// Attempts up to this one are void. Those of epochs before the effect's own were of another effect, which had its number
     /// in a part of the journal that is lost.
     package var floor: Attempt
@@ -41,7 +41,7 @@ package struct LiveEffect: Equatable, Sendable {
     init(request: RequestBytes?, version: Seq, group: String?, floor: Attempt) {
         self.floor = floor
         self.request = request ?? RequestBytes([])
-        self.version = version
+        marked = version.value
         if request == nil || group != nil {
             box = Box(Particulars(group: group, status: request == nil ? .unsendable : .open))
         }
@@ -82,11 +82,29 @@ package struct LiveEffect: Equatable, Sendable {
     /// Whether it runs nowhere because its request cannot be sent.
     var isUnsendable: Bool { !isOpen && status == .unsendable }
 
-    /// Whether an attempt was granted before, which may have done a part of the work.
-    var wasGranted: Bool { floor.count > 0 }
+    private static var grantedMark: UInt64 { 1 << 63 }
+    private static var heldMark: UInt64 { 1 << 62 }
+
+    /// The seq that made the request.
+    package var version: Seq {
+        get { Seq(marked & (Self.heldMark - 1)) }
+        set { marked = marked & (Self.grantedMark | Self.heldMark) | newValue.value }
+    }
+
+    /// Whether an attempt was granted, which may have done a part of the work.
+    package var wasGranted: Bool {
+        get { marked & Self.grantedMark != 0 }
+        set { marked = newValue ? marked | Self.grantedMark : marked & ~Self.grantedMark }
+    }
+
+    /// Whether an attempt was granted, and no record has ended it: a worker may run it.
+    package var mayBeHeld: Bool {
+        get { marked & Self.heldMark != 0 }
+        set { marked = newValue ? marked | Self.heldMark : marked & ~Self.heldMark }
+    }
 
     package static func == (a: LiveEffect, b: LiveEffect) -> Bool {
-        a.request == b.request && a.version == b.version && a.floor == b.floor && a.particulars == b.particulars
+        a.request == b.request && a.marked == b.marked && a.floor == b.floor && a.particulars == b.particulars
     }
 
     static let unsendable = "its request cannot be encoded, or is larger than \(Wire.requestBytesMax) bytes"

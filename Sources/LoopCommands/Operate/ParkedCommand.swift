@@ -48,7 +48,9 @@ struct ParkedPrinter {
         let rows = effects.map { effect in
             [
                 effect.effect, effect.feedback, "\(effect.failures)", JSONText.onOneLine(effect.message, 80),
-                JSONText.onOneLine(JSONText.document(effect.request), 80),
+                effect.isRequestLeftOut
+                    ? "\(effect.requestBytes) bytes, too large for the list"
+                    : JSONText.onOneLine(JSONText.document(effect.request), 80),
             ]
         }
         return StatusTable.table(["ID", "FEEDBACK", "FAILURES", "LAST", "REQUEST"], rows, left: [0, 1, 3, 4])
@@ -58,7 +60,12 @@ struct ParkedPrinter {
         JSONText.object([
             ("effect", JSONText.quoted(effect.effect)), ("feedback", JSONText.quoted(effect.feedback)),
             ("failures", "\(effect.failures)"), ("message", JSONText.quoted(effect.message)),
-            ("request", JSONText.document(effect.request)),
+            ("request", effect.isRequestLeftOut ? nil : JSONText.document(effect.request)),
+            ("requestBytes", "\(effect.requestBytes)"),
         ])
     }
+}
+
+extension LoopWire.ParkedEffect {
+    fileprivate var isRequestLeftOut: Bool { request.isEmpty && requestBytes > 0 }
 }

@@ -21,7 +21,9 @@ package struct PlacedScheduler: Sendable {
     /// The lane that is asked first.
     private var turn = 0
     /// Numbers the additions, so that order does not depend on time.
-    private var ticket: UInt64 = 0
+    private var ticket: UInt64 = 1 << 32
+    /// Numbers those that come before all others.
+    private var firstTicket: UInt64 = 0
 
     /// - Parameter policies: by feedback number. A feedback without one has no limits.
     package init(policies: [UInt32: EffectPolicy]) {
@@ -51,13 +53,17 @@ package struct PlacedScheduler: Sendable {
     ///   - group: the group whose limits and share it counts for; nil: no group limits it.
     ///   - priority: the greater, the sooner; of no effect where the policy has no `priorityStep`.
     ///   - notBefore: the earliest start; nil: at once.
+    ///   - isFirst: it comes before all that were added without this, and after those with it.
     package mutating func add(
-        at place: Int, of feedback: UInt32, group: String?, priority: Int32 = 0, notBefore: MonotonicTime? = nil
+        at place: Int, of feedback: UInt32, group: String?, priority: Int32 = 0, notBefore: MonotonicTime? = nil,
+        isFirst: Bool = false
     ) {
         let place = Int32(place)
         guard entries[place] == nil else { return }
         let lane = lane(of: feedback)
-        let new = SchedulerLane.Arrival(place: place, lane: Int32(lane), ticket: nextTicket(), priority: priority)
+        if isFirst { firstTicket += 1 }
+        let ticket = isFirst ? firstTicket : nextTicket()
+        let new = SchedulerLane.Arrival(place: place, lane: Int32(lane), ticket: ticket, priority: priority)
         lanes[lane].add(new, group: group, notBefore: notBefore, &entries)
     }
 

@@ -33,6 +33,8 @@ enum ClientSocket {
         options.immediate = self != .questions
         // The way out says goodbye.
         if self == .control { options.lingerLimit = .milliseconds(200) }
+        // What is said to a machine that is gone is said again over another connection.
+        if self == .control { options.stalledLimit = .seconds(10) }
         return options
     }
 }

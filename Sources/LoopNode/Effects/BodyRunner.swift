@@ -58,6 +58,9 @@ final class BodyRunner: Sendable {
         }
     }
 
+    /// Whether the task has never waited, and runs this body.
+    func isBusy(with body: EffectBody) -> Bool { state.withLock { $0.task == nil && $0.body === body } }
+
     /// Cancels the task if it runs this body.
     func cancel(_ body: EffectBody) {
         let (task, early) = state.withLock { state -> (Task<Void, Never>?, RunningTask?) in

@@ -17,6 +17,9 @@ struct DefinitionEffects: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
+    /// Whether bodies run on Swift's pool.
+    var arePooled: Bool { executor == nil }
+
     /// The effects of a feedback; nil: the definition has none of this name.
     subscript(feedback: String?) -> (any FeedbackEffects)? { feedback.flatMap { feedbacks[$0] } }
 

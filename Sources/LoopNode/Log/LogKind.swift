@@ -75,6 +75,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
 
     // Workers, observers and senders.
 
+    /// Bodies of effects leave no thread of Swift's pool free.
+    case poolBlocked
     /// The node waits for a reducer, or for what its definition needs.
     case waiting
     /// The reducer keeps the peer waiting.
@@ -103,8 +105,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
             .reconnected, .served, .clockCaughtUp, .outbox:
             .notice
         case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
-            .malformedFrame, .effectFailed,
-            .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:
+            .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting, .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
             .connectionEnded, .unsettled, .failed:

@@ -45,7 +45,10 @@ public struct RunnableLoop: Sendable {
             guard let definition = try await maker.definition(until: stop, log) else { return .notStarted }
             let node = try ReducerNode(definition, configuration: configuration)
             stop.onStop { node.stop() }
-            return try await node.run().map { .ended($0) } ?? .stopped
+            let resort = LastResort(log)
+            defer { resort.disarm() }
+            return try await node.run { end in resort.arm(end.map { $0?.exitCode ?? 0 }) }.map { .ended($0) }
+                ?? .stopped
         }
         runWorker = { configuration, signals in
             let stop = StopRequest()
@@ -58,7 +61,9 @@ public struct RunnableLoop: Sendable {
             }
             let node = try EffectNode(definition, configuration: configuration)
             stop.onStop { node.stop() }
-            return try await node.run()
+            let resort = LastResort(log)
+            defer { resort.disarm() }
+            return try await node.run { end in resort.arm(end.map { _ in 0 }) }
         }
     }
 

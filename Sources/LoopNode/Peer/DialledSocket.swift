@@ -1,15 +1,6 @@
 import LoopCore
 import ZMQ
 
-extension Socket {
-    /// Connects once more to where the socket was connected.
-    mutating func redial(_ endpoint: String) throws(ZMQError) {
-        // A connection that is gone is not known any more, which is no error here.
-        try? disconnect(endpoint)
-        try connect(endpoint)
-    }
-}
-
 /// A client's socket that dials its reducer, and what its handshakes have come to.
 struct DialledSocket: ~Copyable {
     private let endpoint: String
@@ -19,6 +10,15 @@ struct DialledSocket: ~Copyable {
     private var handshakes: Handshakes
     /// When it dials again, after an answer that was final.
     private var redialsAt: MonotonicTime?
+
+    /// What has become of a message.
+    enum Sent {
+        case queued
+        /// It is queued for another connection than the messages before it.
+        case redialled
+        /// No connection takes it.
+        case unheard
+    }
 
     private static var redialDelay: Duration { .seconds(1) }
 
@@ -44,12 +44,21 @@ struct DialledSocket: ~Copyable {
     /// Whether a connection stands.
     var isConnected: Bool { handshakes.isSuccessful }
 
-    /// libzmq makes a connection over `inproc://` once, and not again when the other side was closed and another socket has taken
-    /// its name. For when the socket takes no message.
-    /// - Returns: whether the connection was one of these.
-    mutating func redialWhereLibraryDoesNot() throws(ZMQError) -> Bool {
-        if isInProcess { try socket.redial(endpoint) }
-        return isInProcess
+    /// Queues a message. libzmq makes a connection over `inproc://` once, and not again when the other side was closed and another
+    /// socket has taken its name. So a connection of this kind that takes nothing is dialled again.
+    mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> Sent {
+        if try socket.send(bytes) == .sent { return .queued }
+        guard isInProcess else { return .unheard }
+        try redial()
+        _ = try socket.send(bytes)
+        return .redialled
+    }
+
+    /// Ends the connection, and dials again.
+    mutating func redial() throws(ZMQError) {
+        // A connection that is gone is not known any more, which is no error here.
+        try? socket.disconnect(endpoint)
+        try socket.connect(endpoint)
     }
 
     /// Watches the socket and its handshakes.
@@ -68,7 +77,6 @@ struct DialledSocket: ~Copyable {
         guard now >= redialsAt else { return }
         self.redialsAt = nil
         handshakes.redial()
-        try socket.disconnect(endpoint)
-        try socket.connect(endpoint)
+        try redial()
     }
 }

@@ -81,18 +81,23 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Runs until the loop ends, the reducer refuses the node, `stop` is called, or the task is cancelled, which is the same as
     /// `stop`: effects are handed back first.
     /// - Throws: `NodeError.refused` with both sides named.
-    public func run() async throws -> NodeEnd {
+    public func run() async throws -> NodeEnd { try await run { _ in } }
+
+    /// Runs, and tells the end on the node's own thread too.
+    func run(onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void) async throws -> NodeEnd {
         try await withTaskCancellationHandler {
-            try await runToItsEnd()
+            try await runToItsEnd(onEnd)
         } onCancel: {
             stop()
         }
     }
 
-    private func runToItsEnd() async throws -> NodeEnd {
+    private func runToItsEnd(
+        _ onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void
+    ) async throws -> NodeEnd {
         if let mistake = definition.allFeedbacks.firstMistake() { throw NodeError.definition(mistake) }
         let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
-        return try await NodeThread.run("loop-effect") {
+        return try await NodeThread.run("loop-effect", onEnd: onEnd) {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
             let groups = PlacedGroups(placements: definition.allFeedbacks.map(\.placement.group))

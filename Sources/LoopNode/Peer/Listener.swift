@@ -7,8 +7,6 @@ import ZMQ
 final class Listener {
     /// The address that the reducer is greeted at.
     let place: String
-    /// Where it publishes.
-    let endpoint: String
     var socket: Socket
     let item: PollSet.Item
 
@@ -20,7 +18,6 @@ final class Listener {
         try socket.connect(endpoint)
         for topic in topics { try socket.subscribe(topic.bytes) }
         self.place = place.description
-        self.endpoint = endpoint
         item = polls.add(socket)
         self.socket = socket
     }

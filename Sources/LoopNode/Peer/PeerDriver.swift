@@ -12,6 +12,7 @@ struct PeerDriver {
     /// The bodies that this turn is to start.
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
+    private var pool = PoolWatch()
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
     /// What senders are to be told at the end of the turn.
@@ -161,7 +162,7 @@ struct PeerDriver {
         case .connect(let introduction):
             loopName = introduction.name
             return false
-        case .send, .dial, .lookUp, .rebuildPush, .keptWaiting: return false
+        case .send, .dial, .redial, .lookUp, .rebuildPush, .keptWaiting: return false
         }
         return true
     }
@@ -207,6 +208,18 @@ struct PeerDriver {
             events.add(entry.payload, isSent: false)
         }
         return events
+    }
+
+    /// Bodies of effects leave no thread of Swift's pool free.
+    /// - Returns: the names of the feedbacks of bodies that have never waited, or of all if those cannot be enough; nil: no news.
+    mutating func blockers(at now: MonotonicTime) -> [String]? {
+        guard effects?.arePooled ?? false else { return nil }
+        let threadsCount = SystemInfo.processorsCount
+        guard pool.isBlocked(at: now, mayBeBlocked: bodies.count >= threadsCount) else { return nil }
+        let begun = bodies.map(\.value).filter { $0.hasNotWaited != nil }
+        let busy = begun.filter { $0.hasNotWaited ?? false }
+        let names = (busy.count >= threadsCount ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
+        return Set(names).sorted()
     }
 
     /// Cancels every body that still runs.

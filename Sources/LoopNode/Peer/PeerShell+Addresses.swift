@@ -25,9 +25,6 @@ extension PeerShell {
 
     // MARK: Listening
 
-    /// The one at the address that is dialled.
-    var listener: Listener? { listeners.first { $0.place == place.description } }
-
     /// Listens at an address with a new socket.
     mutating func listen(at place: ReducerAddress, publisher: String) throws(ZMQError) {
         forgetListeners { $0 == place.description }

@@ -149,6 +149,7 @@ struct PeerShell: ~Copyable {
         try flush()
         if !listensEverywhere { listenEverywhere() }
         try watchWait(at: now)
+        driver.watchPool(at: now, log)
         return nil
     }
 
@@ -274,6 +275,7 @@ struct PeerShell: ~Copyable {
                 noteBadAddress(error)
                 driver.machine.couldNotDial()
             }
+        case .redial: try dealer.redial()
         case .lookUp: research.lookUp()
         case .rebuildPush: try buildPush()
         case .refused(let refused): throw NodeError.refused(refused.description)
@@ -288,10 +290,13 @@ struct PeerShell: ~Copyable {
 
     /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
     private mutating func say(_ message: ToReducer) throws {
-        guard try dealer.socket.send(message.bytes(loop: driver.machine.loop)) != .sent else { return }
-        if try dealer.redialWhereLibraryDoesNot(), let listener { try listener.socket.redial(listener.endpoint) }
-        wasUnheard = true
-        polls.watch(dealerItem, for: [.readable, .writable])
+        switch try dealer.send(message.bytes(loop: driver.machine.loop)) {
+        case .queued: break
+        case .redialled: driver.machine.hasRedialled()
+        case .unheard:
+            wasUnheard = true
+            polls.watch(dealerItem, for: [.readable, .writable])
+        }
     }
 
     /// A delta of many entries takes milliseconds, and no event waits for it.

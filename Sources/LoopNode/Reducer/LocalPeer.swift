@@ -44,20 +44,20 @@ struct LocalPeer {
     }
 
     /// Hands the reducer what this peer has to say.
-    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime) {
+    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime, _ log: NodeLog) {
         hasWork = false
         driver.takePosted(at: now)
         for action in driver.turn(at: now) {
             switch action {
             case .send(let message): intake.receive(message, from: .local, by: .local)
             case .connect: hasWork = true
-            case .dial, .lookUp, .rebuildPush, .run, .update, .stop, .settled, .answered, .hasSpace, .keptWaiting,
-                .refused, .loopEnded,
-                .finished:
+            case .dial, .redial, .lookUp, .rebuildPush, .run, .update, .stop, .settled, .answered, .hasSpace,
+                .keptWaiting, .refused, .loopEnded, .finished:
                 break
             }
         }
         while let batch = driver.nextBatch() { intake.receive(batch, by: .local) }
         driver.tellSenders()
+        driver.watchPool(at: now, log)
     }
 }

@@ -37,17 +37,22 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 
     /// Runs until the loop ends, `stop` is called, or the task is cancelled, which is the same as `stop`.
     /// - Returns: the loop's outcome, or nil when it was stopped.
-    public func run() async throws -> Outcome? {
+    public func run() async throws -> Outcome? { try await run { _ in } }
+
+    /// Runs, and tells the end on the node's own thread too.
+    func run(onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void) async throws -> Outcome? {
         try await withTaskCancellationHandler {
-            try await runToItsEnd()
+            try await runToItsEnd(onEnd)
         } onCancel: {
             stop()
         }
     }
 
-    private func runToItsEnd() async throws -> Outcome? {
+    private func runToItsEnd(
+        _ onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void
+    ) async throws -> Outcome? {
         let (definition, configuration, mailbox, isStopping) = (definition, configuration, mailbox, isStopping)
-        return try await NodeThread.run("loop-reducer") {
+        return try await NodeThread.run("loop-reducer", onEnd: onEnd) {
             do {
                 var shell = try ReducerShell.start(
                     definition, configuration: configuration, mailbox: mailbox,

@@ -157,7 +157,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private mutating func takeTurn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
         var now = arrived
-        let ready = try machine.turn(at: arrived) { [droppedLines = newlyDroppedLines(), mail = takeMail()] intake in
+        let ready = try machine.turn(at: arrived) {
+            [droppedLines = newlyDroppedLines(), mail = takeMail(), log = log] intake in
             intake.count(.droppedLogLine, droppedLines)
             if let keys = newKeys.take() { intake.admit(keys) }
             for letter in mail { letter.read(by: &intake) }
@@ -182,7 +183,7 @@ struct ReducerService<Definition: LoopDefinition> {
                 intake.receive($0, by: $1)
             }
             intake.count(.malformedFrame, sockets.takeMalformedCount())
-            local?.turn(&intake, at: arrived.monotonic)
+            local?.turn(&intake, at: arrived.monotonic, log)
             now = SystemClock.now
             intake.passTime(to: now)
         }

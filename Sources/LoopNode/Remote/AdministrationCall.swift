@@ -59,7 +59,7 @@ public struct AdministrationCall: ~Copyable {
         var answer = AnswerAssembly(request: SystemRandom.uint64())
         let document = try CBOR.encode(request)
         let question = ToReducer.administration(request: answer.request, document[...]).bytes(loop: LoopID(value: 0))
-        _ = try dealer.socket.send(question)
+        _ = try dealer.send(question)
         var redirectsCount = 0
         var message = Message()
         let asked = SystemClock.monotonic
@@ -98,7 +98,7 @@ public struct AdministrationCall: ~Copyable {
                         throw AdministrationError.refused("standbys send the question from one to the other; ask again")
                     }
                     try dial(reducer.other(at: leader))
-                    _ = try dealer.socket.send(question)
+                    _ = try dealer.send(question)
                 case nil: continue
                 }
             }

@@ -81,7 +81,7 @@ public enum StatusProbe {
         /// Asks, unless a leader has answered.
         func ask() throws {
             guard report?.isStandby ?? true else { return }
-            _ = try dealer.socket.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
+            _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
         }
 
         func read(_ message: inout Message, at now: MonotonicTime) throws {

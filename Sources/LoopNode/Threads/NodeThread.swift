@@ -51,9 +51,18 @@ public final class NodeThread: Sendable {
     public static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
+        try await run(name, stackBytes: stackBytes, onEnd: { _ in }, body: body)
+    }
+
+    /// Runs the body on a thread of its own, which tells `onEnd` what it returns or throws.
+    static func run<Value: Sendable>(
+        _ name: String, stackBytes: Int = 8 << 20, onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void,
+        body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
         let outcome = Locked<Result<Value, any Error>?>(nil)
         let thread = try NodeThread(name, stackBytes: stackBytes) {
             let result = Result { try body() }
+            onEnd(result)
             outcome.withLock { $0 = result }
         }
         await thread.join()

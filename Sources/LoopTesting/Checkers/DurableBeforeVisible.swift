@@ -13,6 +13,8 @@ struct DurableBeforeVisible: Checker {
     /// The highest attempt of each effect in any frame, and the highest void one.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
+    /// The newest attempt of each effect that the journal has as granted.
+    private var journaled: [EffectID: Attempt] = [:]
     /// The attempts that each peer was sent in this epoch.
     private var told: [SessionID: ToldAttempts] = [:]
     /// How often each effect has failed.
@@ -33,6 +35,14 @@ struct DurableBeforeVisible: Checker {
             self.history = history
             watermarks = SessionTable()
             granted = [:]
+            journaled = [:]
+        case .granted(let grants):
+            for (index, effect) in grants.effects.enumerated() {
+                let attempt = grants.attempt(at: index)
+                journaled[effect] = attempt
+                let earlier = Attempt(epoch: attempt.epoch, count: attempt.count - 1)
+                floors[effect] = max(floors[effect] ?? .none, earlier)
+            }
         case .epochBegun(let epoch, _):
             self.epoch = epoch
             told = [:]
@@ -73,6 +83,11 @@ struct DurableBeforeVisible: Checker {
             told[frame.session, default: ToldAttempts()].note(number, commands)
             for case .start(let grant) in commands {
                 try check(grant)
+                if journaled[grant.effect] != grant.attempt {
+                    throw visible(
+                        "attempt \(grant.attempt) of \(grant.effect)",
+                        journaled[grant.effect].map { "a grant of \($0)" } ?? "no grant")
+                }
                 let failed = failures[grant.effect] ?? 0
                 if grant.failures != failed {
                     throw visible("\(grant.failures) failures of \(grant.effect)", "\(failed)")

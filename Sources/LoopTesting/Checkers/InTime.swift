@@ -45,7 +45,8 @@ struct InTime<Work: Workload>: Checker {
             if event.isOfTimer, let effect = event.effect { try follow(event, of: effect, model) }
             if let run = event.run, !run.isByHand { try follow(run, event) }
         case .scheduled(let record): try follow(record)
-        case .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
+        case .refused, .completed, .skipped, .granted, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired,
+            .epochBegun,
             .definition, .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun:
             break
         }

@@ -49,7 +49,7 @@ struct LoopModel<Work: Workload>: Sendable {
         case .historyBegun(let begun, _): chronicle.begin(begun)
         case .quarantined(let record): if record.isLast, let effect = record.effect { timers[effect] = nil }
         case .attemptEnded(let end): if end.next == .parked { timers[end.effect] = nil }
-        case .refused, .completed, .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
+        case .refused, .completed, .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
             .definition, .stateHash, .stateMarked, .markHash, .operatorAction, .scheduled:
             break
         }

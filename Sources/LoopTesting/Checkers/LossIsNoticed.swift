@@ -55,7 +55,7 @@ struct LossIsNoticed: Checker {
             history = begun
             owners = [:]
             shown = [:]
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOwned, .definition, .stateHash,
+        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .sessionOwned, .definition, .stateHash,
             .stateMarked, .markHash,
             .quarantined, .operatorAction, .scheduled:
             break

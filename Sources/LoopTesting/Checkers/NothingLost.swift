@@ -57,9 +57,8 @@ struct NothingLost: Checker {
     mutating func follow(_ journaled: JournaledRecord) throws(Violation) {
         switch journaled.record {
         case .sessionRetired, .historyBegun: hasEndedStreams = true
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .epochBegun,
-            .definition,
-            .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
+        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .sessionOpened, .sessionOwned,
+            .epochBegun, .definition, .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
             break
         }
         guard let (session, number) = journaled.record.entry else { return }

@@ -47,7 +47,8 @@ struct NothingStale: Checker {
             throw Violation(
                 .nothingStale,
                 "entry \(refusal.number) of session \(refusal.session) is refused as after an end that did not happen")
-        case .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition,
+        case .skipped, .granted, .attemptEnded, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun,
+            .definition,
             .stateHash,
             .stateMarked, .markHash, .quarantined, .operatorAction, .historyBegun, .scheduled:
             break
@@ -77,7 +78,7 @@ struct NothingStale: Checker {
             if end.next == .parked { over.insert(end.effect) }
         case .operatorAction(let action):
             if case .retryParked(let effect) = action.what { over.remove(effect) }
-        case .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
+        case .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
             .stateMarked,
             .markHash, .historyBegun, .scheduled:
             break

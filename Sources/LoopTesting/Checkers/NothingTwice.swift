@@ -57,9 +57,8 @@ struct NothingTwice: Checker {
             switch journaled.record {
             case .quarantined(let record): aside[record.id] = entry
             case .event, .completed, .skipped, .attemptEnded: try apply(entry, journaled.record)
-            case .refused, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
-                .stateMarked,
-                .markHash, .operatorAction, .historyBegun, .scheduled:
+            case .refused, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition,
+                .stateHash, .stateMarked, .markHash, .operatorAction, .historyBegun, .scheduled:
                 break
             }
         } else if case .event(let record) = journaled.record, record.session == .none,

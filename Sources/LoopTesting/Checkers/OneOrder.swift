@@ -35,7 +35,8 @@ struct OneOrder: Checker {
         case .sessionOpened(let session, _):
             if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
             consumed[session] = 0
-        case .refused, .completed, .skipped, .attemptEnded, .sessionOwned, .sessionRetired, .epochBegun, .definition,
+        case .refused, .completed, .skipped, .granted, .attemptEnded, .sessionOwned, .sessionRetired, .epochBegun,
+            .definition,
             .stateHash,
             .stateMarked, .markHash, .quarantined, .scheduled:
             break

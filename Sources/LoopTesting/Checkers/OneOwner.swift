@@ -79,6 +79,12 @@ struct OneOwner: Checker {
         case .attemptEnded(let end):
             if let entry = end.entry { try commit(journaled.entry, end.effect, end.upTo, entry.session) }
             floors[end.effect] = max(floors[end.effect] ?? .none, end.upTo)
+        case .granted(let grants):
+            for (index, effect) in grants.effects.enumerated() {
+                let attempt = grants.attempt(at: index)
+                let earlier = Attempt(epoch: attempt.epoch, count: attempt.count - 1)
+                floors[effect] = max(floors[effect] ?? .none, earlier)
+            }
         case .refused(let refusal):
             guard let effect = refusal.effect, let entry = journaled.entry else { return }
             if refusal.reason == .undecodable || refusal.reason == .quarantined {

@@ -75,7 +75,8 @@ struct OnlyWhoMay: Checker {
         switch record {
         case .sessionRetired(let session): ending.remove(session)
         case .epochBegun, .historyBegun: ending = []
-        case .event, .refused, .completed, .skipped, .attemptEnded, .sessionOpened, .sessionOwned, .definition,
+        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .sessionOpened, .sessionOwned,
+            .definition,
             .stateHash, .stateMarked, .markHash, .quarantined, .operatorAction, .scheduled:
             break
         }
@@ -334,7 +335,8 @@ private struct SessionBook: Sendable {
                 byPeer[record.peer] = sessions.filter { $0.value.peer == record.peer }.keys.max()
             }
         case .historyBegun(let begun, _): (history, sessions, byPeer, joined) = (begun, [:], [:], [:])
-        case .event, .refused, .completed, .skipped, .attemptEnded, .definition, .stateHash, .stateMarked, .markHash,
+        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .definition, .stateHash, .stateMarked,
+            .markHash,
             .quarantined, .operatorAction, .scheduled:
             break
         }

@@ -13,9 +13,8 @@ extension Record {
         case .skipped(let session, let number): (session, number)
         case .quarantined(let record): record.session == .none ? nil : (record.session, record.number)
         case .attemptEnded(let end): end.entry.map { ($0.session, $0.number) }
-        case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
-            .markHash,
-            .operatorAction, .historyBegun, .scheduled:
+        case .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
+            .stateMarked, .markHash, .operatorAction, .historyBegun, .scheduled:
             nil
         }
     }
@@ -27,9 +26,8 @@ extension Record {
         case .refused(let refusal): .refused(refusal.reason)
         case .quarantined: .refused(.quarantined)
         case .completed, .skipped, .attemptEnded: .applied(.initial)
-        case .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash, .stateMarked,
-            .markHash,
-            .operatorAction, .historyBegun, .scheduled:
+        case .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
+            .stateMarked, .markHash, .operatorAction, .historyBegun, .scheduled:
             nil
         }
     }

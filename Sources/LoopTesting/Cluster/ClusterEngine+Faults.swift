@@ -36,7 +36,12 @@ extension ClusterEngine {
             renewSubscription(of: peer)
         case .dealer: renewRoute(of: peer)
         case .deadSubscription: peer.sockets.subscriber.isDead = true
-        case .deadPush: peer.sockets.pusher.isDead = true
+        case .deadPush:
+            if dice.fraction() < 0.5 {
+                peer.sockets.pusher.isDead = true
+            } else {
+                peer.sockets.pusher.takesNothing = true
+            }
         case .lostCollector:
             peer.sockets.pusher.isDead = true
             peer.sockets.pusher.lostUntil = now + between(plan.silenceLimit, plan.silenceLimit * 8)

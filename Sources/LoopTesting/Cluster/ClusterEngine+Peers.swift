@@ -155,7 +155,7 @@ extension ClusterEngine {
         guard peer.sockets.pusher.connections.hasPresent else { return }
         while peer.isAlive, let batch = peer.machine.nextBatch() {
             try noteSent(batch, by: peer)
-            if peer.sockets.pusher.connections.isFull(plan.pipeMax) {
+            if peer.sockets.pusher.takesNothing || peer.sockets.pusher.connections.isFull(plan.pipeMax) {
                 peer.machine.couldNotPush(batch)
                 return
             }
@@ -256,6 +256,7 @@ extension ClusterEngine {
             try observe(.answered(id: id, answer))
         case .hasSpace: try resume(peer)
         case .dial(let address): dial(address, from: peer)
+        case .redial: renewRoute(of: peer)
         case .lookUp: break
         case .keptWaiting(let reason): say("peer \(peer.index) is kept waiting: \(reason)")
         case .refused(let refused): try endRefused(peer, refused)

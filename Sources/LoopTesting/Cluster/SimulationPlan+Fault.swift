@@ -11,7 +11,7 @@ extension SimulationPlan {
         case dealer
         /// A SUB that receives nothing until it is made again.
         case deadSubscription
-        /// A PUSH that delivers nothing until it is made again.
+        /// A PUSH that delivers nothing, or takes nothing, until it is made again.
         case deadPush
         /// A PUSH whose messages get lost for a while, also when it is made again.
         case lostCollector

@@ -125,6 +125,8 @@ struct PusherSocket {
     var connections = Connections<Batch>()
     /// It delivers nothing until it is made again.
     var isDead = false
+    /// It takes no message until it is made again: it has no connection, and does not make another.
+    var takesNothing = false
     /// Until then a new socket delivers no more than the old one.
     var lostUntil: UInt64 = 0
     /// The newest batches, where the plan has them come again.
@@ -133,6 +135,7 @@ struct PusherSocket {
     /// A new socket takes the place of the old one. What the old one had not handed over is gone.
     mutating func rebuild(at now: UInt64, _ random: inout SeededRandom) {
         isDead = now < lostUntil
+        takesNothing = false
         _ = connections.cutPresent(&random)
         connections.pipes.append(Pipe())
         connections.dropEmpty()

@@ -35,7 +35,8 @@ struct RetryWatch {
             guard case .retry(let retry) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
             let delay = retry.notBefore.milliseconds - max(turn.wall, journaledTime).milliseconds
             if delay > 0 { due[end.effect] = turn.at + UInt64(delay) * 1_000_000 }
-        case .refused, .completed, .skipped, .sessionOpened, .sessionOwned, .sessionRetired, .definition, .stateHash,
+        case .refused, .completed, .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .definition,
+            .stateHash,
             .stateMarked,
             .markHash, .quarantined:
             break

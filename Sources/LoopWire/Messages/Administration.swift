@@ -105,11 +105,17 @@ public struct ParkedEffect: Codable, Equatable, Sendable {
     public var failures: Int
     /// Why the last attempt failed, for people.
     public var message: String
-    /// The encoded request; empty if the requests listed before it fill the 4 MiB of an answer.
+    /// The encoded request; empty if it does not fit into the 4 MiB of an answer, behind the requests listed before it.
     public var request: [UInt8]
+    /// How many bytes the encoded request has, also if it is not here.
+    public var requestBytes: Int
 
     /// Creates an entry of the list of parked effects from its parts.
-    public init(effect: String, feedback: String, failures: Int, message: String, request: [UInt8]) {
+    /// - Parameter requestBytes: nil: the request is here.
+    public init(
+        effect: String, feedback: String, failures: Int, message: String, request: [UInt8], requestBytes: Int? = nil
+    ) {
+        self.requestBytes = requestBytes ?? request.count
         self.effect = effect
         self.feedback = feedback
         self.failures = failures
@@ -175,8 +181,10 @@ public struct HistoryRecord: Codable, Equatable, Sendable {
     public var seq: UInt64
     /// The kind of the record: "event", "refused", "completed", …
     public var kind: String
-    /// Milliseconds since 1970, where the record has a time.
+    /// When the record was made, in milliseconds since 1970, where it has a time.
     public var time: Int64?
+    /// Where an effect is tried again: not before this time, in milliseconds since 1970.
+    public var retryAt: Int64?
     /// The session whose entry or life the record is about; nil if it is about none.
     public var session: UInt64?
     /// The number of the entry in that session; nil if the record is about no entry.

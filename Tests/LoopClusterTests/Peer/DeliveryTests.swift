@@ -97,13 +97,23 @@ import Testing
 
     @Test mutating func `is stuck without an outcome for the limit: three new sockets, then a new session`() {
         accept(1)
-        #expect(delivery.remedy(at: time(5000), after: second) == nil)
         for round in 1...4 {
             #expect(push() == 1...1)
             #expect(delivery.remedy(at: time(Int64(round) * 1001 - 1), after: second) == nil)
             let remedy = delivery.remedy(at: time(Int64(round) * 1001), after: second)
             #expect(remedy == (round < 4 ? .newSocket : .newSession))
         }
+    }
+
+    @Test mutating func `is stuck where the socket takes nothing at all`() {
+        accept(2)
+        _ = push()
+        _ = delivery.settle(upTo: 1, told: [], at: time(500))
+        delivery.goBack(before: 2)
+        #expect(delivery.remedy(at: time(1500), after: second) == nil)
+        #expect(delivery.remedy(at: time(1501), after: second) == .newSocket)
+        _ = delivery.settle(upTo: 2, told: [], at: time(1600))
+        #expect(delivery.remedy(at: time(9000), after: second) == nil)
     }
 
     @Test mutating func `is not stuck once an outcome is heard`() {

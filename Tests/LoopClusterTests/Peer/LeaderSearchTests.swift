@@ -197,7 +197,7 @@ import Testing
     @Test func `with one address, and no standby there, greets it for ever`() {
         var bench = PeerBench(places: ["a"])
         #expect(bench.wait() == [hello])
-        for _ in 0..<100 { #expect(bench.wait(200) == [hello]) }
+        for _ in 0..<100 { #expect(bench.wait(200).filter { $0 != .redial } == [hello]) }
     }
 
     @Test func `with the address of a standby alone, follows its redirects, and comes back to it`() {

@@ -79,6 +79,28 @@ import Testing
         #expect(bench.reply(.introduction(PeerBench.introduction)) == [.connect(PeerBench.introduction)])
     }
 
+    @Test func `over another connection when its greeting is not answered for the limit, again and again`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.wait(3001)
+        for _ in 1...2 {
+            #expect(!bench.wait(3000).contains(.redial))
+            #expect(bench.wait(1).contains(.redial))
+        }
+        // It has answered that it is busy.
+        _ = bench.reply(.busy(retryAfter: .seconds(2)))
+        #expect(!bench.wait(5000).contains(.redial))
+        #expect(bench.wait(1).contains(.redial))
+    }
+
+    @Test func `again when its connection is gone, and at once`() {
+        var bench = PeerBench()
+        bench.join()
+        bench.machine.hasRedialled()
+        #expect(bench.wait(0) == [.send(.hello(name: "lamps", schema: 2))])
+        #expect(bench.machine.nextBatch() == nil)
+    }
+
     /// Found by simulation: seed 4902. It had said goodbye to its session, the join acceptance to the next one was lost, and an old
     /// join acceptance to the first came late: it claimed what the reducer had ended, for ever, and heard its ticks all the time.
     @Test func `again when it hears of a later session than it knows of`() {

@@ -187,6 +187,39 @@ import Testing
         #expect(later.machine.core.sessions[session]?.answers.items.map(\.number) == [2, 3, 4, 7, 8])
     }
 
+    @Test func `no longer than a session lasts: its bytes are free with its end, and with another history`() throws {
+        for ends in [true, false] {
+            var (bench, session, _) = try asked()
+            let other = bench.join(bob, capacity: 0)
+            _ = bench.push(bench.batch(other, from: 1, [try bench.event(.note, wantsAnswer: true)]))
+            let left = ends ? try #require(bench.machine.core.sessions[other]?.answers.byteCount) : 0
+            var state = bench.machine.core
+            #expect(state.core.answersBytes > left)
+            if ends {
+                _ = bench.say(.goodbye(session, client, bench.machine.history), from: client)
+                #expect(bench.machine.core.core.answersBytes == left)
+            }
+            try state.apply(ends ? .sessionRetired(session) : .historyBegun(History(0x77), state.time))
+            #expect(state.core.answersBytes == left)
+        }
+    }
+
+    @Test func `exactly what its sender does not know yet`() throws {
+        var bench = try ReducerBench()
+        let session = bench.join(client, capacity: 0)
+        let entries = try (0..<4).map { _ in try bench.event(.note, wantsAnswer: true) }
+        _ = bench.push(bench.batch(session, from: 1, entries))
+        for settled in UInt64(0)...4 {
+            let beat = Heartbeat(
+                session: session, epoch: bench.machine.epoch, echo: 0, applied: 0, settled: settled, capacity: 0)
+            _ = bench.say(.heartbeat(beat), from: client)
+            let record = try #require(bench.machine.core.sessions[session])
+            #expect(record.answers.items.map(\.number) == Array(1...4).filter { $0 > settled })
+            #expect(record.notable.map(\.number) == Array(1...4).filter { $0 > settled })
+            #expect(bench.machine.core.core.answersBytes == record.answers.byteCount)
+        }
+    }
+
     @Test func `those that keep little, whatever others keep`() throws {
         var bench = try ReducerBench()
         let (greedy, modest) = (bench.join(client, capacity: 0), bench.join(bob, capacity: 0))

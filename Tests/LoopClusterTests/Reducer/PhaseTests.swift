@@ -32,6 +32,15 @@ import Testing
         #expect(grace.isOver(at: .zero))
     }
 
+    @Test func `waits longer by a standstill, also while records are missing`() {
+        for lost in [false, true] {
+            var phase = Phase.grace(grace)
+            if lost { phase.lose(loss) }
+            phase.inGrace { $0.extend(by: .nanoseconds(3)) }
+            #expect(phase.grace?.ends == MonotonicTime(nanoseconds: 8))
+        }
+    }
+
     @Test func `has nothing to wait for once the loop has ended`() {
         var phase = Phase.grace(grace)
         phase.end(with: end)

@@ -11,6 +11,8 @@ import Testing
                 effect: "0.17.2", feedback: "fetch", failures: 4, message: "no route\nto host",
                 request: try CBOR.encode(["url": "http://a/"])),
             LoopWire.ParkedEffect(effect: "1.9.0", feedback: "wait", failures: 12, message: "", request: [0xFF]),
+            LoopWire.ParkedEffect(
+                effect: "1.9.1", feedback: "wait", failures: 1, message: "", request: [], requestBytes: 5 << 20),
         ]
     }
 
@@ -20,6 +22,7 @@ import Testing
                 ID      FEEDBACK  FAILURES  LAST              REQUEST
                 0.17.2  fetch            4  no route to host  {"url":"http://a/"}
                 1.9.0   wait            12                    null
+                1.9.1   wait             1                    5242880 bytes, too large for the list
                 """)
         #expect(ParkedPrinter(isJSON: false).text(for: []) == "no effect is parked")
     }
@@ -28,8 +31,9 @@ import Testing
         #expect(
             ParkedPrinter(isJSON: true).text(for: try effects())
                 == #"[{"effect":"0.17.2","feedback":"fetch","failures":4,"message":"no route\nto host","#
-                + #""request":{"url":"http://a/"}},{"effect":"1.9.0","feedback":"wait","failures":12,"message":"","#
-                + #""request":null}]"#)
+                + #""request":{"url":"http://a/"},"requestBytes":14},{"effect":"1.9.0","feedback":"wait","failures":12,"#
+                + #""message":"","request":null,"requestBytes":1},{"effect":"1.9.1","feedback":"wait","failures":1,"#
+                + #""message":"","requestBytes":5242880}]"#)
         #expect(ParkedPrinter(isJSON: true).text(for: []) == "[]")
     }
 }

@@ -51,7 +51,12 @@ enum Examples {
                 effect: effect, upTo: attempt, cause: .failed, next: .retry(RetryTime(notBefore: time, wait: 3000)),
                 message: "the host is away: ü",
                 entry: EntryNumber(session: SessionID(4), number: 14))),
-        .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unclaimed, next: .parked)),
+        .attemptEnded(AttemptEnd(effect: effect, upTo: attempt, cause: .unresponsive, next: .parked)),
+        .granted(GrantRecord(first: attempt, effects: [effect])),
+        .granted(
+            GrantRecord(
+                first: Attempt(epoch: .max, count: 1),
+                effects: [effect, EffectID(feedback: .max, seq: Seq(.max), index: .max)])),
         .sessionOpened(SessionID(6), PeerID(high: 0x0102_0304_0506_0708, low: 0x090a_0b0c_0d0e_0f10)),
         .sessionRetired(SessionID(6)),
         .epochBegun(Epoch(number: 3, nonce: 0xffee_ddcc_bbaa_9988), time),

@@ -24,18 +24,21 @@ import Testing
             printer.line(for: record)
                 == #"2026-01-31T13:05:09.120Z  seq 9  event  session 3 number 4  {"add":{"_0":5}}"#)
         record.effect = "0.7.1"
-        record.attempt = "1.2"
+        record.attempt = "1/2"
         #expect(
             printer.line(for: record)
-                == #"2026-01-31T13:05:09.120Z  seq 9  event  effect 0.7.1 attempt 1.2  {"add":{"_0":5}}"#)
+                == #"2026-01-31T13:05:09.120Z  seq 9  event  effect 0.7.1 attempt 2 of epoch 1  {"add":{"_0":5}}"#)
         record.kind = "refused"
         record.time = nil
         record.event = nil
         record.note = "stale:\nit was cancelled"
         #expect(
             printer.line(for: record)
-                == "                       -  seq 9  refused  effect 0.7.1 attempt 1.2  session 3 number 4"
+                == "                       -  seq 9  refused  effect 0.7.1 attempt 2 of epoch 1  session 3 number 4"
                 + "  stale: it was cancelled")
+        record.retryAt = 1_769_864_709_120
+        #expect(
+            printer.line(for: record).hasSuffix("  stale: it was cancelled  not before 2026-01-31T13:05:09.120Z"))
         #expect(
             printer.line(for: HistoryRecord(position: 1, seq: 0, kind: "epoch begun"))
                 == "                       -  seq 0  epoch begun")

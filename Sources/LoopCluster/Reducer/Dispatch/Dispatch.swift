@@ -41,16 +41,17 @@ struct Dispatch: Sendable {
 
     /// The effect at a place waits for a worker, unless it is parked from the start.
     /// - Returns: whether it waits.
+    /// - Parameter isFirst: before all that wait already.
     @discardableResult
     mutating func schedule(
-        _ effect: EffectID, at place: Int, _ journaled: JournaledCore, _ context: TurnContext
+        _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledCore, _ context: TurnContext
     ) -> Bool {
         guard journaled.effects[at: place].isOpen else { return false }
         let retry = journaled.effects[at: place].retry
         scheduler.add(
             at: place, of: effect.feedback, group: journaled.effects[at: place].group,
             priority: journaled.priority(of: effect, at: place),
-            notBefore: retry.flatMap { Self.notBefore($0, journaled, context) })
+            notBefore: retry.flatMap { Self.notBefore($0, journaled, context) }, isFirst: isFirst)
         return true
     }
 
@@ -222,10 +223,16 @@ struct Dispatch: Sendable {
     // MARK: Grants
 
     /// Hands effects to members with room, those with the smallest share in use first.
-    mutating func grant(to members: inout Members, _ journaled: JournaledCore, _ context: TurnContext) {
+    /// - Returns: what was granted, which is to be in the journal before it leaves; nil: nothing was.
+    @discardableResult
+    mutating func grant(
+        to members: inout Members, _ journaled: JournaledCore, _ context: TurnContext
+    ) -> GrantRecord? {
         let now = context.now.monotonic
         // Most of what waits, waits for time: who has room is worked out only where something may start.
-        guard scheduler.waitingCount > 0, scheduler.mayStart(at: now) else { return }
+        guard scheduler.waitingCount > 0, scheduler.mayStart(at: now) else { return nil }
+        var granted = GrantRecord(
+            first: Attempt(epoch: journaled.epoch.number, count: grantsCount + 1), effects: [])
         var free = FreeCapacity(members, window: context.inboxWindow, table: journaled.table, at: now)
         while let place = scheduler.next(at: now, where: { free.hasCapacity(for: $0) }) {
             guard let effect = journaled.effects.keyIfTaken(at: place), owners[place] == nil,
@@ -249,7 +256,9 @@ struct Dispatch: Sendable {
                     request: live.request)
             }
             watchTimeout(of: effect, at: place, attempt, journaled.table, context)
+            granted.effects.append(effect)
         }
+        return granted.effects.isEmpty ? nil : granted
     }
 
     // MARK: Deadlines

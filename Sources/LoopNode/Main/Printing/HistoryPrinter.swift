@@ -19,17 +19,24 @@ package struct HistoryPrinter: Sendable {
         parts.append("seq \(record.seq)")
         parts.append(record.kind)
         if let effect = record.effect {
-            parts.append("effect \(effect)" + (record.attempt.map { " attempt \($0)" } ?? ""))
+            parts.append("effect \(effect)" + (record.attempt.map { " \(Self.words(for: $0))" } ?? ""))
         }
         // An effect's event names its effect; whose session carried it matters where the entry's outcome does.
         if let session = record.session, record.effect == nil || record.kind != "event" {
             parts.append("session \(session)" + (record.number.map { " number \($0)" } ?? ""))
         }
         if let note = record.note { parts.append(JSONText.onOneLine(note)) }
+        if let retryAt = record.retryAt { parts.append("not before \(WallTime(milliseconds: retryAt).text)") }
         if let event = record.event {
             parts.append((try? CBOR.json(event)) ?? "\(event.count) bytes that cannot be read")
         }
         return parts.joined(separator: "  ")
+    }
+
+    /// Of an attempt as documents have it: `epoch/count`.
+    private static func words(for attempt: String) -> String {
+        let numbers = attempt.split(separator: "/")
+        return numbers.count == 2 ? "attempt \(numbers[1]) of epoch \(numbers[0])" : "attempt \(attempt)"
     }
 
     private func json(_ record: HistoryRecord) -> String {
@@ -38,7 +45,9 @@ package struct HistoryPrinter: Sendable {
             ("time", record.time.map { JSONText.quoted(WallTime(milliseconds: $0).text) }),
             ("session", record.session.map { "\($0)" }), ("number", record.number.map { "\($0)" }),
             ("effect", record.effect.map(JSONText.quoted)), ("attempt", record.attempt.map(JSONText.quoted)),
-            ("note", record.note.map(JSONText.quoted)), ("event", record.event.map(JSONText.document)),
+            ("note", record.note.map(JSONText.quoted)),
+            ("retryAt", record.retryAt.map { JSONText.quoted(WallTime(milliseconds: $0).text) }),
+            ("event", record.event.map(JSONText.document)),
         ])
     }
 

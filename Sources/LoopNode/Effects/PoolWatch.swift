@@ -1,0 +1,56 @@
+import LoopCore
+import Synchronization
+
+/// Notices that no thread of Swift's pool is free while bodies of effects run there. A task is started now and then: it shows whether
+/// the pool runs anything. It belongs to the thread that looks.
+struct PoolWatch {
+    private final class Probe: Sendable {
+        let hasRun = Atomic(false)
+    }
+
+    private var probe: Probe?
+    private var lookedAt = MonotonicTime.zero
+    /// How long the probe has waited, or how long the last one is ago. A gap between two looks counts for one interval at most:
+    /// the whole process may have stood still.
+    private var elapsed = Duration.zero
+    private var isTold = false
+
+    private static var interval: Duration { .seconds(1) }
+    /// How long the pool may run nothing before people are told.
+    static var limit: Duration { .seconds(3) }
+
+    /// - Parameter mayBeBlocked: whether as many bodies run as the pool has threads.
+    /// - Returns: whether the pool has run nothing for the limit; once for each time.
+    mutating func isBlocked(at now: MonotonicTime, mayBeBlocked: Bool) -> Bool {
+        elapsed = elapsed + min(now - lookedAt, Self.interval)
+        lookedAt = now
+        if let probe {
+            guard probe.hasRun.load(ordering: .acquiring) else {
+                guard elapsed >= Self.limit, !isTold else { return false }
+                isTold = true
+                return true
+            }
+            self.probe = nil
+            (elapsed, isTold) = (.zero, false)
+        } else if mayBeBlocked, elapsed >= Self.interval {
+            let probe = Probe()
+            self.probe = probe
+            elapsed = .zero
+            Task.detached { probe.hasRun.store(true, ordering: .releasing) }
+        }
+        return false
+    }
+}
+
+extension PeerDriver {
+    /// Tells people that bodies of effects leave no thread of Swift's pool free, and of which feedbacks they are.
+    mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
+        guard let names = blockers(at: now) else { return }
+        let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        log.note(
+            .poolBlocked,
+            "no thread of Swift's pool has been free for \(ReducerWait.text(PoolWatch.limit)): bodies of \(feedbacks) block their"
+                + " threads, or compute without a pause; run such work on a thread of its own, and await its result",
+            names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
+    }
+}

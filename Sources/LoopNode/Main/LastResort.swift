@@ -1,0 +1,38 @@
+import Glibc
+import LoopLock
+
+/// Ends the process of a node that has ended, where bodies of its effects leave no thread of Swift's pool free: then nothing that awaits
+/// the node's end goes on.
+final class LastResort: Sendable {
+    private static var delay: Duration { .seconds(1) }
+
+    private let isOver = Monitor(false)
+    private let log: NodeLog
+
+    init(_ log: NodeLog) { self.log = log }
+
+    /// The node has ended. Unless `disarm` is called within a second, the process exits.
+    /// - Parameter result: the code to exit with; an error is in the log before, and the code is 2.
+    func arm(_ result: Result<Int32, any Error>) {
+        // Without a thread for it the process ends when a body gives its thread back.
+        _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [isOver, log] in
+            if isOver.wait(until: { $0 }, timeout: Self.delay) { return }
+            log.note(
+                .poolBlocked, "bodies of effects leave no thread of Swift's pool free: the process ends without them")
+            var code: Int32 = 2
+            switch result {
+            case .success(let verdict): code = verdict
+            case .failure(let error): log.note(.failed, "\(error)", [.reason("\(error)")])
+            }
+            StandardError.flush(within: Self.delay)
+            fflush(nil)
+            exit(code)
+        }
+    }
+
+    /// The program goes on by itself.
+    func disarm() {
+        isOver.withLock { $0 = true }
+        isOver.broadcast()
+    }
+}
