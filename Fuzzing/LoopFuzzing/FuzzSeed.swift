@@ -289,7 +289,7 @@ extension FuzzTarget {
         hear(.published, .serverHeartbeat(Seq(12)), &whole)
         whole.byte(ObserverRun.Step.wait.rawValue)
         whole.byte(10)
-        hear(.reply, .busy(retryAfter: .seconds(1)), &whole)
+        hear(.reply, .busy(to: .state(transfer: 0), retryAfter: .seconds(1), reason: "full"), &whole)
         hear(.published, .ended(at: Seq(41), exitCode: 0, text: "done"), &whole)
 
         var differences = FuzzScript()

@@ -13,13 +13,13 @@ extension LocalCluster {
     }
 
     /// Hands an event over, and waits until it was applied.
-    /// - Returns: the seq at which it was applied.
+    /// - Returns: the name of the state that it has made, with the seq at which it was applied.
     /// - Throws: why it was not applied, or that this is not known.
     @discardableResult
-    public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
-        let seq = try await own.sendAndConfirm(event)
-        confirmed.withLock { $0 = max($0, seq) }
-        return seq
+    public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> StateID {
+        let id = try await own.sendAndConfirm(event)
+        confirmed.withLock { if id.relation(to: $0) != .before { $0 = id } }
+        return id
     }
 
     // MARK: States
@@ -30,22 +30,22 @@ extension LocalCluster {
     /// ``follower(_:)``. States from before the last event that ``sendAndConfirm(_:)`` has confirmed do not count.
     /// - Parameters:
     ///   - what: what is waited for, for the failure.
-    ///   - seq: states before it do not count: where another handle has sent.
+    ///   - id: a state that another handle has made: those before it do not count.
     ///   - isReached: whether a state is as wanted.
     /// - Returns: the state, and its seq.
     /// - Throws: ``LocalClusterError``, with the last state.
     @discardableResult
     public nonisolated(nonsending) func until(
-        _ what: String = "the state is as it is waited for", atLeast seq: Seq = .initial,
+        _ what: String = "the state is as it is waited for", atLeast id: StateID = .none,
         _ isReached: @escaping @Sendable (Definition.State) -> Bool
     ) async throws -> (seq: Seq, state: Definition.State) {
-        let states = own.states
-        let first = max(seq, confirmed.withLock { $0 })
+        let bounds = [id, confirmed.withLock { $0 }].filter { $0 != .none }
+        let states = own.states(past: bounds)
         let last = Locked<String?>(nil)
         let shown: @Sendable () -> String = { last.withLock { $0 } ?? "no state" }
         return try await within(waitLimit, what, last: shown) {
             for await (seq, state) in states {
-                if seq >= first, isReached(state) { return (seq, state) }
+                if isReached(state) { return (seq, state) }
                 last.withLock { $0 = "seq \(seq): \(String("\(state)".prefix(1000)))" }
             }
             try Task.checkCancellation()

@@ -1,6 +1,7 @@
 public import LoopCore
 import LoopLock
 public import LoopNode
+import LoopWire
 public import ZMQ
 
 /// A whole cluster in the test's own process: a real reducer, real workers and handles, over `inproc://`, with real time.
@@ -38,7 +39,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     /// What ended a node that was neither killed nor stopped.
     let failure = Fact<any Error>()
     /// The newest seq that the cluster's own handle was told.
-    let confirmed = Locked(Seq.initial)
+    let confirmed = Locked(StateID.none)
     /// The cluster's own handle.
     let own: RemoteLoop<Definition>
 

@@ -77,6 +77,8 @@ enum IndependentPeer {
         #expect(report["seq"] as? Int == 200)
         let state = try await ledger.state().dropFirst(#"{"seq":200,"#.count)
         #expect(printed.hasSuffix(state))
+        let current = try IndependentPeer.start(["observer", "--current"] + ledger.independentOptions(.observer))
+        #expect(try await current.finished().hasSuffix(state))
     }
 
     @Test(arguments: [false, true])

@@ -41,6 +41,7 @@ def arguments() -> argparse.Namespace:
 
     observer = peer("observer", "follow the state, until a seq")
     observer.add_argument("--until", type=int, default=0, metavar="SEQ", help="print the state of this seq or a later one, and end")
+    observer.add_argument("--current", action="store_true", help="print a state that is not older than the call, and end")
 
     sender = peer("sender", "send events, and say what became of them")
     sender.add_argument("--events", default="/dev/stdin", metavar="FILE", help="one event in JSON on each line")
@@ -74,7 +75,10 @@ def arguments() -> argparse.Namespace:
 
 def observe(given, address: Address) -> int:
     observer = Observer(address)
-    is_there = observer.run(lambda one: one.seq is not None and one.seq >= given.until and one.compared > 0, given.seconds)
+    if given.current:
+        is_there = observer.run_until_current(given.seconds)
+    else:
+        is_there = observer.run(lambda one: one.seq is not None and one.seq >= given.until and one.compared > 0, given.seconds)
     say(observer.report() | {"state": cbor2.loads(observer.state) if observer.state else None})
     observer.close()
     return 0 if is_there else 1

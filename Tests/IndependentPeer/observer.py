@@ -68,6 +68,7 @@ class Observer:
         self.hashes: dict[int, int] = {}
         self.compared = self.fetched = self.updated = self.transitions = self.dropped = 0
         self.end: wire.Ended | None = None
+        self.wanted: tuple[int, wire.Epoch, int] | None = None  # history, epoch and seq of the state that is current
         self.heard = time.monotonic()
 
     def show(self) -> None:
@@ -81,6 +82,29 @@ class Observer:
                 return True
             self.turn()
         return False
+
+    def run_until_current(self, seconds: float) -> bool:
+        """Follows to a state that is not older than this call (section 8): the reducer's newest, in its history and epoch."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.wanted = None
+            self.tell(wire.StatusWanted())
+            if not self.run(lambda one: one.wanted, min(0.5, end - time.monotonic())):
+                continue
+            place = self.history, self.epoch
+            if self.run(lambda one: one.has_come(place), end - time.monotonic()) and self.is_there():
+                return True
+        return False
+
+    def is_there(self) -> bool:
+        history, epoch, seq = self.wanted
+        is_later = self.epoch == epoch or self.epoch.number > epoch.number
+        return self.history == history and is_later and self.seq is not None and self.seq >= seq
+
+    def has_come(self, place) -> bool:
+        """Whether this observer is there, or has come to another epoch, so that it must ask again."""
+        moved = (self.history, self.epoch) not in (place, self.wanted[:2])
+        return self.is_there() or moved
 
     def turn(self) -> None:
         sockets = [one for one in (self.dealer, self.subscriber) if one]
@@ -132,6 +156,9 @@ class Observer:
         if isinstance(message, wire.Refused):
             what = wire.REFUSED.get(message.what, f"code {message.what}")
             raise PeerRefused(f"{what}: the reducer has {message.reducers!r}, and this peer {message.peers!r}")
+        if isinstance(message, wire.Status):
+            self.wanted = header.history, header.epoch, cbor2.loads(message.document)["seq"]
+            return
         if not self.follows(header):
             self.dropped += 1
             return
@@ -148,7 +175,9 @@ class Observer:
             case wire.StatePart():
                 self.part(message)
             case wire.Busy():
-                self.not_before = now + min(max(message.milliseconds, 100), 60_000) / 1000
+                if self.transfer and message.to == wire.Question(wire.StateWanted.verb, self.transfer.name):
+                    self.transfer = Transfer()
+                    self.not_before = now + min(max(message.milliseconds, 100), 60_000) / 1000
             case wire.Transitions():
                 self.transitions += len(message.notes)
             case wire.StateHash():
@@ -176,7 +205,8 @@ class Observer:
             return False
         if header.history != self.history:
             self.left_histories.add(self.history)
-            self.seq = None
+        # Seqs of two epochs do not compare: the journal may have lost what this observer has.
+        self.seq = None
         self.history, self.epoch = header.history, header.epoch
         self.known = -1
         self.known_at = 0.0

@@ -1,5 +1,7 @@
 """A session's numbered stream at its sender: sections 2 and 10 of the protocol."""
 
+import time
+
 import wire
 
 BATCH_ENTRIES, BATCH_BYTES = 512, 256 << 10
@@ -21,9 +23,12 @@ class Outbox:
         self.newest = 0  # the newest number that was given
         self.watermark = 0  # the newest that the reducer has told
         self.next = 1  # the next to be sent
-        self.suspect = None  # the first of two ticks that name the same entries as missing
+        self.suspect = None  # of the first of ticks with one `received`: that, its stamp, and what had left when it came
+        self.moved = 0.0  # when something was settled, or went back, or the oldest entry came
 
     def add(self, entry: wire.Entry) -> int:
+        if not self.entries:
+            self.moved = time.monotonic()
         self.newest += 1
         self.entries[self.newest] = entry
         return self.newest
@@ -52,6 +57,7 @@ class Outbox:
         """Everything after a number goes out again."""
         self.next = min(self.next, max(after, self.settled) + 1)
         self.suspect = None
+        self.moved = time.monotonic()
 
     def is_foreign(self, watermark: int) -> bool:
         """Whether a watermark shows that another process uses the session's numbers."""
@@ -69,25 +75,22 @@ class Outbox:
             outcomes.append((number, self.entries.pop(number), code, seq))
         if outcomes:
             self.settled = news.watermark
-            self.suspect = None
+            self.moved = time.monotonic()
         self.next = max(self.next, self.settled + 1)
         return outcomes
 
     def tick(self, tick: wire.Tick, interval_ms: int) -> None:
-        """Finds what is missing: on request, or where two ticks agree."""
+        """Goes back to what is missing: on request, or where a tick repeats (section 2, "sending again")."""
         self.watermark = max(self.watermark, tick.watermark)
-        if tick.received == wire.UNREAD or tick.received >= self.left:
-            self.suspect = None
-            return
-        if tick.resend:
+        gone = self.next - 1
+        repeats = False
+        if self.suspect and self.suspect[0] == tick.received < self.suspect[2] and tick.stamp >= self.suspect[1]:
+            repeats = tick.stamp - self.suspect[1] >= 2 * interval_ms * 1_000_000
+        else:
+            self.suspect = (tick.received, tick.stamp, gone)
+        is_quiet = time.monotonic() - self.moved > interval_ms / 1000
+        if tick.received < gone and (tick.resend or (repeats and is_quiet)):
             self.resend(tick.received)
-            return
-        if self.suspect is None or self.suspect[0] != tick.received:
-            self.suspect = (tick.received, tick.stamp, self.left)
-            return
-        received, stamp, left = self.suspect
-        if tick.stamp - stamp >= 2 * interval_ms * 1_000_000 and left > received:
-            self.resend(received)
 
     def abandon(self) -> list[tuple[int, wire.Entry, int, int]]:
         """The session is gone: what may have left is answered `historyChanged`, the rest begins the next stream."""

@@ -193,8 +193,9 @@ class Peer:
             case wire.Introduction():
                 self.introduced(message)
             case wire.Busy():
-                pause = min(max(message.milliseconds, 100), 60_000) / 1000
-                self.not_before = time.monotonic() + pause
+                # Only the question of this phase waits.
+                if message.to.verb == {HELLO: wire.Hello.verb, JOIN: wire.Join.verb}.get(self.phase):
+                    self.not_before = time.monotonic() + min(max(message.milliseconds, 100), 60_000) / 1000
             case wire.Refused():
                 what = wire.REFUSED.get(message.what, f"code {message.what}")
                 raise PeerRefused(f"{what}: the reducer has {message.reducers!r}, and this peer {message.peers!r}")

@@ -31,8 +31,9 @@ def loop_id(name: str) -> int:
 
 
 def fingerprint(name: str, schema: int, feedbacks: list[str]) -> int:
-    """The fingerprint of a definition; each feedback is `name@placement`."""
-    return fnv1a("\n".join([f"{name}#{schema}", *feedbacks]).encode())
+    """The fingerprint of a definition; each feedback is `name@placement`, in any order."""
+    lines = sorted(line.encode() for line in feedbacks)
+    return fnv1a(b"\n".join([f"{name}#{schema}".encode(), *lines]))
 
 
 class Reader:
@@ -580,8 +581,17 @@ class Outcomes:
     answers: list = of(Trailing(Answer.codec))
 
 
+@record
+class Question:
+    """Which message an answer is to: its verb, and the transfer or the request that it named."""
+
+    verb: int = of(U8)
+    id: int = of(U64)
+
+
 @message(TO_PEER, 8)
 class Busy:
+    to: Question = of(Question.codec)
     milliseconds: int = of(U64)
     reason: str = of(TEXT)
 
@@ -614,6 +624,7 @@ REFUSED = {
 
 @message(TO_PEER, 12)
 class Refused:
+    to: Question = of(Question.codec)
     what: int = of(U8)
     reducers: str = of(TEXT)
     peers: str = of(TEXT)

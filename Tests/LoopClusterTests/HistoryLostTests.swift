@@ -84,7 +84,7 @@ import Testing
         let out = bench.say(.join(joinRequest), from: client)
         let expectedLoss = HistoryLost(missing: expected, peer: client, name: "peer 9")
         #expect(bench.lost == expectedLoss)
-        #expect(out.messages(to: client) == [.busy(retryAfter: .seconds(1), reason: "\(expectedLoss)")])
+        #expect(out.messages(to: client) == [.busy(to: .join, retryAfter: .seconds(1), reason: "\(expectedLoss)")])
         let count = bench.records.count
         #expect(try bench.send(SessionID(2), from: 3, .note) == [])
         #expect(bench.say(bench.heartbeat(SessionID(1)), from: alice, after: 600) == [])

@@ -56,7 +56,7 @@ import Testing
         #expect(
             refused == [
                 .busy(
-                    retryAfter: .seconds(1),
+                    to: .join, retryAfter: .seconds(1),
                     reason:
                         "all 2 sessions are taken, and the peer of each is there, has effects or has to be told of outcomes"
                 )

@@ -36,7 +36,9 @@ import Testing
 
     private func reasons(_ out: [Outbound]) -> [String] {
         out.compactMap { outbound in
-            guard case .reply(_, let frame) = outbound, case .busy(_, let reason) = frame.message else { return nil }
+            guard case .reply(_, let frame) = outbound, case .busy(.join, _, let reason) = frame.message else {
+                return nil
+            }
             return reason
         }
     }

@@ -208,7 +208,9 @@ import Testing
             name: "alice")
         let out = try bench.turn { $0.receive(.join(join), from: ReducerBench.route(alice), by: .unknown) }
         let refusals = out.compactMap { outbound -> Refused? in
-            guard case .reply(_, let frame) = outbound, case .refused(let refused) = frame.message else { return nil }
+            guard case .reply(_, let frame) = outbound, case .refused(let refused, _) = frame.message else {
+                return nil
+            }
             return refused
         }
         #expect(refusals.map(\.what) == [.placement])

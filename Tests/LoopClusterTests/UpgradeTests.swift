@@ -154,7 +154,7 @@ private struct Upgrade {
         var upgrade = Upgrade()
         func refusal(_ joinRequest: JoinRequest) -> [String] {
             upgrade.say(.join(joinRequest), from: alice).messages(to: alice).map { message in
-                if case .refused(let refused) = message { refused.description } else { "\(message)" }
+                if case .refused(let refused, _) = message { refused.description } else { "\(message)" }
             }
         }
         #expect(
@@ -171,7 +171,7 @@ private struct Upgrade {
         let position = ready.position
         #expect(
             third.release(ready, JournalReceipt(through: position)).messages.messages(to: alice)
-                == [.refused(Refused(.schema, reducer: "2 to 3", peer: "1"))])
+                == [.refused(Refused(.schema, reducer: "2 to 3", peer: "1"), to: .join)])
         var other = Upgrade.joinRequest(alice, of: Plans.Second(), schema: 2)
         other.fingerprint = 0xbad
         let own = hexadecimal(DefinitionFingerprint(of: Plans.Second()).value)

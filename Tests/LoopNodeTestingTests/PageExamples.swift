@@ -62,8 +62,8 @@ private struct Savings: LoopDefinition {
     @Test func `reads what it has written, by the seq of its event`() async throws {
         try await LocalCluster.run(Savings(), workers: 0) { cluster in
             let loop = try cluster.remote()
-            let seq = try await loop.sendAndConfirm(.deposit("ann", 100))
-            let (_, state) = try await loop.state(atLeast: seq)
+            let id = try await loop.sendAndConfirm(.deposit("ann", 100))
+            let (_, state) = try await loop.state(atLeast: id)
             #expect(state == ["ann": 100])
         }
     }

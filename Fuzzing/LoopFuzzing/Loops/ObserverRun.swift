@@ -39,7 +39,6 @@ struct ObserverRun {
 
     mutating func step(_ input: inout FuzzInput) throws {
         let now = MonotonicTime.zero + .milliseconds(time)
-        let (history, epoch) = (machine.history, machine.epoch)
         switch Step.allCases[Int(input.byte()) % Step.allCases.count] {
         case .published:
             let bytes = input.chunk()
@@ -53,8 +52,6 @@ struct ObserverRun {
             time += 50 * Int64(input.byte())
             machine.advance(to: .zero + .milliseconds(time))
         }
-        // In another history seqs start over, and in an older epoch: in a journal that was put back.
-        if machine.history != history || machine.epoch.number < epoch.number { (seq, shown) = (nil, nil) }
         var hasDiverged = false
         for action in machine.takeActions() where !hasDiverged || !action.buildsOnTheLast {
             if try take(action) { hasDiverged = true }
@@ -65,6 +62,8 @@ struct ObserverRun {
     /// - Returns: whether it did not fit.
     private mutating func take(_ action: ObserverAction) throws -> Bool {
         switch action {
+        // Seqs of two epochs do not compare.
+        case .begins: (seq, shown) = (nil, nil)
         case .state(let new, _), .delta(let new, _, _): try advance(to: new)
         case .events(_, let notes): for note in notes { try advance(to: note.seq) }
         case .again(let new, _): try require(seq.map { new >= $0 } ?? true, "state \(new) is shown again after \(text)")
@@ -77,12 +76,13 @@ struct ObserverRun {
         follower.take(action) { steps.append($0) }
         for step in steps {
             switch step {
-            case .shows(let new, _):
+            case .shows(let id, _):
+                let new = id.seq
                 try require(shown.map { new >= $0 } ?? true, "\(new) is shown after \(shown?.description ?? "")")
                 shown = new
             case .diverged:
-                machine.resync(shown: follower.current?.seq)
-                seq = follower.current?.seq
+                machine.resync(shown: follower.shown)
+                seq = follower.shown
                 hasDiverged = true
             case .misses: break
             }

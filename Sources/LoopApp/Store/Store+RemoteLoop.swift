@@ -25,20 +25,20 @@ extension RemoteLoop {
     var source: RemoteSource<Definition.State, Definition.Event> {
         typealias Update = RemoteSource<Definition.State, Definition.Event>.Update
         let (updates, continuation) = AsyncStream<Update>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let latest = Locked(Update(state: nil, connection: .connecting))
+        let latest = Locked((update: Update(state: nil, connection: .connecting), shown: Seq?.none))
         let lookAway = look { news in
             latest.withLock { latest in
                 switch news {
-                case .state(let seq, let state):
-                    latest.state = state
+                case .state(let id, let state):
+                    (latest.update.state, latest.shown) = (state, id.seq)
                     // A state that has just come is current until the contrary is known.
-                    latest.connection = .live(seq)
+                    latest.update.connection = .live(id.seq)
                 case .standing(let standing):
-                    latest.connection = StoreConnection(standing, hasState: latest.state != nil)
-                case .ended(_, let text): latest.connection = .ended(text: text)
+                    latest.update.connection = StoreConnection(standing, shown: latest.shown)
+                case .ended(_, let text): latest.update.connection = .ended(text: text)
                 }
             }
-            continuation.yield(latest.withLock { $0 })
+            continuation.yield(latest.withLock { $0.update })
             if case .ended = news { continuation.finish() }
         }
         continuation.onTermination = { _ in lookAway() }

@@ -1,13 +1,16 @@
 internal import LoopCluster
+internal import LoopCore
 internal import LoopView
 
 extension StoreConnection {
-    /// - Parameter hasState: whether a state has been read; one that cannot be read leaves the placeholder.
-    init(_ standing: ObserverStanding, hasState: Bool) {
-        guard hasState, let seq = standing.seq else {
+    /// - Parameter shown: the seq of the newest state that has been read; nil if there is none, as one that cannot be read leaves the
+    ///   placeholder.
+    init(_ standing: ObserverStanding, shown: Seq?) {
+        guard let shown else {
             self = .connecting
             return
         }
+        let seq = standing.state?.seq ?? shown
         self = standing.isCurrent ? .live(seq) : .behind(seq)
     }
 }

@@ -40,18 +40,20 @@ struct FollowedEpoch: Sendable {
         case ignored
     }
 
-    /// A frame has come at this time.
-    mutating func hear(_ frame: PeerFrame, at now: MonotonicTime, _ rules: BrokenRules) -> Verdict {
-        let isNewer = frame.epoch.number >= epoch.number || rules.contains(.olderEpochsAreDropped)
+    /// Something of a history and an epoch has come at this time.
+    mutating func hear(
+        _ history: History, _ epoch: Epoch, at now: MonotonicTime, _ rules: BrokenRules
+    ) -> Verdict {
+        let isNewer = epoch.number >= self.epoch.number || rules.contains(.olderEpochsAreDropped)
         let verdict: Verdict
-        if frame.history == history, isNewer {
-            verdict = frame.epoch == epoch ? .same : .newEpoch
+        if history == self.history, isNewer {
+            verdict = epoch == self.epoch ? .same : .newEpoch
         } else {
-            guard mayFollow(frame, at: now, rules) else { return .ignored }
-            if frame.history != history { left.insert(history) }
+            guard mayFollow(history, epoch, at: now, rules) else { return .ignored }
+            if history != self.history { left.insert(self.history) }
             verdict = .other
         }
-        (history, epoch) = (frame.history, frame.epoch)
+        (self.history, self.epoch) = (history, epoch)
         (silence, knock) = (.zero, nil)
         return verdict
     }
@@ -59,12 +61,14 @@ struct FollowedEpoch: Sendable {
     /// Whether another history, or an older epoch, may be followed from here on. What is known comes back if nothing else is
     /// heard for long, and it goes on and on: a journal was put back, or what was followed is a late frame of a history that
     /// was over before this observer began.
-    private mutating func mayFollow(_ frame: PeerFrame, at now: MonotonicTime, _ rules: BrokenRules) -> Bool {
-        let isKnown = frame.history == history || left.contains(frame.history)
+    private mutating func mayFollow(
+        _ history: History, _ epoch: Epoch, at now: MonotonicTime, _ rules: BrokenRules
+    ) -> Bool {
+        let isKnown = history == self.history || left.contains(history)
         if !isKnown || rules.contains(.leftHistoriesStayLeft) { return true }
         guard silence >= Self.silenceLimit else { return false }
-        guard var known = knock, known.history == frame.history, known.epoch == frame.epoch else {
-            knock = Knock(history: frame.history, epoch: frame.epoch, since: now, framesCount: 1)
+        guard var known = knock, known.history == history, known.epoch == epoch else {
+            knock = Knock(history: history, epoch: epoch, since: now, framesCount: 1)
             return false
         }
         known.framesCount += 1

@@ -33,8 +33,10 @@ struct ObservedState: Equatable, Sendable {
     }
 
     private(set) var phase = Phase.unknown
-    /// The newest seq that was handed out in this history: no older one follows.
+    /// The newest seq that was handed out in this history.
     private(set) var shown: Seq?
+    /// The newest seq that was handed out in this epoch: no older one follows. What an earlier epoch had may be lost.
+    private var floor: Seq?
     /// The newest seq that is known to exist.
     private(set) var newest = Seq.initial
 
@@ -53,7 +55,7 @@ struct ObservedState: Equatable, Sendable {
     /// Whether a state is older than what was handed out, or the same.
     func isOld(_ seq: Seq) -> Bool {
         if let seqs { return seq <= seqs.upperBound }
-        return shown.map { seq < $0 } ?? false
+        return floor.map { seq < $0 } ?? false
     }
 
     // MARK: Changes
@@ -73,7 +75,7 @@ struct ObservedState: Equatable, Sendable {
 
     /// The state at these seqs was made of the one before.
     mutating func reach(_ seqs: ClosedRange<Seq>, at now: MonotonicTime) {
-        shown = max(shown ?? .initial, seqs.upperBound)
+        show(seqs.upperBound)
         newest = max(newest, seqs.upperBound)
         let outdatedSince = seqs.upperBound >= newest ? nil : now
         inKnown { ($0.seqs, $0.outdatedSince) = (seqs, outdatedSince) }
@@ -83,7 +85,7 @@ struct ObservedState: Equatable, Sendable {
     /// - Returns: whether that was of use: it is the one that was handed out.
     mutating func extend(by more: ClosedRange<Seq>, at now: MonotonicTime) -> Bool {
         guard let seqs, seqs.overlaps(more) else { return false }
-        shown = max(shown ?? .initial, more.upperBound)
+        show(more.upperBound)
         inKnown { $0.seqs = min(seqs.lowerBound, more.lowerBound)...max(seqs.upperBound, more.upperBound) }
         notice(more.upperBound, at: now)
         return true
@@ -97,19 +99,28 @@ struct ObservedState: Equatable, Sendable {
         return true
     }
 
+    private mutating func show(_ seq: Seq) {
+        let newest = max(floor ?? .initial, seq)
+        (shown, floor) = (newest, newest)
+    }
+
     /// Nothing can be built on what was handed out.
     mutating func forget() { phase = .unknown }
 
-    /// What was handed out does not fit. The newest state that is shown nevertheless is of this seq.
+    /// What was handed out does not fit. The newest state of this epoch that is shown nevertheless is of this seq.
     mutating func diverge(shown: Seq?) {
         forget()
-        self.shown = shown
+        (self.shown, floor) = (shown, shown)
     }
 
-    /// In a new epoch it is not waited for what the journal may have lost.
-    mutating func beginEpoch() {
-        newest = seqs?.upperBound ?? .initial
+    /// The journal may have lost what was handed out, and what was heard of.
+    /// - Parameter isKept: whether the state is taken for one of the new epoch; a rule that is broken on purpose.
+    mutating func beginEpoch(keepingState isKept: Bool) {
+        newest = isKept ? seqs?.upperBound ?? .initial : .initial
         inKnown { $0.outdatedSince = nil }
+        guard !isKept else { return }
+        forget()
+        floor = nil
     }
 
     private mutating func inKnown(_ change: (inout Known) -> Void) {

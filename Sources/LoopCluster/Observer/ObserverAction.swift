@@ -5,7 +5,9 @@ public import LoopWire
 public enum ObserverAction: Equatable, Sendable {
     /// Over DEALER.
     case send(ToReducer)
-    /// A newer state, encoded.
+    /// What follows is of this epoch. What was handed out before may be lost there.
+    case begins(History, Epoch)
+    /// A newer state, encoded; the first of an epoch may be older than what an earlier epoch had.
     case state(Seq, [UInt8])
     /// The state at the seq of the last one, encoded, once more: what was made since may be another, or was told to be wrong.
     case again(Seq, [UInt8])
@@ -37,21 +39,21 @@ extension ObserverAction {
     public var buildsOnTheLast: Bool {
         switch self {
         case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed: true
-        case .send, .transitions, .ended, .refused, .standing: false
+        case .begins, .send, .transitions, .ended, .refused, .standing: false
         }
     }
 }
 
 /// How well an observer knows the state.
 public struct ObserverStanding: Equatable, Sendable {
-    /// The newest seq of which it has the state; nil before the first.
-    public var seq: Seq?
+    /// The newest state that it has; nil before the first of the epoch that it follows.
+    public var state: StateID?
     /// Whether no newer state is known to exist, by a reducer that is heard.
     public var isCurrent: Bool
 
     /// Creates a standing from its parts; without arguments the one before the first state.
-    public init(seq: Seq? = nil, isCurrent: Bool = false) {
-        self.seq = seq
+    public init(state: StateID? = nil, isCurrent: Bool = false) {
+        self.state = state
         self.isCurrent = isCurrent
     }
 }

@@ -10,6 +10,8 @@ extension ObserverMachine {
     mutating func end(_ heard: HeardEnd, now: MonotonicTime) {
         pass(to: now)
         guard !loopEnd.isHeard, !followed.hasLeft(heard) else { return }
+        // The peer may have heard first of the epoch that has ended: its last seq says nothing about another one.
+        _ = follows(heard.history, heard.epoch)
         loopEnd = .awaited(heard, by: self.now + endLimit)
         state.notice(heard.seq, at: self.now)
         advance(to: now)

@@ -83,6 +83,7 @@ extension ObserverMachine {
 
     mutating func show(_ notes: [TransitionNote]) {
         guard following.transitions, let first = notes.first, let last = notes.last else { return }
+        endTransitions(at: Seq(first.seq.value &- 1))
         // After `known` there is a next one, whatever number the reducer gave it.
         if let known = lastTransition, first.seq > known, first.seq > known.next {
             actions.append(.missed(known.next...Seq(first.seq.value - 1)))
@@ -90,5 +91,12 @@ extension ObserverMachine {
         let new = notes.filter { $0.seq > lastTransition ?? .initial }
         lastTransition = max(lastTransition ?? .initial, last.seq)
         if !new.isEmpty { actions.append(.transitions(new)) }
+    }
+
+    /// In a new epoch the journal has ended at this seq or before it: transitions after it that were shown are lost.
+    mutating func endTransitions(at seq: Seq) {
+        guard mayHaveLostTransitions else { return }
+        mayHaveLostTransitions = false
+        lastTransition = lastTransition.map { min($0, seq) }
     }
 }

@@ -17,6 +17,8 @@ public struct ObserverMachine: Sendable {
     var loopEnd = ObservedEnd.unheard
     /// The newest transition that was shown to people.
     var lastTransition: Seq?
+    /// Whether it was shown in an earlier epoch, so that the journal may have lost it.
+    var mayHaveLostTransitions = false
     var now: MonotonicTime
     var actions: [ObserverAction] = []
     package var brokenRules = BrokenRules()
@@ -54,7 +56,9 @@ public struct ObserverMachine: Sendable {
     /// - Parameter isHeard: whether the reducer is heard; where it is not, newer states may exist.
     public func standing(isHeard: Bool) -> ObserverStanding {
         let isCurrent = state.known.map { $0.lack == nil && !isLate } ?? false
-        return ObserverStanding(seq: state.shown, isCurrent: isHeard && isCurrent)
+        return ObserverStanding(
+            state: state.seqs.map { StateID(history: history, epoch: epoch, seq: $0.upperBound) },
+            isCurrent: isHeard && isCurrent)
     }
 
     /// Takes the actions of all inputs since the last call, in the order in which the shell performs them.
@@ -95,7 +99,7 @@ public struct ObserverMachine: Sendable {
     }
 
     /// What was handed out does not fit: a state is to be fetched before anything else is handed out.
-    /// - Parameter shown: the seq of the newest state that is shown nevertheless.
+    /// - Parameter shown: the seq of the newest state of this epoch that is shown nevertheless.
     public mutating func resync(shown: Seq?) {
         guard following.hasStates else { return }
         state.diverge(shown: shown)
@@ -110,7 +114,9 @@ public struct ObserverMachine: Sendable {
         pass(to: now)
         guard follows(frame) else { return }
         switch frame.message {
-        case .serverHeartbeat(let seq): if !breaks(.ticksShowGaps) { state.notice(seq, at: self.now) }
+        case .serverHeartbeat(let seq):
+            endTransitions(at: seq)
+            if !breaks(.ticksShowGaps) { state.notice(seq, at: self.now) }
         case .update(let seq, let bytes): show(seq, bytes)
         case .delta(let delta): take(delta)
         case .unchanged(let seqs): keep(seqs)
@@ -131,15 +137,12 @@ public struct ObserverMachine: Sendable {
         switch frame.message {
         case .statePart(let part): if follows(frame) { assemble(part) }
         case .transitions(let notes): if follows(frame) { repair(notes) }
-        case .busy(let retryAfter, _):
+        case .busy(let question, let retryAfter, _):
+            // Of a transfer that is over nothing is wanted any more.
+            guard question == requests.question else { return }
             requests.endTransfer()
             requests.wait(until: self.now + ReducerTerms.pause(retryAfter))
-        case .refused(let refused):
-            if refused.what == .section || refused.what.isOfKeys
-                || refused.what == .definition && following.fingerprint != nil
-            {
-                actions.append(.refused(refused))
-            }
+        case .refused(let refused, let question): if question.isOfAnObserver { actions.append(.refused(refused)) }
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .status,
             .ended, .update, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash, .goodbyeHeard,
             .refusalDetails, .redirect, .noLeader:
@@ -148,28 +151,33 @@ public struct ObserverMachine: Sendable {
     }
 
     /// Whether a frame is of the history and epoch that this observer follows, which may be newer ones from here on.
-    private mutating func follows(_ frame: PeerFrame) -> Bool {
-        switch followed.hear(frame, at: now, brokenRules) {
+    private mutating func follows(_ frame: PeerFrame) -> Bool { follows(frame.history, frame.epoch) }
+
+    mutating func follows(_ history: History, _ epoch: Epoch) -> Bool {
+        switch followed.hear(history, epoch, at: now, brokenRules) {
         case .same: return true
         case .newEpoch:
             // Transfers are numbered by each reducer process for itself.
             if !breaks(.transfersEndWithTheirEpoch) { requests.endTransfer() }
-            // The journal may have lost the events of what was shown last: nothing is built on it.
-            if following.dependsOnTheLast && !breaks(.epochsBeginWithAState) { begin() }
-            state.beginEpoch()
+            // The journal may have lost the events of what was shown last: the state is fetched, if it does not come by itself.
+            let isKept = breaks(.epochsBeginWithAState)
+            state.beginEpoch(keepingState: isKept)
+            if !isKept { begin() }
+            mayHaveLostTransitions = true
+            if !following.dependsOnTheLast { requests.wait(until: now + patience) }
         case .other:
             state = ObservedState()
             begin()
             lastTransition = nil
         case .ignored: return false
         }
+        actions.append(.begins(history, epoch))
         loopEnd.forget()
         return true
     }
 
     /// Nothing is built on what was handed out, or waits.
     private mutating func begin() {
-        state.forget()
         requests.endTransfer()
         waiting.removeAll()
         if following.dependsOnTheLast { requests.wait(until: now) }

@@ -11,7 +11,9 @@ public import LoopWire
 /// Never traps, whatever the bytes are.
 public struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// The newest state that was shown.
-    public private(set) var current: (seq: Seq, value: Value)?
+    public private(set) var current: (id: StateID, value: Value)?
+    /// The epoch of what comes.
+    private var place = StateID.none
     /// Whether the next state is waited for, and nothing else is of use.
     private var isWaiting = true
     /// A state of which chunks have come.
@@ -22,11 +24,11 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     /// What comes of an action.
     public enum Step: Sendable {
-        /// The state at this seq is to be shown.
-        case shows(Seq, Value)
+        /// This state is to be shown.
+        case shows(StateID, Value)
         /// States at these seqs are not shown.
         case misses(ClosedRange<Seq>)
-        /// What came does not fit: the machine is to be told to `resync`, with the seq of `current`.
+        /// What came does not fit: the machine is to be told to `resync`, with `shown`.
         case diverged(StateDivergence)
     }
 
@@ -48,6 +50,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// Takes an action of the machine; `tell` is called for everything that comes of it, in order.
     public mutating func take(_ action: ObserverAction, _ tell: (Step) -> Void) {
         switch action {
+        case .begins(let history, let epoch): place = StateID(history: history, epoch: epoch, seq: .initial)
         case .state(let seq, let bytes): begin(seq, bytes, tell)
         case .again(let seq, let bytes): if !stays(at: seq, bytes) { begin(seq, bytes, tell) }
         case .chunk(let seq, let number, let bytes): add(seq, number, bytes, tell)
@@ -62,10 +65,15 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         }
     }
 
+    /// The seq of the newest state of this epoch that was shown; nil before the first.
+    public var shown: Seq? { current.flatMap { $0.id == id($0.id.seq) ? $0.id.seq : nil } }
+
+    private func id(_ seq: Seq) -> StateID { StateID(history: place.history, epoch: place.epoch, seq: seq) }
+
     /// Whether a state that came once more is the one that is shown: then it is not shown again.
     private mutating func stays(at seq: Seq, _ bytes: [UInt8]) -> Bool {
         guard let current, (try? coder.encode(current.value)) == bytes else { return false }
-        self.current = (seq, current.value)
+        self.current = (id(seq), current.value)
         (isWaiting, assembled) = (false, nil)
         return true
     }
@@ -108,8 +116,9 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     }
 
     private mutating func show(_ seq: Seq, _ value: Value, _ tell: (Step) -> Void) {
-        current = (seq, value)
-        tell(.shows(seq, value))
+        let id = id(seq)
+        current = (id, value)
+        tell(.shows(id, value))
     }
 
     private mutating func apply(_ seq: Seq, _ hash: UInt64?, _ bytes: [UInt8], _ tell: (Step) -> Void) {
@@ -131,7 +140,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         do {
             try fold(&value, note, transition)
         } catch {
-            current = (Seq(note.seq.value &- 1), value)
+            current = (id(Seq(note.seq.value &- 1)), value)
             return begin(diverged: .unreadableEvent(note.seq, "\(error)"), tell)
         }
         show(note.seq, value, tell)
@@ -148,7 +157,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// Puts another value into the place of the current one: what a simulated fault of memory does.
     package mutating func damage(_ value: Value) {
         guard let current, !isWaiting else { return }
-        self.current = (current.seq, value)
+        self.current = (current.id, value)
     }
 }
 

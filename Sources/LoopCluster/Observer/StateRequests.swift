@@ -32,6 +32,9 @@ struct StateRequests: Sendable {
     /// How many bytes have come of the state that is being fetched.
     var byteCount: Int { fetch?.byteCount ?? 0 }
 
+    /// What an answer names that is to the present question for the state.
+    var question: Question { .state(transfer: fetch?.id ?? 0) }
+
     // MARK: Asking
 
     /// Nothing is asked for before this time.

@@ -33,8 +33,8 @@ extension PeerMachine {
             return
         }
         switch frame.message {
-        case .refused(let refused): refuse(refused)
-        case .busy(let retryAfter, let reason): wait(retryAfter, because: reason)
+        case .refused(let refused, let question): if !question.isOfAnObserver { refuse(refused) }
+        case .busy(let question, let retryAfter, let reason): wait(retryAfter, because: reason, question)
         case .joinAccepted(let watermark, let silenceLimit, let tickInterval, let feedbacks):
             let terms = ReducerTerms(silenceLimit: silenceLimit, tickInterval: tickInterval, feedbacks: feedbacks)
             joinAccepted(frame, watermark, terms)
@@ -79,16 +79,16 @@ extension PeerMachine {
         phase = .joining(next: now)
     }
 
-    private mutating func wait(_ duration: Duration, because reason: String) {
+    private mutating func wait(_ duration: Duration, because reason: String, _ question: Question) {
         let time = now + ReducerTerms.pause(duration)
-        switch phase {
+        switch (phase, question) {
         // A reducer without its journal: it is not left for that, and greeted again.
-        case .introducing:
+        case (.introducing, .hello):
             search.greet(from: time)
             phase = .introducing(next: time)
             redialsAt = time + redialInterval
-        case .joining: phase.next = time
-        case .claiming, .joined, .leaving, .over: return
+        case (.joining, .join): phase.next = time
+        default: return
         }
         guard !reason.isEmpty, reason != busyReason else { return }
         busyReason = reason

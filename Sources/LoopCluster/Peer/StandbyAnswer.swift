@@ -14,7 +14,7 @@ public enum StandbyAnswer {
     public static func to(_ request: ToReducer, loop: String, leader: String?) -> ToPeer? {
         switch request {
         case .hello(let name, _) where name != "" && name != loop:
-            return .refused(Refused(.loop, reducer: loop, peer: name))
+            return .refused(Refused(.loop, reducer: loop, peer: name), to: .hello)
         case .statusRequest: return nil
         // A peer that has lost its leader may speak to whoever listens at its address now.
         case .hello, .join, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .goodbye,

@@ -28,7 +28,7 @@ extension ReducerCore {
         if let session = peer.flatMap({ journaled.session(of: $0) }), let route = admission.members[session]?.route,
             access.violation(of: session, by: principal, journaled, context) == nil
         {
-            refuse(violation, route)
+            refuse(violation, route, .none)
         } else {
             note(violation)
         }
@@ -54,10 +54,10 @@ extension ReducerCore {
         if let line = access.lineToWrite(violation) { turn.news.append(.notAllowed(line)) }
     }
 
-    /// Refuses a request.
-    mutating func refuse(_ violation: Violation, _ route: Route) {
+    /// Refuses a question.
+    mutating func refuse(_ violation: Violation, _ route: Route, _ question: Question) {
         note(violation)
-        turn.reply(.refused(violation.refused), to: route)
+        turn.reply(.refused(violation.refused, to: question), to: route)
     }
 
     /// Why a message may not come from a principal. What an operator asks is judged when it has been read.
@@ -104,7 +104,11 @@ extension ReducerCore {
             return true
         }
         guard let violation = access.violation(of: batch, by: principal, context) else { return false }
-        if let route = admission.members[batch.session]?.route { refuse(violation, route) } else { note(violation) }
+        if let route = admission.members[batch.session]?.route {
+            refuse(violation, route, .none)
+        } else {
+            note(violation)
+        }
         return true
     }
 }

@@ -11,7 +11,7 @@ extension ReducerCore {
     ///   - principal: who it is from, as the connection proves.
     public mutating func receive(_ message: ToReducer, from route: Route, by principal: Principal) {
         if phase.isLost, !message.isAnsweredWithoutRecords { return }
-        if let violation = violation(of: message, by: principal) { return refuse(violation, route) }
+        if let violation = violation(of: message, by: principal) { return refuse(violation, route, message.question) }
         if let (session, epoch) = message.speaker, epoch == journaled.epoch {
             admission.members[session]?.route = route
         }
@@ -41,7 +41,7 @@ extension ReducerCore {
 
     /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
     public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
-        refuse(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)"), route)
+        refuse(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)"), route, .none)
     }
 
     /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
@@ -77,7 +77,9 @@ extension ReducerCore {
 
     private mutating func introduce(to name: String, schema: UInt64, _ route: Route) {
         let (loop, configuration) = (journaled.loop, context.configuration)
-        if name != "" && name != loop.name { return refuse(Refused(.loop, reducer: loop.name, peer: name), route) }
+        if name != "" && name != loop.name {
+            return refuse(Refused(.loop, reducer: loop.name, peer: name), route, .hello)
+        }
         turn.reply(
             .introduction(
                 Introduction(
@@ -88,19 +90,21 @@ extension ReducerCore {
     }
 
     private mutating func requestJoin(_ joinRequest: JoinRequest, _ route: Route, _ principal: Principal) {
-        if let refused = Admission.objection(to: joinRequest, route, journaled.loop) { return refuse(refused, route) }
+        if let refused = Admission.objection(to: joinRequest, route, journaled.loop) {
+            return refuse(refused, route, .join)
+        }
         let owner = access.owner(principal)
-        if let violation = violation(ofPeerIn: joinRequest, by: principal) { return refuse(violation, route) }
-        if let violation = noticeLoss(joinRequest, principal) { return refuse(violation, route) }
+        if let violation = violation(ofPeerIn: joinRequest, by: principal) { return refuse(violation, route, .join) }
+        if let violation = noticeLoss(joinRequest, principal) { return refuse(violation, route, .join) }
         if let loss = phase.loss {
-            return turn.reply(.busy(retryAfter: .seconds(1), reason: loss.description), to: route)
+            return turn.reply(.busy(to: .join, retryAfter: .seconds(1), reason: loss.description), to: route)
         }
         noticeOtherHistory(joinRequest)
         let origins = SessionOrigins.origins(of: principal, owner: owner, route)
         guard let session = session(for: joinRequest, of: owner, from: origins, route),
             let watermark = journaled.sessions[session]?.watermark
         else { return }
-        if let violation = take(session, by: owner, principal) { return refuse(violation, route) }
+        if let violation = take(session, by: owner, principal) { return refuse(violation, route, .join) }
         admission.origins.note(session, from: origins)
         admission.requestJoin(
             joinRequest, in: session, watermark: watermark, feedbacks: journaled.runnable(by: joinRequest), route,
@@ -109,9 +113,9 @@ extension ReducerCore {
         announceEnd(to: session)
     }
 
-    mutating func refuse(_ refused: Refused, _ route: Route) {
+    mutating func refuse(_ refused: Refused, _ route: Route, _ question: Question) {
         turn.count(.joinRefused)
-        turn.reply(.refused(refused), to: route)
+        turn.reply(.refused(refused, to: question), to: route)
     }
 
     private mutating func acceptJoin(of session: SessionID) {
@@ -135,7 +139,7 @@ extension ReducerCore {
         case .full(let origin):
             turn.count(origin == nil ? .sessionsFull : .sessionShareFull)
             let reason = Admission.sessionsAreFull(from: origin, context.configuration)
-            turn.reply(.busy(retryAfter: .seconds(1), reason: reason), to: route)
+            turn.reply(.busy(to: .join, retryAfter: .seconds(1), reason: reason), to: route)
             return nil
         case .inPlace(let idle):
             turn.count(.sessionEvicted)
@@ -219,7 +223,8 @@ extension ReducerCore {
     private mutating func answerTransitions(_ fingerprint: UInt64, after seq: Seq, _ route: Route) {
         let own = journaled.loop.fingerprint.value
         guard fingerprint == own else {
-            return refuse(Refused(.definition, reducer: hexadecimal(own), peer: hexadecimal(fingerprint)), route)
+            return refuse(
+                Refused(.definition, reducer: hexadecimal(own), peer: hexadecimal(fingerprint)), route, .transitions)
         }
         turn.reply(.transitions(updates.feed.transitions(after: seq)), to: route)
     }

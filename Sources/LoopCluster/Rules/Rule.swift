@@ -99,7 +99,7 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case ticksShowGaps
     /// 8: a delta makes a state only of the one that it is to.
     case deltasApplyToTheirBase
-    /// 8: in a new epoch a state that is made of the one before starts over.
+    /// 8: in a new epoch an observer begins again with a state.
     case epochsBeginWithAState
     /// 8: who makes a state of the one before compares it with the reducer's hash.
     case hashesAreCompared

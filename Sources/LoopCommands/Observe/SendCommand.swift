@@ -148,11 +148,11 @@ enum SendCommand {
     ) async -> Result<Applied, AskError> {
         do throws(AskError) {
             if asks {
-                let (answer, seq) = try await connection.ask(event)
-                return .success(Applied(seq: seq, answer: answer))
+                let (answer, state) = try await connection.ask(event)
+                return .success(Applied(seq: state.seq, answer: answer))
             }
             do throws(SendRefusal) {
-                return .success(Applied(seq: try await connection.send(event, confirmed: true)))
+                return .success(Applied(seq: try await connection.send(event, confirmed: true).seq))
             } catch {
                 throw AskError.refused(error)
             }

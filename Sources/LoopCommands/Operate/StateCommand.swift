@@ -28,6 +28,10 @@ enum StateCommand {
             return try Operator.run {
                 var reducer = try arguments.askJournal()
                 let (seq, bytes) = try reducer.ask(.state(at: arguments[at].map { UInt64($0) }))
+                if let least = arguments[atLeast], seq < UInt64(least) {
+                    throw CommandError(
+                        "the reducer had come to seq \(least), and is at \(seq): its journal is another; ask again")
+                }
                 StandardOutput.line(StatePrinter(isJSON: arguments[json]).text(seq: seq, state: bytes))
                 return 0
             }

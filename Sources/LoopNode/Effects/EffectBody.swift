@@ -75,7 +75,8 @@ final class EffectBody: Sendable, EffectSource {
         try await gate.send(
             Entry(
                 kind: .event, effect: grant.effect, attempt: grant.attempt, payload: payload[...], wantsSeq: wantsSeq,
-                isLast: isLast))
+                isLast: isLast)
+        ).seq
     }
 
     /// Hands over that the body has ended.

@@ -26,8 +26,8 @@ struct PostedEntries: Sendable {
 
 /// What a sender that waits learns of its event.
 struct Settlement: Equatable, Sendable {
-    /// Where it was applied; `.initial`: its sender does not ask for that, or it is not known any more.
-    var seq = Seq.initial
+    /// The state that it has made; with the seq `.initial` if its sender does not ask for that, or if it is not known any more.
+    var state = StateID.none
     /// What is answered to it; nil: its sender has not asked, or the answer is kept no longer.
     var answer: EntryAnswer?
 
@@ -141,7 +141,9 @@ final class OutboxGate: Sendable {
     /// - Returns: the seq at which the event was applied if it wants that, else `.initial`.
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
     @discardableResult @inline(__always)
-    nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> Seq { try await settle(event).seq }
+    nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> StateID {
+        try await settle(event).state
+    }
 
     /// Hands an event over, as `send` does.
     /// - Returns: what its sender wants to know of it.

@@ -188,7 +188,9 @@ struct PeerDriver {
         recovered?.settle(number, RecoveredEvent.Outcome(outcome, detail))
         guard let ticket = confirmations.removeValue(forKey: number) else { return }
         switch outcome {
-        case .applied(let seq): results.append((ticket, .success(Settlement(seq: seq, answer: answer))))
+        case .applied(let seq):
+            let state = StateID(history: machine.history, epoch: machine.epoch, seq: seq)
+            results.append((ticket, .success(Settlement(state: state, answer: answer))))
         case .refused(let reason): results.append((ticket, .failure(SendRefusal(reason, detail: detail))))
         }
     }

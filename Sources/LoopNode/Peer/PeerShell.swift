@@ -232,7 +232,7 @@ struct PeerShell: ~Copyable {
         do {
             let frame = try PeerFrame(bytes: bytes[...])
             switch frame.message {
-            case .busy: busy = "it is busy"
+            case .busy(.hello, _, let reason), .busy(.join, _, let reason): busy = reason
             case .redirect(let leader): standbyOf = leader
             case .noLeader: standbyOf = ""
             default: break
@@ -313,7 +313,7 @@ struct PeerShell: ~Copyable {
             case .refused(let refused): throw NodeError.refused(refused.description)
             // Told by the way out: who hears of the end can send nothing any more, and is told so.
             case .ended: break
-            case .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .standing:
+            case .begins, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .standing:
                 guard case .doubted(let shown) = show(action) else { continue }
                 observer?.resync(shown: shown)
                 hasDiverged = true

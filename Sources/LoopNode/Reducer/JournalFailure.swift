@@ -30,8 +30,9 @@ struct JournalFailure {
             let report = StatusReport(loop: Definition.name, schema: UInt64(Definition.schema))
             return [.status(try self.report(report))]
         case .hello(let name, _) where name != "" && name != Definition.name:
-            return [.refused(Refused(.loop, reducer: Definition.name, peer: name))]
-        case .hello, .join, .stateRequest: return [.busy(retryAfter: Self.retryAfter, reason: "\(error)")]
+            return [.refused(Refused(.loop, reducer: Definition.name, peer: name), to: .hello)]
+        case .hello, .join, .stateRequest:
+            return [.busy(to: request.question, retryAfter: Self.retryAfter, reason: "\(error)")]
         case .administration(let number, _):
             let answer = AdministrationAnswer.refused("the reducer is not ready: \(error)")
             return AnswerPart.parts(of: try CBOR.encode(answer), request: number).map { .answer($0) }

@@ -126,7 +126,7 @@ final class Standby {
 
     private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?) throws -> ToPeer? {
         if let foreignVersion {
-            return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"))
+            return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"), to: .none)
         }
         guard let request else { return nil }
         if case .statusRequest = request { return .status(try CBOR.encode(report(at: SystemClock.monotonic))) }

@@ -129,7 +129,7 @@ public struct AdministrationCall: ~Copyable {
             case .answer(let part): return .part(part)
             case .redirect(let leader): return .redirect(leader)
             case .noLeader: throw AdministrationError.refused("a standby answers, and no reducer leads yet; ask again")
-            case .refused(let refused): throw AdministrationError.refused(refused.description)
+            case .refused(let refused, _): throw AdministrationError.refused(refused.description)
             default: return nil
             }
         } catch let error as AdministrationError {

@@ -1,4 +1,5 @@
 public import LoopCore
+import LoopWire
 
 /// States of a loop that runs elsewhere, and the seqs between them that are not shown: nothing is left out silently.
 public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
@@ -9,19 +10,19 @@ public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
         case missed(ClosedRange<Seq>)
     }
 
-    let states: AsyncStream<(seq: Seq, state: State)>
+    let states: AsyncStream<(id: StateID, state: State)>
 
     /// Iterates over the states from the newest one on.
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator()) }
 
     /// Gives each state in order, and before it the seqs that are missing.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var states: AsyncStream<(seq: Seq, state: State)>.Iterator
-        private var last: Seq?
+        fileprivate var states: AsyncStream<(id: StateID, state: State)>.Iterator
+        private var last: StateID?
         /// Comes behind what is missing before it.
         private var held: (seq: Seq, state: State)?
 
-        fileprivate init(states: AsyncStream<(seq: Seq, state: State)>.Iterator) { self.states = states }
+        fileprivate init(states: AsyncStream<(id: StateID, state: State)>.Iterator) { self.states = states }
 
         /// - Returns: nil when the loop has ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
@@ -29,11 +30,15 @@ public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
                 held = nil
                 return .state(seq: seq, state)
             }
-            guard let (seq, state) = await states.next(isolation: actor) else { return nil }
-            defer { last = seq }
-            guard let last, seq > last, seq.value - last.value > 1 else { return .state(seq: seq, state) }
+            guard let (id, state) = await states.next(isolation: actor) else { return nil }
+            defer { last = id }
+            let seq = id.seq
+            // Of a history nothing is missing before its first state.
+            guard let last, id.relation(to: last) == .reached, seq.value - last.seq.value > 1 else {
+                return .state(seq: seq, state)
+            }
             held = (seq, state)
-            return .missed(last.next...Seq(seq.value - 1))
+            return .missed(last.seq.next...Seq(seq.value - 1))
         }
     }
 }

@@ -1,9 +1,10 @@
 public import LoopCore
+public import LoopWire
 
 /// What a follower knows of a state: not always the newest, and never one that did not exist.
 public struct KnownState<State: Sendable>: Sendable {
-    /// The seq of the transition that made the state.
-    public let seq: Seq
+    /// Which state it is.
+    public let id: StateID
     /// The state.
     public let state: State
     /// How long ago it came.
@@ -11,6 +12,9 @@ public struct KnownState<State: Sendable>: Sendable {
     /// Whether nothing newer was heard of, from a reducer that is heard. A newer state may have been made in the last
     /// tick interval.
     public let isNewest: Bool
+
+    /// The seq of the transition that made the state.
+    public var seq: Seq { id.seq }
 }
 
 extension KnownState: Equatable where State: Equatable {}

@@ -2,7 +2,7 @@ internal import Glibc
 public import LoopCluster
 public import LoopCore
 import LoopLock
-import LoopWire
+public import LoopWire
 public import ZMQ
 
 /// A session with a loop whose definition need not be known: events are bytes, states and transitions are CBOR.
@@ -29,7 +29,7 @@ public final class RemoteConnection: Sendable {
         case .state: .state
         case .standing: .standing
         case .ended: .ended
-        case .send, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused: nil
+        case .begins, .send, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused: nil
         }
     }
     private let knownFailure = Locked<NodeError?>(nil)
@@ -130,18 +130,18 @@ public final class RemoteConnection: Sendable {
 
     /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused
     /// whatever becomes of this process; without one, as long as this process lives.
-    /// - Returns: the seq at which it was applied if `confirmed`, else `.initial`.
+    /// - Returns: the state that it has made if `confirmed`, else `.none`.
     @inline(__always)
-    public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> Seq {
+    public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
         try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
 
     /// Hands an encoded event over, and waits for the definition's answer to it.
-    /// - Returns: the answer, encoded, and the seq at which the event was applied.
+    /// - Returns: the answer, encoded, and the state that the event has made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
     public nonisolated(nonsending) func ask(
         _ event: [UInt8]
-    ) async throws(AskError) -> (answer: [UInt8], seq: Seq) {
+    ) async throws(AskError) -> (answer: [UInt8], state: StateID) {
         let settlement: Settlement
         do throws(SendRefusal) {
             settlement = try await gate.settle(Entry(kind: .event, payload: event[...], wantsAnswer: true))
@@ -149,9 +149,9 @@ public final class RemoteConnection: Sendable {
             throw .refused(error)
         }
         switch settlement.answer {
-        case .value(let bytes)?: return (bytes, settlement.seq)
-        case .missing(let why)?: throw .unanswered(at: settlement.seq, why)
-        case nil: throw .unanswered(at: settlement.seq, .forgotten)
+        case .value(let bytes)?: return (bytes, settlement.state)
+        case .missing(let why)?: throw .unanswered(at: settlement.state.seq, why)
+        case nil: throw .unanswered(at: settlement.state.seq, .forgotten)
         }
     }
 

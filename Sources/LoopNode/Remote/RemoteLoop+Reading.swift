@@ -1,52 +1,89 @@
 public import LoopCore
 public import LoopWire
 
-/// Reads of one state. What each promises is in its name: of a follower, of a follower that has come to a seq, or through the
+/// Reads of one state. What each promises is in its name: of a follower, of a follower that has come to a state, or through the
 /// reducer.
 extension RemoteLoop {
     /// What this follower knows now, with its age: does not wait, and may be behind. Nil before the first state has come.
     public var knownState: KnownState<Definition.State>? { known.newest }
 
-    /// The first state of this follower at a seq or after it: with the seq of an event of one's own, one reads what one has
-    /// written.
+    /// The first state of this follower that is the named one or a later one: with the name that ``sendAndConfirm(_:)`` returns,
+    /// one reads what one has written.
     ///
-    ///     let seq = try await loop.sendAndConfirm(.carArrived)
-    ///     let (_, state) = try await loop.state(atLeast: seq)
+    ///     let id = try await loop.sendAndConfirm(.carArrived)
+    ///     let (_, state) = try await loop.state(atLeast: id)
     ///
     /// Waits until the follower has come that far: as long as the next update takes.
-    /// - Throws: why the connection has ended before; `CancellationError` if the task was cancelled.
-    public func state(atLeast seq: Seq) async throws -> (seq: Seq, state: Definition.State) {
-        for await known in states where known.seq >= seq { return known }
+    /// - Throws: `NodeError` if the loop has begun another history since, so that the event may be undone, or why the connection
+    ///   has ended before; `CancellationError` if the task was cancelled.
+    public func state(atLeast id: StateID) async throws -> (seq: Seq, state: Definition.State) {
+        for await _ in known.changes(keeping: connection) {
+            switch known.answer(about: id) {
+            case .reached(let reached, let state): return (reached.seq, state)
+            case .pending: continue
+            case .lost: throw lost(id)
+            }
+        }
         try Task.checkCancellation()
-        throw connection.failure ?? NodeError.system("the loop has ended before this follower came to seq \(seq)")
+        throw connection.failure ?? NodeError.system("the loop has ended before this follower came to \(id)")
+    }
+
+    /// As ``states``, from the first that is past all of these.
+    package func states(past bounds: [StateID]) -> AsyncStream<(seq: Seq, state: Definition.State)> {
+        known.stream(.bufferingNewest(1), keeping: connection) { [known] id, state in
+            bounds.allSatisfy { known.isPast($0, at: id) } ? (id.seq, state) : nil
+        }
+    }
+
+    private func lost(_ id: StateID) -> NodeError {
+        let place = known.place
+        return .system(
+            "\(id) is lost: the journal goes on as epoch \(place.epoch) of history \(place.history) without it; read the state,"
+                + " and send again what it lacks")
     }
 
     /// A state that has every event whose outcome anyone was told before the call (linearizable): asks the reducer for its
-    /// newest seq, and waits until this follower has come there.
+    /// newest state, and waits until this follower has come there.
     ///
-    /// The reducer answers once everything up to that seq is durable. It costs a connection and a round trip; for the
+    /// The reducer answers once everything up to that state is durable. It costs a connection and a round trip; for the
     /// consequence of an event of one's own, `ask` is shorter.
-    /// - Parameter limit: how long the reducer's answer may take.
-    /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if none comes; why the connection has ended;
+    /// - Parameter limit: how long the answer, and the way of this follower to it, may take.
+    /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if the time is over; why the connection has ended;
     ///   `CancellationError` if the task was cancelled.
     public func currentState(
         within limit: Duration = .seconds(10)
     ) async throws -> (seq: Seq, state: Definition.State) {
-        try await self.state(atLeast: Seq(status(within: limit).seq))
+        let deadline = SystemClock.monotonic + limit
+        while true {
+            let place = known.place
+            let wanted = try await leader(within: max(.zero, deadline - SystemClock.monotonic)).state
+            // A follower that has come to another epoch than the answer is of may never reach it: the reducer is asked again.
+            for await _ in known.changes(keeping: connection, until: deadline) {
+                if case .reached(let reached, let state) = known.answer(about: wanted) { return (reached.seq, state) }
+                guard known.place == place || known.place.isOfTheEpoch(of: wanted) else { break }
+            }
+            try Task.checkCancellation()
+            if let failure = connection.failure { throw failure }
+            guard SystemClock.monotonic < deadline else {
+                let own = known.newest.map { "\($0.id)" } ?? "no state"
+                throw NodeError.noAnswer(
+                    reducer, after: limit, because: "the reducer is at \(wanted), and this follower at \(own)")
+            }
+        }
     }
 
     /// How far the effects have come that run now and have said so, the first hundred: asks the reducer.
     /// - Parameter limit: how long the answer may take.
     /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if none comes.
     public func effectReports(within limit: Duration = .seconds(10)) async throws -> [StatusReport.EffectReport] {
-        try await status(within: limit).effectReports ?? []
+        try await leader(within: limit).report.effectReports ?? []
     }
 
-    private func status(within limit: Duration) async throws -> StatusReport {
+    private func leader(within limit: Duration) async throws -> StatusProbe.Member {
         let (reducer, context) = (reducer, context)
         return try await NodeThread.run("loop-read") {
             // Of a standby no one may read.
-            try StatusProbe.leader(of: reducer, within: limit, context: context).report
+            try StatusProbe.leader(of: reducer, within: limit, context: context)
         }
     }
 }

@@ -2,13 +2,13 @@ import CBOR
 import LoopCluster
 public import LoopCore
 import LoopLock
-import LoopWire
+public import LoopWire
 public import ZMQ
 
 /// A handle on a loop that runs elsewhere: follow its state, send it events.
 ///
 ///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://127.0.0.1:7710")
-///     let seq = try await loop.sendAndConfirm(.carArrived)
+///     let id = try await loop.sendAndConfirm(.carArrived)
 ///     for await (seq, state) in loop.states { … }
 ///
 /// The state comes as `updates` says. Whoever has the definition itself can fold the events, and so see every state:
@@ -99,13 +99,19 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// chosen: never one that did not exist. Ends with the loop. A state that cannot be decoded, because the reducer has a
     /// newer schema, is left out, and the log says so.
     public var states: AsyncStream<(seq: Seq, state: Definition.State)> {
-        known.stream(.bufferingNewest(1), keeping: connection)
+        known.stream(.bufferingNewest(1), keeping: connection) { ($0.seq, $1) }
+    }
+
+    /// As ``states``, from the named state on: with the name that ``sendAndConfirm(_:)`` returns, from what that event has made. If
+    /// the journal has lost that, from the first state without it.
+    public func states(from id: StateID) -> AsyncStream<(seq: Seq, state: Definition.State)> {
+        states(past: [id])
     }
 
     /// Every state that came, and what is missing between them: each seq is shown or missed. With `folding` these are all
     /// states, as long as they are read as fast as they come: of those that wait to be read the newest 1024 are kept.
     public var everyState: EveryState<Definition.State> {
-        EveryState(states: known.stream(.bufferingNewest(1024), keeping: connection))
+        EveryState(states: known.stream(.bufferingNewest(1024), keeping: connection) { ($0, $1) })
     }
 
     /// Calls `body` with what is known and with everything after it, from any thread, one call at a time and in order.
@@ -131,38 +137,38 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     }
 
     /// Hands an event over and waits until it was applied.
-    /// - Returns: the seq at which it was applied.
+    /// - Returns: the name of the state that it has made, with the seq at which it was applied.
     @discardableResult
-    public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> Seq {
+    public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> StateID {
         try await connection.send(try encode(event), confirmed: true)
     }
 
     /// Hands an event over and waits for the definition's answer to it, which is computed from the state right after the
     /// event was applied: one round trip.
     ///
-    ///     let (receipt, seq) = try await loop.ask(.withdraw("ann", 5), for: Receipt.self)
+    ///     let (receipt, id) = try await loop.ask(.withdraw("ann", 5), for: Receipt.self)
     ///
     /// The answer is told once the event is durable. The event is applied once however often it has to be sent again, and
     /// its answer stays the same.
     /// - Parameters:
     ///   - event: one to which the definition answers; see `LoopDefinition.answer(to:in:)`.
     ///   - type: the type of the answer.
-    /// - Returns: the answer, and the seq at which the event was applied.
+    /// - Returns: the answer, and the name of the state that the event has made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
     public nonisolated(nonsending) func ask<Answer: Decodable>(
         _ event: Definition.Event, for type: Answer.Type
-    ) async throws(AskError) -> (answer: Answer, seq: Seq) {
+    ) async throws(AskError) -> (answer: Answer, id: StateID) {
         let bytes: [UInt8]
         do throws(SendRefusal) {
             bytes = try encode(event)
         } catch {
             throw .refused(error)
         }
-        let (answer, seq) = try await connection.ask(bytes)
+        let (answer, id) = try await connection.ask(bytes)
         do {
-            return (try CBOR.decode(type, from: answer), seq)
+            return (try CBOR.decode(type, from: answer), id)
         } catch {
-            throw .otherType(at: seq, "\(error)")
+            throw .otherType(at: id.seq, "\(error)")
         }
     }
 

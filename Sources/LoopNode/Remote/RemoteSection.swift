@@ -45,7 +45,7 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     /// The section now, then its latest value after every change that this observer could keep up with. Ends with the loop,
     /// and where there is no such section. The seq is one at which the section has this value.
     public var states: AsyncStream<(seq: Seq, state: Value)> {
-        known.stream(.bufferingNewest(1), keeping: connection)
+        known.stream(.bufferingNewest(1), keeping: connection) { ($0.seq, $1) }
     }
 
     /// How often what came did not fit what was here, and the section was fetched again.

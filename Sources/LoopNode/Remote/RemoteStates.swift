@@ -1,12 +1,13 @@
 package import LoopCluster
-package import LoopCore
+import LoopCore
 import LoopLock
+package import LoopWire
 
 /// What is known of the state of a loop that runs elsewhere, or of a section of it: made once, for all who look.
 package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     /// What those are told who look.
     package enum News: Sendable {
-        case state(Seq, Value)
+        case state(StateID, Value)
         case standing(ObserverStanding)
         case ended(exitCode: Int32, text: String)
     }
@@ -18,6 +19,10 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         /// When the newest state came.
         var cameAt = MonotonicTime.zero
         var standing = ObserverStanding()
+        /// The epoch that is followed, as the newest action says; its seq means nothing.
+        var place = StateID.none
+        /// The histories that were followed before.
+        var left = LeftHistories()
     }
 
     private let followed: Locked<Followed>
@@ -56,6 +61,14 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
             // Nothing comes after the end.
             readUnread()
             tell(.ended(exitCode: exitCode, text: text))
+        case .begins(let history, let epoch):
+            readUnread()
+            followed.withLock { followed in
+                if followed.place.history != history { followed.left.insert(followed.place.history) }
+                followed.left.remove(history)
+                followed.place = StateID(history: history, epoch: epoch, seq: .initial)
+            }
+            return follow(action)
         case .state where !dependsOnTheLast && watchers.isEmpty:
             let now = SystemClock.monotonic
             followed.withLock { ($0.unread, $0.cameAt) = (action, now) }
@@ -79,13 +92,13 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
             for case .some(let action) in [followed.unread.take(), action] {
                 followed.follower.take(action) { step in
                     switch step {
-                    case .shows(let seq, let value): watchers.post(.state(seq, value))
+                    case .shows(let id, let value): watchers.post(.state(id, value))
                     case .diverged(let new): divergence = new
                     case .misses: break
                     }
                 }
             }
-            return followed.follower.current?.seq
+            return followed.follower.shown
         }
         watchers.deliver()
         guard let divergence else { return .fine }
@@ -113,11 +126,46 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         return followed.withLock { followed in
             followed.follower.current.map { current in
                 KnownState(
-                    seq: current.seq, state: current.value, age: max(.zero, now - followed.cameAt),
-                    isNewest: followed.standing.isCurrent && followed.standing.seq == current.seq)
+                    id: current.id, state: current.value, age: max(.zero, now - followed.cameAt),
+                    isNewest: followed.standing.isCurrent && followed.standing.state == current.id)
             }
         }
     }
+
+    /// What this follower says about a state that is wanted.
+    enum Answer {
+        /// It has come there.
+        case reached(StateID, Value)
+        /// A later state may be the wanted one.
+        case pending
+        /// The wanted state is of a history that is over, or its end of the journal is lost.
+        case lost
+    }
+
+    func answer(about wanted: StateID) -> Answer {
+        readUnread()
+        return followed.withLock { followed in
+            if followed.left.contains(wanted.history) { return .lost }
+            guard let current = followed.follower.current else { return .pending }
+            switch current.id.relation(to: wanted) {
+            case .reached: return .reached(current.id, current.value)
+            case .before, .unrelated: return .pending
+            case .lost: return .lost
+            }
+        }
+    }
+
+    /// Whether a state that this follower has shown is the wanted one or a later one, or that one is lost.
+    package func isPast(_ wanted: StateID, at id: StateID) -> Bool {
+        switch id.relation(to: wanted) {
+        case .reached, .lost: true
+        case .before: false
+        case .unrelated: id.history != wanted.history && followed.withLock { $0.left.contains(wanted.history) }
+        }
+    }
+
+    /// The epoch that is followed.
+    var place: StateID { followed.withLock { $0.place } }
 
     /// Calls `body` with what is known, and with everything after it, from any thread, one call at a time and in order.
     func look(_ body: @escaping @Sendable (News) -> Void) -> Int {
@@ -132,16 +180,38 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 }
 
 extension RemoteStates {
+    /// Says at the beginning, and whenever something has changed, that it is to be looked at. Ends with the loop.
+    /// - Parameter deadline: when it ends at the latest; nil if it may go on for ever.
+    func changes(keeping connection: RemoteConnection, until deadline: MonotonicTime? = nil) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        continuation.yield()
+        let id = look { news in
+            continuation.yield()
+            if case .ended = news { continuation.finish() }
+        }
+        let alarm = deadline.map { deadline in
+            Task {
+                try await Task.sleep(for: max(.zero, deadline - SystemClock.monotonic))
+                continuation.finish()
+            }
+        }
+        continuation.onTermination = { _ in
+            alarm?.cancel()
+            withExtendedLifetime(connection) { self.lookAway(id) }
+        }
+        return stream
+    }
+
     /// - Parameter connection: kept as long as the stream is read.
-    func stream(
-        _ buffering: AsyncStream<(seq: Seq, state: Value)>.Continuation.BufferingPolicy,
-        keeping connection: RemoteConnection
-    ) -> AsyncStream<(seq: Seq, state: Value)> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: (seq: Seq, state: Value).self, bufferingPolicy: buffering)
+    /// - Parameter element: what the stream has for a state; nil if it leaves the state out.
+    func stream<Element>(
+        _ buffering: AsyncStream<Element>.Continuation.BufferingPolicy, keeping connection: RemoteConnection,
+        _ element: @escaping @Sendable (StateID, Value) -> Element?
+    ) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: buffering)
         let id = look { news in
             switch news {
-            case .state(let seq, let value): continuation.yield((seq, value))
+            case .state(let id, let value): if let element = element(id, value) { continuation.yield(element) }
             case .ended: continuation.finish()
             case .standing: break
             }

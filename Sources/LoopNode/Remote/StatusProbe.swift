@@ -47,10 +47,13 @@ public enum StatusProbe {
         /// Where it was asked.
         package let address: ReducerAddress
         package let report: StatusReport
+        /// Its newest state, as the header of its answer and the report say.
+        package let state: StateID
 
-        package init(address: ReducerAddress, report: StatusReport) {
+        package init(address: ReducerAddress, report: StatusReport, state: StateID = .none) {
             self.address = address
             self.report = report
+            self.state = state
         }
 
         package var isLeader: Bool { !report.isStandby }
@@ -69,7 +72,7 @@ public enum StatusProbe {
     private final class Question {
         let address: ReducerAddress
         var dealer: DialledSocket
-        var report: StatusReport?
+        private(set) var member: Member?
 
         init(_ address: ReducerAddress, _ context: ZMQContext, _ polls: inout PollSet) throws(ZMQError) {
             let dealer = try DialledSocket(address, .questions, in: context)
@@ -80,7 +83,7 @@ public enum StatusProbe {
 
         /// Asks, unless a leader has answered.
         func ask() throws {
-            guard report?.isStandby ?? true else { return }
+            guard member?.report.isStandby ?? true else { return }
             _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
         }
 
@@ -90,9 +93,13 @@ public enum StatusProbe {
                 throw NodeError.refused(obstacle.text)
             }
             while try dealer.socket.receive(into: &message) {
-                switch try PeerFrame(bytes: message.copy()[...]).message {
-                case .status(let document): report = try CBOR.decode(StatusReport.self, from: document)
-                case .refused(let refused): throw NodeError.refused(refused.description)
+                let frame = try PeerFrame(bytes: message.copy()[...])
+                switch frame.message {
+                case .status(let document):
+                    let report = try CBOR.decode(StatusReport.self, from: document)
+                    let state = StateID(history: frame.history, epoch: frame.epoch, seq: Seq(report.seq))
+                    member = Member(address: address, report: report, state: state)
+                case .refused(let refused, _): throw NodeError.refused(refused.description)
                 default: continue
                 }
             }
@@ -112,9 +119,7 @@ public enum StatusProbe {
         while true {
             let now = SystemClock.monotonic
             for question in questions { try question.read(&message, at: now) }
-            let members = questions.compactMap { question in
-                question.report.map { Member(address: question.address, report: $0) }
-            }
+            let members = questions.compactMap(\.member)
             if isEnough(members, of: questions.count, wanted) { return members }
             if wanted == .everyone, members.contains(where: \.isLeader) { deadline = min(deadline, now + limit / 5) }
             guard now < deadline else {

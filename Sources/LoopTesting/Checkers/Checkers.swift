@@ -108,6 +108,9 @@ package struct Checkers<Work: Workload>: Sendable {
         case .beganAnew(let peer):
             observersConverge.beginAnew(peer)
             snapshotComesFirst.beginAnew(peer)
+        case .beganEpoch(let peer):
+            observersConverge.beginEpoch(peer)
+            snapshotComesFirst.beginEpoch(peer)
         case .shown(let peer, let history, let action):
             try observersConverge.show(action, history, peer, model)
             try snapshotComesFirst.show(action, history, peer)
@@ -152,7 +155,8 @@ package struct Checkers<Work: Workload>: Sendable {
         case .lost, .retried, .trapped, .trappedInTimer, .trappedAgain, .askedToJoin, .accepted, .goesOn, .sent,
             .saidGoodbye,
             .inherited,
-            .told, .answered, .died, .departed, .watches, .damaged, .repaired, .beganAnew, .shown, .observedEnd, .ran,
+            .told, .answered, .died, .departed, .watches, .damaged, .repaired, .beganAnew, .beganEpoch, .shown,
+            .observedEnd, .ran,
             .forgotten,
             .turnBegan, .turnEnded, .keysAdmitted, .judged, .overheard:
             break
@@ -164,12 +168,6 @@ package struct Checkers<Work: Workload>: Sendable {
 
     /// When a timer is due that has not fired; nil: the effect is none, or has.
     func timer(_ effect: EffectID) -> WallTime? { model.timers[effect]?.time }
-
-    /// Whether an observer that has come so far in the newest history knows of events that are lost.
-    func isLost(_ seq: Seq) -> Bool {
-        let history = model.chronicle.histories[model.chronicle.histories.count - 1]
-        return observersConverge.knowsWhatIsLost(seq, history, model)
-    }
 
     /// A journal was begun. These checkers know only what its records say.
     private mutating func begin(_ history: History) throws(Violation) {

@@ -129,6 +129,8 @@ package enum Observation: Sendable {
     /// An observer follows another history, or has gone back to an older epoch of the one that it follows, because nothing else is
     /// heard: a journal was restored. It begins again.
     case beganAnew(peer: Int)
+    /// An observer follows another epoch from here on: the journal may have lost what it has shown of earlier ones.
+    case beganEpoch(peer: Int)
     /// What an observer shows, by a frame of this history.
     case shown(peer: Int, History, ObserverAction)
     /// A worker did not claim an attempt that it has.

@@ -28,11 +28,19 @@ struct ObserversConverge<Work: Workload>: Checker {
         var isDamaged = false
         /// It has shown a state that did not exist, since it was damaged.
         var isWrong = false
+        /// The journal may have lost what it has shown last: what it shows next may be older.
+        var mayStepBack = false
+        /// What it has shown last, encoded, and whether the present journal makes it.
+        var bytes: [UInt8] = []
+        var isProven = false
 
         mutating func beginAnew() {
             shown = nil
             next = nil
         }
+
+        /// What an earlier epoch had after this seq is lost.
+        mutating func stepBack(to seq: Seq) { if mayStepBack, let due = next, seq < due { next = seq } }
     }
 
     init(_ work: Work) {
@@ -41,13 +49,19 @@ struct ObserversConverge<Work: Workload>: Checker {
     }
 
     /// Another journal begins, and this model's is gone.
-    mutating func begin(_ model: LoopModel<Work>) { if !observers.isEmpty { gone.append(model.chronicle) } }
+    mutating func begin(_ model: LoopModel<Work>) {
+        guard !observers.isEmpty else { return }
+        gone.append(model.chronicle)
+        published = (.none, .initial, nil, [])
+        for peer in observers.keys { observers[peer]?.isProven = false }
+    }
 
     mutating func add(_ peer: Int, _ watched: SimulationPlan.Watched) { observers[peer] = Watching(watched: watched) }
     mutating func remove(_ peer: Int) { observers[peer] = nil }
     mutating func damage(_ peer: Int) { observers[peer]?.isDamaged = true }
     mutating func repair(_ peer: Int) { observers[peer]?.isDamaged = false }
     mutating func beginAnew(_ peer: Int) { observers[peer]?.beginAnew() }
+    mutating func beginEpoch(_ peer: Int) { observers[peer]?.mayStepBack = true }
 
     // MARK: What the reducer publishes
 
@@ -137,12 +151,16 @@ struct ObserversConverge<Work: Workload>: Checker {
             checkCount += 1
             watching.shown = seq
             if watching.watched.mode == .events {
+                watching.stepBack(to: seq)
                 try demand(watching.next ?? seq, is: seq, "shows the state at", peer)
                 watching.next = seq.next
             }
+            watching.mayStepBack = false
             try check(bytes, at: seq, &watching, peer, model)
         case .again(let seq, let bytes): try check(bytes, at: seq, &watching, peer, model)
         case .transitions(let notes):
+            if let first = notes.first { watching.stepBack(to: first.seq) }
+            if !watching.watched.includesStates { watching.mayStepBack = false }
             for note in notes {
                 checkCount += 1
                 try demand(watching.next ?? note.seq, is: note.seq, "shows transition", peer)
@@ -154,12 +172,13 @@ struct ObserversConverge<Work: Workload>: Checker {
             }
         case .missed(let seqs):
             checkCount += 1
+            watching.stepBack(to: seqs.lowerBound)
             guard let next = watching.next else {
                 throw Violation(.observersConverge, "observer \(peer) has missed \(seqs) before it was shown any")
             }
             try demand(next, is: seqs.lowerBound, "has missed", peer)
             watching.next = seqs.upperBound.next
-        case .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
+        case .begins, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
         }
     }
 
@@ -167,13 +186,21 @@ struct ObserversConverge<Work: Workload>: Checker {
         _ bytes: [UInt8], at seq: Seq, _ watching: inout Watching, _ peer: Int, _ model: LoopModel<Work>
     ) throws(Violation) {
         let (section, history) = (watching.watched.section, watching.history)
-        watching.isWrong = false
-        if published == (history, seq, section, bytes) { return }
-        if someChronicle(of: history, model, { isState(bytes, at: seq, section, in: $0) }) { return }
+        (watching.isWrong, watching.bytes) = (false, bytes)
+        watching.isProven = isState(bytes, at: seq, of: history, section, model)
+        let wasState = gone.contains { $0.histories.contains(history) && isState(bytes, at: seq, section, in: $0) }
+        if watching.isProven || wasState { return }
         watching.isWrong = true
         if !watching.isDamaged {
             throw Violation(.observersConverge, "observer \(peer) shows a state at \(seq) that did not exist")
         }
+    }
+
+    private func isState(
+        _ bytes: [UInt8], at seq: Seq, of history: History, _ section: Int?, _ model: LoopModel<Work>
+    ) -> Bool {
+        published == (history, seq, section, bytes)
+            || model.chronicle.histories.contains(history) && isState(bytes, at: seq, section, in: model.chronicle)
     }
 
     private func demand(_ next: Seq, is seq: Seq, _ what: String, _ peer: Int) throws(Violation) {
@@ -200,7 +227,9 @@ struct ObserversConverge<Work: Workload>: Checker {
         guard watching.history == history, let shown = watching.shown else {
             return "shows nothing of the newest history"
         }
-        if knowsWhatIsLost(shown, history, model) { return nil }
+        if !watching.isProven, !isState(watching.bytes, at: shown, of: history, watching.watched.section, model) {
+            return "shows a state at \(shown) that the journal has lost"
+        }
         if watching.isWrong { return "shows a wrong state at \(shown)" }
         if let section = watching.watched.section,
             bytes(section, at: shown, in: model.chronicle) == bytes(section, at: model.seq, in: model.chronicle)
@@ -208,12 +237,6 @@ struct ObserversConverge<Work: Workload>: Checker {
             return nil
         }
         return shown == model.seq ? nil : "shows the state at \(shown), and \(model.seq) is the newest"
-    }
-
-    /// Whether an observer that has come so far knows of events that are lost, more than are left: it asks until they are as
-    /// many again.
-    func knowsWhatIsLost(_ seq: Seq, _ history: History, _ model: LoopModel<Work>) -> Bool {
-        seq > model.seq && gone.contains { $0.histories.contains(history) }
     }
 
     /// An observer hears of an end.

@@ -18,6 +18,8 @@ struct SnapshotComesFirst: Checker {
         var histories: [History] = []
         var shown: Seq?
         var noted: Seq?
+        /// The journal may have lost what it has shown last: what it shows next may be older.
+        var mayStepBack = false
 
         mutating func beginAnew() {
             shown = nil
@@ -37,6 +39,7 @@ struct SnapshotComesFirst: Checker {
 
     mutating func remove(_ peer: Int) { observers[peer] = nil }
     mutating func beginAnew(_ peer: Int) { observers[peer]?.beginAnew() }
+    mutating func beginEpoch(_ peer: Int) { observers[peer]?.mayStepBack = true }
 
     mutating func settle() throws(Violation) {
         for peer in observers.keys.sorted() { try demandState(peer) }
@@ -62,18 +65,20 @@ struct SnapshotComesFirst: Checker {
         switch action {
         case .state(let seq, _):
             checkCount += 1
-            if let shown = watching.shown, seq <= shown {
+            if let shown = watching.shown, seq <= shown, !watching.mayStepBack {
                 throw Violation(
                     .snapshotComesFirst, "observer \(peer) shows the state at \(seq) after the one at \(shown)")
             }
             watching.shown = seq
+            watching.mayStepBack = false
         case .transitions(let notes):
             for note in notes {
                 checkCount += 1
-                if let noted = watching.noted, note.seq <= noted {
+                if let noted = watching.noted, note.seq <= noted, !watching.mayStepBack {
                     throw Violation(.snapshotComesFirst, "observer \(peer) shows transition \(note.seq) after \(noted)")
                 }
                 watching.noted = note.seq
+                if !watching.states { watching.mayStepBack = false }
             }
         // What had been shown at this seq was wrong, and that was noticed: the checker of G9 covers that.
         case .again(let seq, _):
@@ -82,7 +87,7 @@ struct SnapshotComesFirst: Checker {
                 throw Violation(
                     .snapshotComesFirst, "observer \(peer) shows the state at \(seq) again, which it did not")
             }
-        case .missed, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
+        case .missed, .begins, .send, .ended, .refused, .standing, .chunk, .assembled, .delta, .events, .hash: break
         }
     }
 }

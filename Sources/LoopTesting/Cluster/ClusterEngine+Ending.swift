@@ -65,9 +65,7 @@ extension ClusterEngine {
         else { return }
         // It waits a second for the last state, and cannot distinguish it from a lost one of the same seq.
         let hadTime = now < heard.at + 1_000_000_000
-        let knowsWhatIsLost = peer.observing?.machine.standing(isHeard: true).seq.map { checkers.isLost($0) } ?? false
-        try observe(
-            .observedEnd(peer: peer.index, history, seq: heard.seq, mustBeThere: hadTime && !knowsWhatIsLost))
+        try observe(.observedEnd(peer: peer.index, history, seq: heard.seq, mustBeThere: hadTime))
     }
 
     // MARK: When it is over

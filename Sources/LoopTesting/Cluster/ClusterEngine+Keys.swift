@@ -110,6 +110,7 @@ extension ClusterEngine {
         _ message: ToReducer, from route: Route, by principal: Principal, _ intake: inout ReducerCore
     ) throws(Violation) {
         let before = intake.progress
+        transfers.note(message, from: route, at: now)
         intake.receive(message, from: route, by: principal)
         try judge(.message(message), principal, from: before, to: intake.progress)
     }

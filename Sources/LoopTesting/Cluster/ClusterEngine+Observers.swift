@@ -90,6 +90,9 @@ extension ClusterEngine {
             case .ended: try observeEnd(peer)
             // Its shell finds out how current the state is.
             case .standing: break
+            case .begins:
+                try observe(.beganEpoch(peer: peer.index))
+                _ = peer.observing?.follower?.take(wish)
             case .refused(let refused):
                 try endRefused(peer, refused)
                 return

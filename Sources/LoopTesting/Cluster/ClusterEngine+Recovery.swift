@@ -45,6 +45,7 @@ extension ClusterEngine {
     func serve(_ machine: ReducerMachine<Ran>, _ disk: SimulatedDisk) throws(Violation) {
         retries.begin(at: machine.core.time, now)
         leases.begin(machine.epoch, at: now)
+        transfers.begin()
         for peer in roster.present { peer.lease.begin() }
         candidate.keys.begin()
         hostiles.endListeners { _, _ in true }

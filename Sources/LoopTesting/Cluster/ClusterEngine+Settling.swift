@@ -23,10 +23,9 @@ extension ClusterEngine {
                 return "\(name) \(lack)"
             }
             if peer.role == .observer, peer.observing?.watched.section != nil,
-                let standing = peer.observing?.machine.standing(isHeard: true), !standing.isCurrent,
-                !(standing.seq.map { checkers.isLost($0) } ?? false)
+                let standing = peer.observing?.machine.standing(isHeard: true), !standing.isCurrent
             {
-                return "\(name), at \(standing.seq.map { "\($0)" } ?? "no state"), does not know that it is current"
+                return "\(name), at \(standing.state.map { "\($0)" } ?? "no state"), does not know that it is current"
             }
             if peer.life.frozenUntil > now { return "\(name) stands still" }
             if !standsStill, peer.client.pause != nil { return "\(name) has more to send" }

@@ -95,10 +95,15 @@ extension ClusterEngine {
                     publish(frame, to: peer)
                 }
             case .reply(.router(let route), let frame):
+                if isLeading {
+                    try transfers.check(frame, to: .router(route), at: turn.moment.at, most: plan.transfersMax) {
+                        checkers.count(.progress)
+                    }
+                }
                 guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }),
                     isConnected(peer)
                 else { continue }
-                if case .busy(_, let reason) = frame.message, !reason.isEmpty, !plan.isUnguarded, isLeading {
+                if case .busy(.join, _, let reason) = frame.message, !reason.isEmpty, !plan.isUnguarded, isLeading {
                     try demandNoSpace(for: peer)
                 }
                 let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)

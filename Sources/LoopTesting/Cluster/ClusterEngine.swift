@@ -42,6 +42,7 @@ package final class ClusterEngine<Work: Workload> {
     var reads = ReadAccount()
     var retries = RetryWatch()
     var leases = LeaseWatch()
+    var transfers = TransferWatch()
     var ending = Ending()
     /// The folder of keys; nil: the reducer has none.
     var keys: SimulatedKeys?

@@ -89,12 +89,12 @@ struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
         var divergence: StateDivergence?
         follower.take(action) { [coder] step in
             switch step {
-            case .shows(let seq, let value): steps.append(.shows(seq, (try? coder.encode(value)) ?? []))
+            case .shows(let id, let value): steps.append(.shows(id.seq, (try? coder.encode(value)) ?? []))
             case .misses(let seqs): steps.append(.misses(seqs))
             case .diverged(let new): divergence = new
             }
         }
-        if let divergence { steps.append(.diverged(divergence, shown: follower.current?.seq)) }
+        if let divergence { steps.append(.diverged(divergence, shown: follower.shown)) }
         return steps
     }
 

@@ -13,11 +13,11 @@ public import LoopCore
 /// | 5 | tick | `Tick` |
 /// | 6 | assignments | `Assignments` |
 /// | 7 | outcomes | `Acknowledgement` |
-/// | 8 | busy | milliseconds u64, reason |
+/// | 8 | busy | `Question`, milliseconds u64, reason |
 /// | 9 | state part | `StatePart` |
 /// | 10 | status | a CBOR document |
 /// | 11 | ended | seq u64, exit code u32, text |
-/// | 12 | refused | `Refused` |
+/// | 12 | refused | `Question`, `Refused` |
 /// | 13 | update | seq u64, state: count u32, bytes |
 /// | 14 | transitions | count u32, `TransitionNote`… |
 /// | 15 | server heartbeat | seq u64 |
@@ -45,16 +45,16 @@ public enum ToPeer: Equatable, Sendable {
     case assignments(Assignments)
     /// Answers ``ToReducer/outcomesRequest(_:after:)`` from the journaled state.
     case outcomes(Acknowledgement)
-    /// Asks the peer to try again later; the reason is for people, or empty.
-    case busy(retryAfter: Duration, reason: String = "")
+    /// Asks the peer to ask a question again later; the reason is for people.
+    case busy(to: Question, retryAfter: Duration, reason: String)
     /// Answers ``ToReducer/stateRequest(transfer:part:form:section:deltas:)`` with one part.
     case statePart(StatePart)
     /// Answers ``ToReducer/statusRequest``: a ``StatusReport`` in CBOR.
     case status([UInt8])
     /// The loop has ended; `at` is the seq of its last state.
     case ended(at: Seq, exitCode: Int32, text: String)
-    /// The peer may not join, or asks for a section that does not exist. It must not ask again.
-    case refused(Refused)
+    /// The peer may not do what it has asked, and must not ask it again: whoever has asked has ended.
+    case refused(Refused, to: Question)
     /// The whole state, or a section of it, in CBOR, as of a seq.
     case update(Seq, state: [UInt8])
     /// Applied events in the order of their seqs, for observers that fold them and for people.
@@ -188,8 +188,9 @@ extension ToPeer {
         case .outcomes(let acknowledgement):
             writer.u8(7)
             acknowledgement.write(to: &writer)
-        case .busy(let retryAfter, let reason):
+        case .busy(let question, let retryAfter, let reason):
             writer.u8(8)
+            question.write(to: &writer)
             writer.milliseconds(retryAfter)
             writer.string(reason)
         case .statePart(let part):
@@ -203,8 +204,9 @@ extension ToPeer {
             writer.u64(seq.value)
             writer.u32(UInt32(bitPattern: exitCode))
             writer.string(text)
-        case .refused(let refused):
+        case .refused(let refused, let question):
             writer.u8(12)
+            question.write(to: &writer)
             refused.write(to: &writer)
         case .update(let seq, let state):
             writer.u8(13)
@@ -258,13 +260,17 @@ extension ToPeer {
         case 5: self = .tick(try Tick(from: &reader))
         case 6: self = .assignments(try Assignments(from: &reader))
         case 7: self = .outcomes(try Acknowledgement(from: &reader))
-        case 8: self = .busy(retryAfter: try reader.milliseconds(), reason: try reader.string())
+        case 8:
+            self = .busy(
+                to: try Question(from: &reader), retryAfter: try reader.milliseconds(), reason: try reader.string())
         case 9: self = .statePart(try StatePart(from: &reader))
         case 10: self = .status(Array(try reader.prefixed()))
         case 11:
             self = .ended(
                 at: Seq(try reader.u64()), exitCode: Int32(bitPattern: try reader.u32()), text: try reader.string())
-        case 12: self = .refused(try Refused(from: &reader))
+        case 12:
+            let question = try Question(from: &reader)
+            self = .refused(try Refused(from: &reader), to: question)
         case 13: self = .update(Seq(try reader.u64()), state: Array(try reader.prefixed()))
         case 14:
             var notes: [TransitionNote] = []

@@ -49,6 +49,24 @@ public enum ToReducer: Equatable, Sendable {
     /// How far attempts that run here have come, for people. Not repeated, and not answered.
     case progress(SessionID, Epoch, [AttemptProgress])
 
+    /// The number of this kind of message on the wire, from 1.
+    var verb: UInt8 {
+        switch self {
+        case .hello: 1
+        case .join: 2
+        case .claim: 3
+        case .heartbeat: 4
+        case .assignmentsRequest: 5
+        case .outcomesRequest: 6
+        case .stateRequest: 7
+        case .goodbye: 8
+        case .statusRequest: 9
+        case .administration: 10
+        case .transitionsRequest: 11
+        case .progress: 12
+        }
+    }
+
     /// The whole frame.
     /// - Parameter loop: the sender's loop; value 0 for a tool that knows none, which may ask for the status and as
     ///   an operator.
@@ -57,32 +75,26 @@ public enum ToReducer: Equatable, Sendable {
         writer.protocolVersion()
         writer.u64(loop.value)
         writer.u16(Wire.shard)
+        writer.u8(verb)
         switch self {
         case .hello(let name, let schema):
-            writer.u8(1)
             writer.string(name)
             writer.u64(schema)
         case .join(let joinRequest):
-            writer.u8(2)
             joinRequest.write(to: &writer)
         case .claim(let session, let epoch, let part):
-            writer.u8(3)
             writer.u64(session.value)
             writer.epoch(epoch)
             part.write(to: &writer)
         case .heartbeat(let heartbeat):
-            writer.u8(4)
             heartbeat.write(to: &writer)
         case .assignmentsRequest(let session, let epoch):
-            writer.u8(5)
             writer.u64(session.value)
             writer.epoch(epoch)
         case .outcomesRequest(let session, let after):
-            writer.u8(6)
             writer.u64(session.value)
             writer.u64(after)
         case .stateRequest(let transfer, let part, let form, let section, let deltas):
-            writer.u8(7)
             writer.u64(transfer)
             writer.u64(part)
             writer.u8(form.rawValue)
@@ -90,22 +102,17 @@ public enum ToReducer: Equatable, Sendable {
             writer.u8(deltas == nil ? 0 : 1)
             if let deltas { writer.u32(deltas) }
         case .goodbye(let session, let peer, let history):
-            writer.u8(8)
             writer.u64(session.value)
             writer.peer(peer)
             writer.u64(history.value)
-        case .statusRequest:
-            writer.u8(9)
+        case .statusRequest: break
         case .administration(let request, let document):
-            writer.u8(10)
             writer.u64(request)
             writer.prefixed(document)
         case .transitionsRequest(let fingerprint, let after):
-            writer.u8(11)
             writer.u64(fingerprint)
             writer.u64(after.value)
         case .progress(let session, let epoch, let reports):
-            writer.u8(12)
             writer.u64(session.value)
             writer.epoch(epoch)
             writer.u32(UInt32(reports.count))

@@ -31,7 +31,7 @@ import Testing
         var bench = try ReducerBench(configuration: configuration)
         let key = GuardedBench.key(1)
         let answer = bench.say(.statusRequest, from: alice, by: .key(key)).messages(to: alice)
-        #expect(answer == [.refused(Refused(.key, reducer: "", peer: key.z85))])
+        #expect(answer == [.refused(Refused(.key, reducer: "", peer: key.z85), to: ToReducer.statusRequest.question)])
     }
 
     @Test func `lets a key do what its role allows, and nothing else`() throws {
@@ -80,7 +80,7 @@ import Testing
         let forbidden = guarded.bench.batch(watching, from: 1, [try guarded.bench.event(.note)])
         let told = guarded.bench.push(forbidden, by: .key(observer)).messages(to: alice)
         let refused = Refused(.role, reducer: "\"o\", which is observer", peer: "send events")
-        #expect(told == [ToPeer.refused(refused)])
+        #expect(told == [ToPeer.refused(refused, to: .none)])
         #expect(guarded.bench.machine.seq == Seq(1))
     }
 

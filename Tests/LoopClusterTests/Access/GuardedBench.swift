@@ -61,7 +61,7 @@ struct GuardedBench {
     mutating func refusal(of message: ToReducer, from peer: PeerID, by principal: Principal) -> Refused? {
         let before = bench.machine.counters[.notAllowed] ?? 0
         let refused = bench.say(message, from: peer, by: principal).messages(to: peer).compactMap { message in
-            if case .refused(let refused) = message { refused } else { nil }
+            if case .refused(let refused, _) = message { refused } else { nil }
         }.first
         #expect((bench.machine.counters[.notAllowed] ?? 0) == before + (refused == nil ? 0 : 1))
         return refused

@@ -20,7 +20,7 @@ import Testing
         _ history: History, epoch: UInt64, nonce: UInt64 = 7, at second: Int = 0, breaking broken: [Rule] = []
     ) -> FollowedEpoch.Verdict {
         followed.hear(
-            frame(history, epoch: epoch, nonce: nonce), at: .zero + .seconds(second), BrokenRules(broken))
+            history, Epoch(number: epoch, nonce: nonce), at: .zero + .seconds(second), BrokenRules(broken))
     }
 
     @Test mutating func `is the newest of a history, whatever its nonce`() {

@@ -12,7 +12,7 @@ import Testing
             let hello = bench.wait()
             _ = bench.reply(.introduction(PeerBench.introduction))
             let join = bench.wait()
-            #expect(bench.reply(.busy(retryAfter: asked, reason: "")) == [])
+            #expect(bench.reply(.busy(to: .join, retryAfter: asked, reason: "")) == [])
             #expect(bench.machine.deadline == bench.now + .milliseconds(waits))
             // After a pause above the silence limit it begins with a hello.
             if waits < 3000 { #expect(bench.wait(waits - 1) == []) }

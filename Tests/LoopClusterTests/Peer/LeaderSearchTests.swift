@@ -185,7 +185,7 @@ import Testing
         #expect(bench.wait() == [hello])
         for _ in 0..<10 {
             #expect(
-                bench.reply(.busy(retryAfter: .milliseconds(500), reason: "")) == [])
+                bench.reply(.busy(to: .hello, retryAfter: .milliseconds(500), reason: "")) == [])
             #expect(bench.wait(499) == [])
             #expect(bench.wait(1) == [hello])
             #expect(bench.machine.place == "a")

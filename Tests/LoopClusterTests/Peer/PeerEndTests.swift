@@ -54,11 +54,11 @@ import Testing
         observer.share(with: &bench.machine, at: bench.now)
         #expect(bench.publish(.ended(at: Seq(9), exitCode: 0, text: "done")) == [])
         observer.share(with: &bench.machine, at: bench.now)
-        #expect(observer.takeActions() == [.send(.stateRequest(transfer: 0, part: 0))])
+        #expect(observer.takeRest() == [.send(.stateRequest(transfer: 0, part: 0))])
         observer.receivePublished(bench.frame(.update(Seq(9), state: [1])), at: bench.now)
         observer.share(with: &bench.machine, at: bench.now)
-        #expect(observer.takeActions() == [.state(Seq(9), [1])])
-        #expect(observer.takeActions() == [.ended(exitCode: 0, text: "done")])
+        #expect(observer.takeRest() == [.state(Seq(9), [1])])
+        #expect(observer.takeRest() == [.ended(exitCode: 0, text: "done")])
         #expect(bench.machine.deadline(with: observer) == bench.now)
         observer.share(with: &bench.machine, at: bench.now)
         #expect(bench.machine.deadline(with: observer) > bench.now)
@@ -116,7 +116,7 @@ import Testing
         #expect(bench.wait(3001).contains(.send(.hello(name: "lamps", schema: 2))))
         observer.share(with: &bench.machine, at: bench.now)
         observer.advance(to: bench.now + .seconds(1))
-        #expect(observer.takeActions().last == .ended(exitCode: 0, text: ""))
+        #expect(observer.takeRest().last == .ended(exitCode: 0, text: ""))
         observer.share(with: &bench.machine, at: bench.now)
         #expect(bench.wait(3001).last == .loopEnded(exitCode: 0, text: ""))
     }
@@ -130,9 +130,9 @@ import Testing
         bench.epoch = Epoch(number: 2, nonce: 6)
         observer.receivePublished(bench.frame(.update(Seq(7), state: [1])), at: bench.now)
         observer.share(with: &bench.machine, at: bench.now)
-        #expect(observer.takeActions() == [.state(Seq(7), [1])])
+        #expect(observer.takeRest() == [.state(Seq(7), [1])])
         #expect(bench.wait(3001).contains(.send(.hello(name: "lamps", schema: 2))))
-        #expect(observer.takeActions() == [])
+        #expect(observer.takeRest() == [])
     }
 
     @Test func `gives up when the reducer is gone`() {

@@ -122,7 +122,7 @@ import Testing
     @Test func `and stays away when it is refused`() {
         var bench = PeerBench()
         let refused = Refused(.loop, reducer: "links", peer: "lamps")
-        #expect(bench.reply(.refused(refused)) == [.refused(refused)])
+        #expect(bench.reply(.refused(refused, to: .join)) == [.refused(refused)])
         #expect(bench.wait(10_000) == [])
         #expect(bench.machine.isOver)
     }

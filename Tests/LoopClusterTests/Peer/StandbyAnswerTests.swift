@@ -19,7 +19,7 @@ import Testing
     @Test func `refuses a peer of another loop, and leaves the status to its shell`() {
         #expect(
             answer(.hello(name: "other", schema: 1), leader: "tcp://a:1")
-                == .refused(Refused(.loop, reducer: "ledger", peer: "other")))
+                == .refused(Refused(.loop, reducer: "ledger", peer: "other"), to: .hello))
         #expect(answer(.statusRequest, leader: "tcp://a:1") == nil)
     }
 }

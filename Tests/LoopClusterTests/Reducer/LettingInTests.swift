@@ -49,18 +49,18 @@ import Testing
     @Test func `of another loop, schema or definition is refused, naming both sides`() throws {
         var bench = try ReducerBench()
         let loop = bench.say(.hello(name: "links", schema: 1), from: alice)
-        #expect(loop.messages(to: alice) == [.refused(Refused(.loop, reducer: "lamps", peer: "links"))])
+        #expect(loop.messages(to: alice) == [.refused(Refused(.loop, reducer: "lamps", peer: "links"), to: .hello)])
         var joinRequest = ReducerBench.joinRequest(alice)
         joinRequest.schema = 3
         let schema = bench.say(.join(joinRequest), from: alice)
-        #expect(schema.messages(to: alice) == [.refused(Refused(.schema, reducer: "2", peer: "3"))])
+        #expect(schema.messages(to: alice) == [.refused(Refused(.schema, reducer: "2", peer: "3"), to: .join)])
         joinRequest.schema = 2
         joinRequest.fingerprint = 0xbad
         let definition = bench.say(.join(joinRequest), from: alice)
         let own = hexadecimal(DefinitionFingerprint(of: Lamps()).value)
         #expect(
             definition.messages(to: alice) == [
-                .refused(Refused(.definition, reducer: own, peer: "0000000000000bad"))
+                .refused(Refused(.definition, reducer: own, peer: "0000000000000bad"), to: .join)
             ])
         #expect(bench.machine.counters[.joinRefused] == 3)
     }

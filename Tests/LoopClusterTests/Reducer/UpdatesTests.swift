@@ -58,7 +58,12 @@ import Testing
         let state = try bench.journaled.fold.encodedState()
         let part = StatePart(transfer: 1, seq: .initial, part: 0, end: .state, bytes: state)
         #expect(ask("") == [.reply(route, bench.frame(.statePart(part)))])
-        #expect(ask("attic") == [.reply(route, bench.frame(.refused(Refused(.section, reducer: "", peer: "attic"))))])
+        #expect(
+            ask("attic") == [
+                .reply(
+                    route, bench.frame(.refused(Refused(.section, reducer: "", peer: "attic"), to: .state(transfer: 0)))
+                )
+            ])
     }
 
     @Test func `have a large state encoded elsewhere, and answer when it is there`() throws {
@@ -78,6 +83,108 @@ import Testing
         }
         updates.continueTransfer(result.number, chunks, &bench.turn, bench.context)
         #expect(bench.turn.messages.map(\.route) == [route])
+    }
+}
+
+@Suite struct `Transfers of the state` {
+    private func route(_ index: Int) -> Route { .router([UInt8(index)]) }
+
+    /// Parts of a byte each: the state has several.
+    private func bench() throws -> PartBench {
+        var configuration = ReducerConfiguration()
+        configuration.statePartBytes = 4
+        return try PartBench(configuration: configuration)
+    }
+
+    private func ask(
+        _ bench: inout PartBench, _ updates: inout Updates, _ transfer: UInt64, part: UInt64, _ observer: Int
+    ) -> ToPeer? {
+        let request = StateRequest(
+            transfer: transfer, part: part, form: .whole, name: "", interval: nil, route: route(observer))
+        updates.answer(request, bench.journaled, &bench.turn, bench.context)
+        defer { bench.turn.beginNextTurn() }
+        guard case .reply(_, let frame)? = bench.turn.messages.first else { return nil }
+        return frame.message
+    }
+
+    /// Fetches the whole state.
+    /// - Returns: the number of its transfer; nil if the reducer was busy.
+    private func fetch(_ bench: inout PartBench, _ updates: inout Updates, _ observer: Int) -> UInt64? {
+        guard case .statePart(var part)? = ask(&bench, &updates, 0, part: 0, observer) else { return nil }
+        while part.end != .state {
+            guard case .statePart(let next)? = ask(&bench, &updates, part.transfer, part: part.part + 1, observer)
+            else { return nil }
+            part = next
+        }
+        return part.transfer
+    }
+
+    @Test func `that are over do not count, and so nobody waits who fetches one state after the other`() throws {
+        var bench = try bench()
+        var updates = Updates()
+        for count in 1...20 {
+            try bench.apply(.note)
+            bench.pass(1000)
+            #expect(fetch(&bench, &updates, 1) == UInt64(count))
+            #expect(updates.transfers.count <= 4)
+        }
+        // What an observer had asked for ahead is answered for its transfer, and says so.
+        guard case .busy(let question, _, let reason)? = ask(&bench, &updates, 1, part: 30, 1) else {
+            Issue.record("a transfer that is over was taken for a new one")
+            return
+        }
+        #expect(question == .state(transfer: 1) && reason == "transfer 1 is over: begin a new one")
+    }
+
+    @Test func `that are under way at once are as many as may be, and a fifth is told when to ask again`() throws {
+        var bench = try bench()
+        var updates = Updates()
+        for observer in 1...4 {
+            try bench.apply(.note)
+            #expect(ask(&bench, &updates, 0, part: 0, observer) != nil)
+            // What they ask again they have not got.
+            bench.pass(1000)
+            for other in 1...observer { _ = ask(&bench, &updates, UInt64(other), part: 0, other) }
+        }
+        try bench.apply(.note)
+        let reason = "4 transfers of it are under way at once, as many as may"
+        #expect(
+            ask(&bench, &updates, 0, part: 0, 5)
+                == .busy(to: .state(transfer: 0), retryAfter: .seconds(1), reason: reason))
+        // Of the first two nothing is heard any more.
+        bench.pass(1400)
+        for transfer in 3...4 { _ = ask(&bench, &updates, UInt64(transfer), part: 0, transfer) }
+        #expect(
+            ask(&bench, &updates, 0, part: 0, 5)
+                == .busy(to: .state(transfer: 0), retryAfter: .milliseconds(600), reason: reason))
+        bench.pass(600)
+        #expect(fetch(&bench, &updates, 5) == 5)
+    }
+
+    @Test func `whose last part was lost are begun again`() throws {
+        var bench = try bench()
+        var updates = Updates()
+        for _ in 1...5 {
+            try bench.apply(.note)
+            bench.pass(1000)
+            _ = fetch(&bench, &updates, 1)
+        }
+        var observer = ObserverMachine(.wholeStates, at: .zero)
+        let epoch = bench.journaled.epoch
+        func hear(_ message: ToPeer, at time: MonotonicTime) {
+            observer.receiveReply(
+                PeerFrame(history: bench.journaled.history, epoch: epoch, session: .none, message: message), at: time)
+        }
+        hear(.statePart(StatePart(transfer: 1, seq: Seq(1), part: 0, end: .nothing, bytes: [1])), at: .zero)
+        _ = observer.takeRest()
+        // Of another transfer it wants to hear nothing.
+        hear(.busy(to: .state(transfer: 7), retryAfter: .seconds(9), reason: "over"), at: .zero)
+        observer.advance(to: .zero + .milliseconds(300))
+        #expect(observer.takeRest().first == .send(.stateRequest(transfer: 1, part: 1)))
+        let over = try #require(ask(&bench, &updates, 1, part: 1, 1))
+        hear(over, at: .zero + .milliseconds(300))
+        observer.advance(to: .zero + .milliseconds(400))
+        #expect(observer.takeRest() == [.send(.stateRequest(transfer: 0, part: 0))])
     }
 }
 

@@ -131,7 +131,7 @@ private func request(_ interval: UInt32) -> ToReducer {
         watcher.hear(.unchanged(Seq(1)...Seq(5)), .serverHeartbeat(Seq(5)))
         watcher.wait(1000)
         #expect(watcher.asked == [])
-        #expect(watcher.machine.standing(isHeard: true) == ObserverStanding(seq: Seq(5), isCurrent: true))
+        #expect(watcher.machine.standing(isHeard: true) == ObserverStanding(state: watcher.id(5), isCurrent: true))
         // Its last change was lost.
         watcher.hear(.unchanged(Seq(6)...Seq(7)))
         #expect(watcher.takeAsked() == [request(0)])
@@ -262,8 +262,9 @@ private func request(_ interval: UInt32) -> ToReducer {
         let refused = Refused(.definition, reducer: "1", peer: "2")
         watcher.machine.receiveReply(
             PeerFrame(
-                history: LibraryBench.history, epoch: watcher.epoch, session: .none, message: .refused(refused)),
+                history: LibraryBench.history, epoch: watcher.epoch, session: .none,
+                message: .refused(refused, to: .transitions)),
             at: .zero + .seconds(1))
-        #expect(watcher.machine.takeActions() == [.refused(refused)])
+        #expect(watcher.machine.takeActions().last == .refused(refused))
     }
 }

@@ -243,7 +243,10 @@ import Testing
                     StatePart(transfer: 1, seq: Seq(1), part: 0, end: .state, bytes: bytes))
             ])
         let refused = bench.ask(.stateRequest(transfer: 0, part: 0, section: "cellar"))
-        #expect(refused == [.refused(Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar"))])
+        #expect(
+            refused == [
+                .refused(Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar"), to: .state(transfer: 0))
+            ])
         #expect(
             Refused(.section, reducer: "\"books\", \"visits\"", peer: "cellar").description
                 == "this loop has no section \"cellar\" of its state; it has \"books\", \"visits\"")
@@ -290,7 +293,7 @@ import Testing
         #expect(
             answer == [
                 .refused(
-                    Refused(.definition, reducer: hexadecimal(fingerprint), peer: hexadecimal(1)))
+                    Refused(.definition, reducer: hexadecimal(fingerprint), peer: hexadecimal(1)), to: .transitions)
             ])
     }
 

@@ -25,6 +25,8 @@ struct Watcher {
 
     private var now: MonotonicTime { .zero + .milliseconds(time) }
 
+    func id(_ seq: UInt64) -> StateID { StateID(history: LibraryBench.history, epoch: epoch, seq: Seq(seq)) }
+
     private func frame(_ message: ToPeer) -> PeerFrame {
         PeerFrame(history: LibraryBench.history, epoch: epoch, session: .none, message: message)
     }
@@ -77,11 +79,11 @@ struct Watcher {
             follower.take(action) { steps.append($0) }
             for step in steps {
                 switch step {
-                case .shows(let seq, let state): shown.append((seq.value, state))
+                case .shows(let id, let state): shown.append((id.seq.value, state))
                 case .misses(let seqs): missed.append(seqs)
                 case .diverged(let divergence):
                     divergences.append(divergence)
-                    machine.resync(shown: follower.current?.seq)
+                    machine.resync(shown: follower.shown)
                 }
             }
         }
@@ -93,6 +95,13 @@ struct Watcher {
     }
 
     var seqs: [UInt64] { shown.map(\.seq) }
+}
+
+extension ObserverMachine {
+    /// The actions but for those that say which epoch they are of.
+    mutating func takeRest() -> [ObserverAction] {
+        takeActions().filter { if case .begins = $0 { false } else { true } }
+    }
 }
 
 /// A library's past: its states by their seq, and what is said of them.

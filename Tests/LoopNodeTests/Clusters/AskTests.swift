@@ -8,11 +8,11 @@ import Testing
     @Test func `and is answered by the state right after its event, whatever else is sent meanwhile`() async throws {
         let cluster = try TestCluster("ask-many", Jobs(ends: false))
         let remote = try cluster.remote()
-        try await withThrowingTaskGroup(of: (answer: JobCount, seq: Seq).self) { group in
+        try await withThrowingTaskGroup(of: (answer: JobCount, id: StateID).self) { group in
             for _ in 0..<200 { group.addTask { try await remote.ask(.add(1), for: JobCount.self) } }
             // Each event adds one job, and none is done: the answer of the event at a seq has as many jobs.
-            for try await (count, seq) in group {
-                #expect(count == JobCount(total: Int(seq.value), waiting: Int(seq.value)))
+            for try await (count, id) in group {
+                #expect(count == JobCount(total: Int(id.seq.value), waiting: Int(id.seq.value)))
             }
         }
         await remote.close()
@@ -28,7 +28,7 @@ import Testing
         let error = await #expect(throws: AskError.self) { try await remote.ask(.add(1), for: [String].self) }
         #expect(error?.seq == Seq(2))
         #expect(error?.description.contains("not of the type that was asked for") == true)
-        #expect(try await remote.sendAndConfirm(.note("after")) == Seq(3))
+        #expect(try await remote.sendAndConfirm(.note("after")).seq == Seq(3))
         await remote.close()
         try await cluster.stop()
     }
@@ -61,9 +61,9 @@ import Testing
         let connection = try RemoteConnection(
             loop: "", reducer: cluster.address, name: "bytes", observing: .nothing, context: cluster.context,
             log: .silent)
-        let (answer, seq) = try await connection.ask(try CBOR.encode(Jobs.Event.note("hello")))
+        let (answer, state) = try await connection.ask(try CBOR.encode(Jobs.Event.note("hello")))
         #expect(try CBOR.decode([String].self, from: answer) == ["hello"])
-        #expect(seq == Seq(1))
+        #expect(state.seq == Seq(1))
         await connection.close()
         try await cluster.stop()
     }
@@ -74,12 +74,12 @@ import Testing
         let cluster = try TestCluster("read-own", Jobs(ends: false))
         let remote = try cluster.remote()
         for count in 1...20 {
-            let seq = try await remote.sendAndConfirm(.add(1))
-            let (at, state) = try await remote.state(atLeast: seq)
-            #expect(at >= seq && state.total >= count)
+            let id = try await remote.sendAndConfirm(.add(1))
+            let (at, state) = try await remote.state(atLeast: id)
+            #expect(at >= id.seq && state.total >= count)
         }
-        let (_, seq) = try await remote.ask(.note("asked"), for: [String].self)
-        #expect(try await remote.state(atLeast: seq).state.notes == ["asked"])
+        let (_, id) = try await remote.ask(.note("asked"), for: [String].self)
+        #expect(try await remote.state(atLeast: id).state.notes == ["asked"])
         await remote.close()
         try await cluster.stop()
     }
@@ -99,10 +99,10 @@ import Testing
     @Test func `what it knows, with its age`() async throws {
         let cluster = try TestCluster("read-known", Jobs(ends: false))
         let remote = try cluster.remote()
-        let seq = try await remote.sendAndConfirm(.add(3))
-        _ = try await remote.state(atLeast: seq)
+        let id = try await remote.sendAndConfirm(.add(3))
+        _ = try await remote.state(atLeast: id)
         let known = try #require(remote.knownState)
-        #expect(known.seq == seq && known.state.total == 3)
+        #expect(known.id == id && known.state.total == 3)
         #expect(known.age >= .zero)
         await remote.close()
         try await cluster.stop()
@@ -111,9 +111,11 @@ import Testing
     @Test func `no state of a loop that has ended before`() async throws {
         let cluster = try TestCluster("read-ended", Jobs(placement: .local))
         let remote = try cluster.remote()
-        let seq = try await remote.sendAndConfirm(.add(1))
+        var id = try await remote.sendAndConfirm(.add(1))
         _ = try await cluster.outcome
-        await #expect(throws: NodeError.self) { try await remote.state(atLeast: Seq(seq.value + 100)) }
+        id.seq = Seq(id.seq.value + 100)
+        let later = id
+        await #expect(throws: NodeError.self) { try await remote.state(atLeast: later) }
         await remote.close()
     }
 }

@@ -12,7 +12,7 @@ import ZMQ
         for number in 0..<50 { try await remote.send(.note("\(number)")) }
         let reducer = try ReducerNode(Jobs(), configuration: .test("inproc://late", context))
         async let outcome = reducer.run()
-        let seq = try await remote.sendAndConfirm(.note("last"))
+        let seq = try await remote.sendAndConfirm(.note("last")).seq
         #expect(seq == Seq(51))
         for await (_, state) in remote.states where state.notes.count == 51 {
             #expect(state.notes == (0..<50).map(String.init) + ["last"])
@@ -136,7 +136,7 @@ import ZMQ
         try await remote.sendAndConfirm(.note("small"))
         let large = String(repeating: "x", count: 600 << 10)
         await #expect(throws: SendRefusal.self) { try await remote.sendAndConfirm(.note(large)) }
-        #expect(try await remote.sendAndConfirm(.note("after")) == Seq(2))
+        #expect(try await remote.sendAndConfirm(.note("after")).seq == Seq(2))
         await remote.close()
         try await cluster.stop()
     }
@@ -151,7 +151,7 @@ import ZMQ
         }
         #expect(error?.reason == .undecodable)
         #expect(error?.detail.contains(#"no such case of Event: "no""#) == true, "\(String(describing: error))")
-        let seq = try await connection.send(try CBOR.encode(Jobs.Event.note("yes")), confirmed: true)
+        let seq = try await connection.send(try CBOR.encode(Jobs.Event.note("yes")), confirmed: true).seq
         #expect(seq == Seq(1))
         #expect(try await cluster.status().counters["refusedUndecodable"] == 1)
         await connection.close()

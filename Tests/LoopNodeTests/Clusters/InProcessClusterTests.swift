@@ -15,7 +15,7 @@ import ZMQ
         async let first = workers[0].run()
         async let second = workers[1].run()
         let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
-        let seq = try await remote.sendAndConfirm(.add(100))
+        let seq = try await remote.sendAndConfirm(.add(100)).seq
         #expect(seq == Seq(1))
         #expect(try await outcome == Outcome(text: "sum 328350"))
         #expect(try await first == .loopEnded(exitCode: 0, text: "sum 328350"))
@@ -31,7 +31,7 @@ import ZMQ
         let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
         // More than its outbox holds, and more than once.
         for _ in 0..<20_000 { try await remote.send(.forget(0)) }
-        #expect(try await remote.sendAndConfirm(.add(1)) == Seq(20_001))
+        #expect(try await remote.sendAndConfirm(.add(1)).seq == Seq(20_001))
         #expect(try await outcome == Outcome(text: "sum 0"))
         await remote.close()
     }

@@ -193,7 +193,7 @@ private struct TestFile {
         let reducer = try ReducerNode(Jobs(), configuration: configuration)
         let run = Task { try await reducer.run() }
         let second = try remote(address)
-        #expect(try await second.send(note("c"), confirmed: true) == Seq(3))
+        #expect(try await second.send(note("c"), confirmed: true).seq == Seq(3))
         let left = try await second.recoveredEvents()
         #expect(left.map(\.number) == [1, 2])
         #expect(left.map(\.event) == [try note("a"), try note("b")])
@@ -202,7 +202,7 @@ private struct TestFile {
         // A file whose stream has ended begins another.
         let third = try remote(address)
         #expect(try await third.recoveredEvents() == [])
-        #expect(try await third.send(note("d"), confirmed: true) == Seq(4))
+        #expect(try await third.send(note("d"), confirmed: true).seq == Seq(4))
         await third.close()
         reducer.stop()
         _ = try await run.value

@@ -11,7 +11,7 @@ import ZMQ
         var threads: Set<UInt> = []
         try await withTaskExecutorPreference(remote.executor) {
             for number in 1...100 {
-                let seq = try await remote.sendAndConfirm(.note("\(number)"))
+                let seq = try await remote.sendAndConfirm(.note("\(number)")).seq
                 #expect(seq == Seq(UInt64(number)))
                 threads.insert(CurrentThread.identity)
             }

@@ -71,7 +71,7 @@ import ZMQ
         var states = follower.states.makeAsyncIterator()
         _ = await states.next()
         for number in 2...50 { try await sender.send(.shelve(number, "book \(number)")) }
-        let last = try await sender.sendAndConfirm(.visit)
+        let last = try await sender.sendAndConfirm(.visit).seq
         var seqs: [Seq] = []
         var newest: Shelf.State?
         while let (seq, state) = await states.next() {
@@ -93,7 +93,7 @@ import ZMQ
         let every = follower.everyState
         try await sender.sendAndConfirm(.visit)
         for number in 1...200 { try await sender.send(.shelve(number, "book")) }
-        let last = try await sender.sendAndConfirm(.visit)
+        let last = try await sender.sendAndConfirm(.visit).seq
         var next: Seq?
         for await news in every {
             switch news {
@@ -117,7 +117,7 @@ import ZMQ
         let (sender, follower) = (try site.remote(), try site.remote(.full(atMost: 50)))
         let every = follower.everyState
         for number in 1...100 { try await sender.sendAndConfirm(.shelve(number, "book")) }
-        let last = try await sender.sendAndConfirm(.visit)
+        let last = try await sender.sendAndConfirm(.visit).seq
         var next: Seq?
         for await news in every {
             switch news {

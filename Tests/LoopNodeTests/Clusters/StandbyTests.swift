@@ -297,7 +297,7 @@ private final class Pair: Sendable {
         let sender = try pair.remote(pair.addresses[1])
         try await sender.sendAndConfirm(.note("before"))
         await first.kill()
-        #expect(try await sender.sendAndConfirm(.note("after")) == Seq(2))
+        #expect(try await sender.sendAndConfirm(.note("after")).seq == Seq(2))
         await sender.close()
         second.node.stop()
         _ = try await second.run.value

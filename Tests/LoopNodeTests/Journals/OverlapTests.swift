@@ -44,7 +44,7 @@ private struct Overlapping {
                     var sent: [String] = []
                     while !isEnough() || sent.count < 10 {
                         let note = "\(sender) \(sent.count)"
-                        let seq = try await remote.sendAndConfirm(.note(note))
+                        let seq = try await remote.sendAndConfirm(.note(note)).seq
                         if late.seq < seq { early.withLock { $0.append(seq) } }
                         sent.append(note)
                     }
@@ -59,7 +59,7 @@ private struct Overlapping {
     /// What the journal holds after everything, each note as often as it was applied.
     func notes() async throws -> [String] {
         let remote = try remote()
-        let seq = try await remote.sendAndConfirm(.forget(0))
+        let seq = try await remote.sendAndConfirm(.forget(0)).seq
         for await (newest, state) in remote.states where newest >= seq {
             await remote.close()
             return state.notes

@@ -55,7 +55,7 @@ private struct Restartable {
         _ = try await life.value
         let second = try nodes.reducer(Jobs(ends: false))
         let again = Task { try await second.run() }
-        #expect(try await remote.sendAndConfirm(.note("20")) == Seq(21))
+        #expect(try await remote.sendAndConfirm(.note("20")).seq == Seq(21))
         for await (seq, state) in remote.states where seq == Seq(21) {
             #expect(state.notes == (0...20).map(String.init))
             break
@@ -224,7 +224,7 @@ private struct Restartable {
             configuration.log = .lines { line in lines.withLock { $0.append(line) } }
         }
         let again = Task { try await second.run() }
-        #expect(try await remote.sendAndConfirm(.note("3")) == Seq(4))
+        #expect(try await remote.sendAndConfirm(.note("3")).seq == Seq(4))
         #expect(
             lines.withLock { $0 }.contains { $0.contains("recovered seq 3 from a snapshot at seq 3 and 0 records") })
         await remote.close()
@@ -259,13 +259,13 @@ private struct Restartable {
         let reducer = try nodes.reducer(Jobs(ends: false))
         let life = Task { try await reducer.run() }
         let remote = try nodes.remote()
-        #expect(try await remote.sendAndConfirm(.note("before")) == Seq(1))
+        #expect(try await remote.sendAndConfirm(.note("before")).seq == Seq(1))
         nodes.disk.fail(kind, kind)
         let during = Task { try await remote.sendAndConfirm(.note("during")) }
         let report = try await nodes.status { !$0.isReady }
         #expect(report.notReadyBecause?.contains("the test says so") == true)
         // Acknowledged only once it is in the reopened journal.
-        #expect(try await during.value == Seq(2))
+        #expect(try await during.value.seq == Seq(2))
         _ = try await nodes.status { $0.isReady && $0.seq == 2 }
         await remote.close()
         reducer.stop()
@@ -282,9 +282,53 @@ private struct Restartable {
         let reducer = try nodes.reducer(Jobs(ends: false))
         let life = Task { try await reducer.run() }
         let remote = try nodes.remote()
-        #expect(try await remote.sendAndConfirm(.note("before")) == Seq(1))
+        #expect(try await remote.sendAndConfirm(.note("before")).seq == Seq(1))
         nodes.disk.fail(.corrupt)
         try await remote.send(.note("during"))
         await #expect(throws: NodeError.self) { try await life.value }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `G9 a read through the reducer` {
+    @Test func `is of the reducer's history, however far this follower had come in another`() async throws {
+        let nodes = try Restartable()
+        let first = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await first.run() }
+        let remote = try nodes.remote()
+        var id = StateID.none
+        for number in 1...20 { id = try await remote.sendAndConfirm(.note("\(number)")) }
+        #expect(try await remote.state(atLeast: id).seq == Seq(20))
+        first.stop()
+        _ = try await life.value
+        // The journal is another one now, as after a cut.
+        let second = try nodes.reducer(Jobs(ends: false)) { $0.journal = .memory }
+        let again = Task { try await second.run() }
+        let (seq, state) = try await remote.currentState(within: .seconds(60))
+        #expect(seq == .initial && state.notes == [])
+        let lost = id
+        let error = await #expect(throws: NodeError.self) { try await remote.state(atLeast: lost) }
+        #expect(error?.description.contains("seq 20") == true && error?.description.contains("is lost") == true)
+        let next = try await remote.sendAndConfirm(.note("here"))
+        #expect(next.seq == Seq(1) && next.history != id.history)
+        #expect(try await remote.state(atLeast: next).state.notes == ["here"])
+        await remote.close()
+        second.stop()
+        _ = try await again.value
+    }
+
+    @Test func `of a large state waits for no transfer that is over`() async throws {
+        let nodes = try Restartable()
+        let reducer = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await reducer.run() }
+        let remote = try nodes.remote()
+        for _ in 1...8 { try await remote.send(.note(String(repeating: "x", count: 400_000))) }
+        for number in 1...7 {
+            let id = try await remote.sendAndConfirm(.note("\(number)"))
+            #expect(try await remote.state(atLeast: id).state.notes.contains("\(number)"))
+        }
+        #expect(try await nodes.status { _ in true }.counters["stateTransferBusy"] ?? 0 == 0)
+        await remote.close()
+        reducer.stop()
+        _ = try await life.value
     }
 }

@@ -67,7 +67,7 @@ final class Stage: Sendable {
         case .process(let loop):
             loop.send(event)
             return loop.seq
-        case .cluster(let remote, _, _, _, _): return try await remote.sendAndConfirm(event)
+        case .cluster(let remote, _, _, _, _): return try await remote.sendAndConfirm(event).seq
         }
     }
 

@@ -34,10 +34,10 @@ import Testing
 
     @Test func `twice goes on without it, and its sender is told`() async throws {
         try await live { remote in
-            #expect(try await remote.sendAndConfirm(.step) == Seq(1))
+            #expect(try await remote.sendAndConfirm(.step).seq == Seq(1))
             let refusal = await #expect(throws: SendRefusal.self) { try await remote.sendAndConfirm(.trap) }
             #expect(refusal?.reason == .quarantined)
-            #expect(try await remote.sendAndConfirm(.step) == Seq(2))
+            #expect(try await remote.sendAndConfirm(.step).seq == Seq(2))
             try await remote.send(.finish)
         }
     }

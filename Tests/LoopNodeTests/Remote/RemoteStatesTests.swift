@@ -2,6 +2,7 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopLock
+import LoopWire
 import Testing
 
 @testable import LoopNode
@@ -14,7 +15,7 @@ import Testing
     @Test func `the newest state is the last that is told, also where it comes while the one before is told`() throws {
         try take(1)
         let id = states.look { [self] news in
-            if case .state(Seq(1), _) = news { onOtherThread { try take(2) } }
+            if case .state(_, 1) = news { onOtherThread { try take(2) } }
             hear(news)
         }
         #expect(heard.withLock { $0 } == ["1", "2"])
@@ -37,6 +38,35 @@ import Testing
         _ = states.take(.again(Seq(2), try CBOR.encode(2)))
         _ = states.look(hear)
         #expect(heard.withLock { $0 } == ["2"])
+    }
+
+    @Test func `a state of an earlier epoch or of another history is not the one that is wanted`() throws {
+        func id(_ history: UInt64, epoch: UInt64, _ seq: UInt64) -> StateID {
+            StateID(history: History(history), epoch: Epoch(number: epoch, nonce: 7), seq: Seq(seq))
+        }
+        func answer(_ wanted: StateID) -> String {
+            switch states.answer(about: wanted) {
+            case .reached(let id, let value): "\(value) at \(id.seq)"
+            case .pending: "pending"
+            case .lost: "lost"
+            }
+        }
+        _ = states.take(.begins(History(1), Epoch(number: 1, nonce: 7)))
+        try take(20)
+        #expect(answer(id(1, epoch: 1, 4)) == "20 at 20")
+        #expect(answer(id(1, epoch: 2, 4)) == "pending")
+        #expect(answer(id(2, epoch: 1, 4)) == "pending")
+        // The same state, in the next epoch.
+        _ = states.take(.begins(History(1), Epoch(number: 2, nonce: 7)))
+        #expect(answer(id(1, epoch: 2, 4)) == "pending")
+        _ = states.take(.again(Seq(20), try CBOR.encode(20)))
+        #expect(answer(id(1, epoch: 2, 4)) == "20 at 20")
+        #expect(answer(id(1, epoch: 1, 21)) == "lost")
+        _ = states.take(.begins(History(2), Epoch(number: 1, nonce: 7)))
+        #expect(answer(id(2, epoch: 1, 4)) == "pending")
+        #expect(answer(id(1, epoch: 1, 20)) == "lost")
+        try take(4)
+        #expect(answer(id(2, epoch: 1, 4)) == "4 at 4")
     }
 
     private func take(_ number: Int) throws {

@@ -61,11 +61,19 @@ import Testing
     }
 
     @Test func `every example is the vector of its name`() throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Vectors/messages.txt")
-        let vectors = try String(contentsOf: file, encoding: .utf8)
-            .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
         let written = MessageExamples.all.map { "\($0.name); \(hexadecimal($0.bytes))" }
-        #expect(vectors == written)
+        #expect(try vectors("messages.txt") == written)
+    }
+
+    @Test func `every document is the vector of its name`() throws {
+        let written = try DocumentExamples.all.map { "\($0.name); \(hexadecimal($0.bytes))" }
+        #expect(try vectors("documents.txt") == written)
+    }
+
+    private func vectors(_ name: String) throws -> [String] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Vectors/\(name)")
+        return try String(contentsOf: file, encoding: .utf8)
+            .split(separator: "\n").map(String.init).filter { !$0.hasPrefix("#") }
     }
 }
 

@@ -67,8 +67,8 @@ final class Visitors: Sendable {
             }
             book.sent(number.deposit)
             do throws(SendRefusal) {
-                let seq = try await loop.sendAndConfirm(.deposit(number: number.deposit, work: Ledger.Work()))
-                book.settled(number.deposit, .applied(seq))
+                let id = try await loop.sendAndConfirm(.deposit(number: number.deposit, work: Ledger.Work()))
+                book.settled(number.deposit, .applied(id.seq))
             } catch {
                 book.settled(number.deposit, error.reason == .ended ? .unknown : .refused(error.reason))
             }

@@ -34,9 +34,9 @@ import NewLoop
     private static func send(_ event: NewLoop.Event, about number: String) async throws {
         // The reducer is that of LOOP_REDUCER, or the one on this machine. With keys: LOOP_KEY and LOOP_REDUCER_KEY.
         try await withRemoteLoop(NewLoop.self) { loop in
-            let seq = try await loop.sendAndConfirm(event)
-            print("accepted as event \(seq)")
-            for await (known, state) in loop.states where known >= seq {
+            let id = try await loop.sendAndConfirm(event)
+            print("accepted as event \(id.seq)")
+            for await (_, state) in loop.states(from: id) {
                 if let ending = state.closed[number] { return print("\(number): \(ending)") }
                 if !state.knows(number) { return print("\(number): there is no such order") }
             }

@@ -18,6 +18,8 @@ struct StateTransfer: Sendable {
     private(set) var byteCount = 0
     private var chunks: [[UInt8]] = []
     private var parts: [Part] = []
+    /// Who fetches it and was not sent its last part, and when that observer has asked last.
+    private var followers: [Route: MonotonicTime] = [:]
     /// Who is to get parts that are not encoded yet, by part.
     private var waiting: [UInt64: [Route]] = [:]
 
@@ -54,8 +56,32 @@ struct StateTransfer: Sendable {
         self.isComplete = isComplete
     }
 
+    // MARK: Who fetches it
+
+    /// Until when it is under way if nothing of it is asked for; nil if no observer fetches it. An observer that is there asks again for
+    /// what has not come before this time is over.
+    var underWayUntil: MonotonicTime? { followers.values.max().map { $0 + Self.silenceLimit } }
+
+    private static var silenceLimit: Duration { .seconds(2) }
+
+    /// An observer has begun another one.
+    mutating func leave(_ route: Route) { followers[route] = nil }
+
+    /// An observer has asked for a part.
+    /// - Returns: the part; nil if it is not encoded yet, or if there is none.
+    mutating func take(_ number: UInt64, for route: Route, at now: MonotonicTime) -> StatePart? {
+        usedAt = now
+        let part = part(number)
+        if part?.end == .state {
+            followers[route] = nil
+        } else if part != nil || !isComplete {
+            followers[route] = now
+        }
+        return part
+    }
+
     /// Nil: it is not encoded yet, or there is none.
-    func part(_ number: UInt64) -> StatePart? {
+    private func part(_ number: UInt64) -> StatePart? {
         guard number < parts.count else { return nil }
         let part = parts[Int(number)]
         let chunk = chunks[part.chunk]

@@ -26,7 +26,7 @@ struct JoiningObserver: Sendable {
 
 /// States that observers fetch in parts. (Protocol, section 8.)
 ///
-/// One encoded state serves all that ask within a second; few are kept at once.
+/// One encoded state serves all that ask within a second; few are under way at once.
 extension Updates {
     /// How many wait at once for a state to be published, or for one to be encoded; others are told to come again.
     private static var waitingMax: Int { 1024 }
@@ -37,19 +37,30 @@ extension Updates {
         guard let section = journaled.loop.section(named: request.name) else {
             let names = journaled.loop.sections.map { "\"\($0.name)\"" }.joined(separator: ", ")
             return turn.reply(
-                .refused(Refused(.section, reducer: names, peer: String(request.name.prefix(256)))), to: request.route)
+                .refused(
+                    Refused(.section, reducer: names, peer: String(request.name.prefix(256))),
+                    to: .state(transfer: request.transfer)), to: request.route)
         }
         let stream = request.interval.map { UpdateStream(.delta, of: SectionID(name: request.name), interval: $0) }
-        if let position = transfers.firstIndex(where: { $0.id == request.transfer && $0.section == section.index }) {
+        if request.transfer != 0 {
+            let asked = transfers.firstIndex { $0.id == request.transfer && $0.section == section.index }
+            guard let position = asked else {
+                let reason = "transfer \(request.transfer) is over: begin a new one"
+                let over = ToPeer.busy(to: .state(transfer: request.transfer), retryAfter: .zero, reason: reason)
+                return turn.reply(over, to: request.route)
+            }
             return answer(request.part, ofTransferAt: position, request.route, &turn, context)
         }
         let observer = JoiningObserver(
             section: section.index, form: request.form, stream: stream, route: request.route)
+        for position in transfers.indices where transfers[position].section == section.index {
+            transfers[position].leave(request.route)
+        }
         // A state that is published only now: every delta after it is to be one that follows from it.
         guard let behind = streams.firstIndex(where: { isBehind($0, stream, journaled) }),
             recentTransfer(for: observer, journaled, context) == nil
         else { return begin(observer, journaled, &turn, context) }
-        guard joining.count < Self.waitingMax else { return refuse(observer, &turn) }
+        guard joining.count < Self.waitingMax else { return refuse(.crowd(joining.count), observer.route, &turn) }
         streams[behind].nextAt = .zero
         joining.append(observer)
     }
@@ -59,7 +70,7 @@ extension Updates {
         guard !joining.isEmpty else { return }
         for observer in joining {
             if streams.contains(where: { isBehind($0, observer.stream, journaled) }) {
-                refuse(observer, &turn)
+                refuse(.unencodable, observer.route, &turn)
             } else {
                 begin(observer, journaled, &turn, context)
             }
@@ -74,11 +85,7 @@ extension Updates {
         guard let position = transfers.firstIndex(where: { $0.job == job }) else { return }
         guard let encoded else {
             let transfer = transfers.remove(at: position)
-            for route in transfer.routes {
-                refuse(
-                    JoiningObserver(
-                        section: transfer.section, form: transfer.form, stream: transfer.stream, route: route), &turn)
-            }
+            for route in transfer.routes { refuse(.unencodable, route, &turn) }
             return
         }
         let partBytes = context.configuration.statePartBytes
@@ -104,9 +111,25 @@ extension Updates {
         served.stream == stream && served.base != nil && served.published?.upperBound != journaled.seq
     }
 
-    private func refuse(_ observer: JoiningObserver, _ turn: inout TurnOutput) {
+    /// Why a state cannot be fetched now.
+    private enum Obstacle {
+        /// So many observers wait for the state to be published.
+        case crowd(Int)
+        /// The definition's state cannot be encoded.
+        case unencodable
+        /// So many transfers are under way; the first may be over at the time.
+        case full(Int, wait: Duration)
+    }
+
+    private func refuse(_ obstacle: Obstacle, _ route: Route, _ turn: inout TurnOutput) {
         turn.count(.stateTransferBusy)
-        turn.reply(.busy(retryAfter: .seconds(1)), to: observer.route)
+        let (wait, reason): (Duration, String) =
+            switch obstacle {
+            case .crowd(let count): (.seconds(1), "\(count) observers wait for the state at once, as many as may")
+            case .unencodable: (.seconds(1), "the state cannot be encoded")
+            case .full(let count, let wait): (wait, "\(count) transfers of it are under way at once, as many as may")
+            }
+        turn.reply(.busy(to: .state(transfer: 0), retryAfter: wait, reason: reason), to: route)
     }
 
     private func served(_ observer: JoiningObserver) -> ServedStream? {
@@ -130,34 +153,50 @@ extension Updates {
     private mutating func begin(
         _ observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
-        guard
-            let position = recentTransfer(for: observer, journaled, context)
-                ?? beginTransfer(for: observer, journaled, &turn, context)
-        else { return refuse(observer, &turn) }
+        var position = recentTransfer(for: observer, journaled, context)
+        if position == nil {
+            if let obstacle = makeRoom(for: observer, context) { return refuse(obstacle, observer.route, &turn) }
+            position = beginTransfer(for: observer, journaled, &turn, context)
+        }
+        guard let position else { return refuse(.unencodable, observer.route, &turn) }
         answer(0, ofTransferAt: position, observer.route, &turn, context)
     }
 
     private mutating func answer(
         _ part: UInt64, ofTransferAt position: Int, _ route: Route, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
-        transfers[position].usedAt = context.now.monotonic
-        if let part = transfers[position].part(part) {
+        if let part = transfers[position].take(part, for: route, at: context.now.monotonic) {
             turn.reply(.statePart(part), to: route)
         } else {
             transfers[position].wait(for: part, route, atMost: Self.waitingMax)
         }
     }
 
+    /// Forgets the transfer that was used the longest ago, if no more may be kept. What is under way is kept.
+    private mutating func makeRoom(for observer: JoiningObserver, _ context: TurnContext) -> Obstacle? {
+        let (now, isOfDeltas) = (context.now.monotonic, served(observer) != nil)
+        let kept = transfers.indices.filter {
+            transfers[$0].section == observer.section && (transfers[$0].stream != nil) == isOfDeltas
+        }
+        guard kept.count >= context.configuration.transfersMax, !context.breaks(.transfersAreBounded) else {
+            return nil
+        }
+        let idle = kept.filter { transfers[$0].underWayUntil ?? .zero <= now }
+        guard let oldest = idle.min(by: { transfers[$0].usedAt < transfers[$1].usedAt }) else {
+            let first = kept.compactMap { transfers[$0].underWayUntil }.min() ?? now
+            return .full(kept.count, wait: min(max(first - now, .milliseconds(100)), .seconds(1)))
+        }
+        transfers.remove(at: oldest)
+        return nil
+    }
+
+    /// - Returns: its position; nil if the state cannot be encoded.
     private mutating func beginTransfer(
         for observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) -> Int? {
-        let served = served(observer)
-        let kept = transfers.count { $0.section == observer.section && ($0.stream == nil) == (served == nil) }
-        let keptMax = context.breaks(.transfersAreBounded) ? .max : context.configuration.transfersMax
-        guard kept < keptMax else { return nil }
         let (now, partBytes) = (context.now.monotonic, context.configuration.statePartBytes)
         var transfer = StateTransfer(
-            id: transfersCount + 1, section: observer.section, form: observer.form, stream: served?.stream,
+            id: transfersCount + 1, section: observer.section, form: observer.form, stream: served(observer)?.stream,
             seq: journaled.seq, madeAt: now, usedAt: now)
         // What would hold up the loop, as far as is known, is encoded elsewhere.
         if encodings.size(of: observer.section, journaled) > context.configuration.hashedBytesMax {

@@ -1,0 +1,57 @@
+import CBOR
+
+/// Which message of a peer an answer is to: a peer may have asked several things over one connection.
+///
+/// | bytes | field |
+/// |---|---|
+/// | 1 | verb, as in ``ToReducer``; 0 for a batch, for a subscription, and for a frame of another version |
+/// | 8 | the transfer of state?, the request of administration; else 0 |
+public struct Question: Equatable, Sendable {
+    /// The verb of the message; 0 if it came over another socket, or could not be read.
+    public var verb: UInt8
+    /// The number that the peer has named in it; 0 if such a message has none.
+    public var id: UInt64
+
+    /// Creates the name of a message from its parts.
+    public init(verb: UInt8, id: UInt64 = 0) {
+        self.verb = verb
+        self.id = id
+    }
+
+    /// A batch, a subscription, or a frame of another version.
+    public static let none = Question(verb: 0)
+    /// A hello.
+    public static let hello = Question(verb: 1)
+    /// A join request.
+    public static let join = Question(verb: 2)
+    /// A request for a part of the state.
+    public static func state(transfer: UInt64) -> Question { Question(verb: 7, id: transfer) }
+    /// A request for transitions.
+    public static let transitions = Question(verb: 11)
+
+    /// Whether an observer has asked it, and not the peer whose connection it uses.
+    public var isOfAnObserver: Bool { verb == 7 || verb == 11 }
+
+    init(from reader: inout ByteReader) throws(WireError) {
+        verb = try reader.u8()
+        id = try reader.u64()
+    }
+
+    func write(to writer: inout ByteWriter) {
+        writer.u8(verb)
+        writer.u64(id)
+    }
+}
+
+extension ToReducer {
+    /// What an answer to this message names.
+    public var question: Question {
+        switch self {
+        case .stateRequest(let transfer, _, _, _, _): Question(verb: verb, id: transfer)
+        case .administration(let request, _): Question(verb: verb, id: request)
+        case .hello, .join, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .goodbye, .statusRequest,
+            .transitionsRequest, .progress:
+            Question(verb: verb)
+        }
+    }
+}
