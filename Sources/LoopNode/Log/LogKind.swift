@@ -69,6 +69,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case waiting
     /// The reducer keeps the peer waiting.
     case keptWaiting
+    /// The loop goes on in another history: in a new one, or because reducers lead with different journals.
+    case historyChanged
     /// The reducer names an address that cannot be used.
     case badAddress
     /// What an observer received does not fit its state.
@@ -93,7 +95,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
             .reconnected, .outbox:
             .notice
         case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
-            .undecodable, .waiting, .keptWaiting, .badAddress, .diverged:
+            .undecodable, .waiting, .keptWaiting, .historyChanged, .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
             .connectionEnded, .unsettled, .failed:
