@@ -174,7 +174,8 @@ final class HeldConnection: Sendable {
         let operation = "take a receipt"
         let isSent = try turn.withLock { turn throws(JournalError) in
             if let failure = turn.failure { throw Self.afterwards(operation, failure) }
-            return turn.receipts.isEmpty && !turn.sent.isEmpty
+            // The other thread may be in the middle of a statement that waits: who does not wait comes again.
+            return turn.receipts.isEmpty && !turn.sent.isEmpty && (waits || !turn.isUsed)
         }
         if isSent {
             // The other thread may have taken it meanwhile.
@@ -272,22 +273,35 @@ final class HeldConnection: Sendable {
 
     private func renewUntilTheEnd() {
         let every = lease / 4
-        var looksAt = SystemClock.monotonic
+        var (triedAt, looksAt) = (MonotonicTime.zero, SystemClock.monotonic)
         while true {
             // An append that is on its way renews the lease, too.
-            let due = turn.withLock { turn in turn.sentAt + every }
+            let due = turn.withLock { turn in max(turn.sentAt, triedAt) + every }
             let now = SystemClock.monotonic
             let isOver = turn.wait(
                 until: { $0.isClosing || $0.failure != nil }, timeout: due > now ? due - now : .zero)
             if isOver { return }
             let isStale = turn.withLock { SystemClock.monotonic - $0.sentAt >= every }
+            guard isStale || SystemClock.monotonic >= looksAt else { continue }
+            triedAt = SystemClock.monotonic
+            // A renewal behind an append that waits would wait too, and keep the reducer's thread from asking what for.
+            guard takesWhatIsThere() else { continue }
             // The next append, or the next turn without one, says what went wrong.
-            if isStale { try? renew() }
+            try? renew()
             if SystemClock.monotonic >= looksAt {
                 looksAt = SystemClock.monotonic + Self.looksEvery
                 try? lookForLongTransactions()
             }
         }
+    }
+
+    /// Takes the outcomes that are there, and does not wait for others.
+    /// - Returns: whether none is awaited any more.
+    private func takesWhatIsThere() -> Bool {
+        try? useAtOnce("take a receipt") { session throws(JournalError) in
+            while try takeOutcome(&session, waits: false) {}
+        }
+        return turn.withLock { $0.sent.isEmpty }
     }
 
     // MARK: The end

@@ -81,6 +81,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case waiting
     /// The reducer keeps the peer waiting.
     case keptWaiting
+    /// The loop goes on in another history: in a new one, or because reducers lead with different journals.
+    case historyChanged
     /// The reducer names an address that cannot be used.
     case badAddress
     /// What an observer received does not fit its state.
@@ -104,8 +106,13 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
         case .listening, .standby, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged,
             .reconnected, .served, .clockCaughtUp, .outbox:
             .notice
+<<<<<<< HEAD
         case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
             .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting, .badAddress, .diverged:
+=======
+        case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
+            .undecodable, .waiting, .keptWaiting, .historyChanged, .badAddress, .diverged:
+>>>>>>> c
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
             .connectionEnded, .unsettled, .failed:

@@ -18,6 +18,8 @@ struct PeerShell: ~Copyable {
     var driver: PeerDriver
     var observer: ObserverMachine?
     private var standing = ObserverStanding()
+    /// The histories in which this peer has taken part, the newest last.
+    private var histories: [History] = []
     private let observed: @Sendable (ObserverAction) -> Observed
     let log: NodeLog
 
@@ -171,9 +173,24 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
+    /// Tells people that the loop goes on in another history: in a new one, or because two reducers lead with two journals.
+    private mutating func noteHistory() {
+        let new = driver.machine.history
+        guard new != histories.last else { return }
+        defer { histories = histories.filter { $0 != new }.suffix(15) + [new] }
+        guard let old = histories.last else { return }
+        let again =
+            histories.contains(new) ? "; this peer was in it before, so reducers lead with different journals" : ""
+        log.note(
+            .historyChanged,
+            "the reducer at \(place) leads in history \(new); this peer was in history \(old), and what was not settled there is not"
+                + " sent again\(again)", [.address("\(place)"), .history("\(new)")])
+    }
+
     /// Tells people what this node waits for, where it does.
     private mutating func watchWait(at now: MonotonicTime) throws(NodeError) {
         let isJoined = driver.machine.isJoined
+        if isJoined { noteHistory() }
         let findings = research.take()
         if let places = findings.places {
             driver.machine.learn(places: places, at: now)

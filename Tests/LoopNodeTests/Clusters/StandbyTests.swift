@@ -114,6 +114,44 @@ private final class Pair: Sendable {
         await observer.close()
     }
 
+    @Test func `that leads with another journal is noticed by its peers, each time they change`() async throws {
+        let pair = try Pair(Jobs(ends: false))
+        let log = LogCollector()
+        func start(_ index: Int) async throws -> Pair.Member {
+            let member = try pair.start(index) { configuration in
+                configuration.isStandby = false
+                configuration.journal = .file("\(pair.folder.path)/\(index).journal")
+            }
+            _ = try await pair.status(of: pair.addresses[index]) { $0.isReady }
+            return member
+        }
+        let remote = try RemoteLoop(Jobs.self, reducer: pair.both, log: log.handler)
+        // One that was on its way when the history changed is refused.
+        func send(_ note: String) async throws {
+            while true {
+                do {
+                    try await remote.sendAndConfirm(.note(note))
+                    return
+                } catch { continue }
+            }
+        }
+        func changes() -> [LogEvent] { log.events.filter { $0.kind == .historyChanged } }
+        let first = try await start(0)
+        try await send("one")
+        await first.kill()
+        let second = try await start(1)
+        try await send("two")
+        #expect(changes().count == 1)
+        await second.kill()
+        let again = try await start(0)
+        try await send("three")
+        #expect(changes().count == 2 && changes()[1].text.contains("different journals"), "\(log.lines)")
+        let report = try await pair.status(of: pair.addresses[0]) { !$0.warnings.isEmpty }
+        #expect(report.warnings[0].contains("ANOTHER REDUCER LEADS WITH ANOTHER JOURNAL"), "\(report.warnings)")
+        await remote.close()
+        await again.kill()
+    }
+
     @Test func `follows the journal while it waits, and goes on from what it has`() async throws {
         let pair = try Pair(Jobs(ends: false))
         let first = try pair.start(0)
