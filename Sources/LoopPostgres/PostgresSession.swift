@@ -192,5 +192,8 @@ struct PostgresSession: ~Copyable {
         return .postgres(operation, error, at: url)
     }
 
+    /// The other hosts are tried first from now on.
+    func leaveHost() { hosts?.leave(connection.host) }
+
     mutating func drop() { connection.drop() }
 }
