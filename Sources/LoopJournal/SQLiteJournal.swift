@@ -84,6 +84,9 @@ public final class SQLiteJournal: FollowedJournal {
     /// The position of the newest record, also if the record is not written yet; 0 before the first.
     public var position: UInt64 { tail.position + pendingCount }
 
+    /// The end of the newest row.
+    public var newestEnd: RowEnd { RowEnd(tail) }
+
     // MARK: Appending
 
     /// Encodes the records of a turn and appends them, like the method that takes a `RecordLog`.

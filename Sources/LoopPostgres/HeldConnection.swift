@@ -146,6 +146,14 @@ final class HeldConnection: Sendable {
         return [.integer(journalID), .integer(term.number), .integer(term.nonce)]
     }
 
+    // MARK: The server
+
+    /// Whoever reads asks this server first from now on.
+    func lead(_ sources: HostChoice) { session.withValue { sources.prefer($0.connection.host) } }
+
+    /// Whoever reads asks another server first from now on: this one shows what is over.
+    func leave() { session.withValue { $0.leaveHost() } }
+
     // MARK: Appends
 
     /// Sends an append, which ends there, and does not wait for its outcome.
@@ -239,6 +247,19 @@ final class HeldConnection: Sendable {
             guard try session.run(Self.renewal, condition, operation).affectedCount == 1 else {
                 throw .notHeld(operation, session.url)
             }
+        }
+    }
+
+    /// What becomes of an error that says that the journal is damaged, lacks something or is another's: it counts once a commit that
+    /// begins after the reading has shown that no other process had the journal meanwhile.
+    /// - Returns: the error, or that of the commit.
+    func proven(_ error: JournalError) -> JournalError {
+        if error.kind.mayPass { return error }
+        do throws(JournalError) {
+            try renew("prove that it leads")
+            return error
+        } catch {
+            return error
         }
     }
 

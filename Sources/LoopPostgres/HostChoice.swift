@@ -3,7 +3,7 @@ internal import PostgreSQL
 
 /// Which of several hosts is tried first. An old primary that no standby follows any more takes connections like the new one, and
 /// no commit at it ever has a receipt: whoever comes back to it does not find the new one.
-final class HostChoice: Sendable {
+package final class HostChoice: Sendable {
     private let host = Locked(0)
 
     /// The host that is tried first, from 0.
@@ -16,6 +16,9 @@ final class HostChoice: Sendable {
         case .lost, .refused, .misuse: break
         }
     }
+
+    /// This host is tried first from now on.
+    func prefer(_ number: Int) { host.withLock { $0 = number } }
 
     /// The other hosts are tried first from now on.
     func leave(_ number: Int) { host.withLock { $0 = number + 1 } }

@@ -8,8 +8,8 @@ package final class JournalMemory: Sendable {
         /// Whether an opening of this process has it.
         var isOpen = false
         var watch = LeaseWatch()
-        /// The end of the newest row that the database has vouched for.
-        var receipt: ChainLink?
+        /// The end of the newest row that the database has vouched for, and the number of the journal that has it.
+        var receipt: (journal: Int64, end: ChainLink)?
         /// Which standbys each host's commits waited for.
         var standbyNames: [Int: String] = [:]
     }
@@ -18,6 +18,8 @@ package final class JournalMemory: Sendable {
     let holder = Int64(bitPattern: SystemRandom.uint64() | 1)
     /// Which of the database's hosts it comes to next.
     let hosts = HostChoice()
+    /// From which of them it reads while it does not hold the journal.
+    package let sources = HostChoice()
     private let state = Locked(State())
 
     package init() {}

@@ -39,6 +39,8 @@ extension JournalPlace {
                 opening.lease = request.lease
                 opening.deadline = request.deadline
                 opening.standsBackUntil = request.standsBackUntil
+                opening.headStart = { request.headStart(newest: $0, snapshot: $1) }
+                opening.hears = request.hears
                 opening.address = request.address
                 opening.whileWaiting = request.whileWaiting
                 opening.waits = request.waits
@@ -49,7 +51,9 @@ extension JournalPlace {
                 for line in journal.openReport { request.note(line) }
                 return journal
             },
-            read: { loop, _ throws(JournalError) in try PostgresJournal.read(url, loop: loop, keptAs: keptAs) },
+            read: { loop, _ throws(JournalError) in
+                try PostgresJournal.read(url, loop: loop, keptAs: keptAs, hosts: memory(of: loop).sources)
+            },
             cut: { loop, seq throws(JournalError) in
                 try refuseWriting()
                 let opening = PostgresOpening(loop: loop, newHistory: History(SystemRandom.uint64() | 1))

@@ -23,6 +23,10 @@ package struct PostgresOpening {
     package var deadline = ReducerNodeConfiguration.standardDeadline
     /// Until then it takes the journal only if another process has held it since this one did.
     package var standsBackUntil: MonotonicTime?
+    /// How long this process leaves a journal that is free to others, by the positions of its newest record and of its newest snapshot.
+    package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
+    /// Told of the newest position each time that the holder has given a sign of life.
+    package var hears: (@Sendable (_ newest: UInt64) -> Void)?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
     /// Told what a person should know of the opening.
@@ -70,6 +74,8 @@ extension PostgresJournal {
             whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, renews: opening.renews)
         takeover.limit = opening.deadline
         takeover.standsBackUntil = opening.standsBackUntil
+        takeover.headStart = opening.headStart
+        takeover.hears = opening.hears
         do throws(JournalError) {
             while true {
                 do throws(JournalError) {
@@ -111,6 +117,7 @@ extension PostgresJournal {
     ) throws(JournalError) -> PostgresJournal {
         let memory = takeover.memory
         let (held, row, report) = try takeover.run()
+        held.lead(memory.sources)
         do throws(JournalError) {
             let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
             let rows = PostgresRows(held: held)
@@ -126,8 +133,8 @@ extension PostgresJournal {
                 held, row, reader: reader, durability: opening.durability, keptAs: .current, memory: memory,
                 report: report)
         } catch {
-            held.close(releases: true)
-            throw error
+            defer { held.close(releases: true) }
+            throw held.proven(error)
         }
     }
 
@@ -174,7 +181,10 @@ extension PostgresJournal {
     private static func checkReceipt(
         _ memory: JournalMemory, _ reader: RowReader, _ rows: PostgresRows
     ) throws(JournalError) {
-        guard let receipt = memory.withState({ $0.receipt }), receipt.position > reader.base.position else { return }
+        // One that was cut, or is of another run, is another journal.
+        guard let (journal, receipt) = memory.withState({ $0.receipt }), journal == rows.held.journalID,
+            receipt.position > reader.base.position
+        else { return }
         let row = try rows.rows(through: receipt.position, max: 1).first ?? nil
         guard row?.link == receipt else {
             throw JournalError(
@@ -187,11 +197,12 @@ extension PostgresJournal {
     }
 
     /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
+    /// - Parameter sources: which host is tried first.
     /// - Throws: `JournalError` of kind `.readOnly` if the loop has no journal there; else as `open`.
     package static func read(
-        _ url: ConnectionString, loop: String, keptAs: KeptAs = .current
+        _ url: ConnectionString, loop: String, keptAs: KeptAs = .current, hosts sources: HostChoice? = nil
     ) throws(JournalError) -> PostgresJournal {
-        var session = try PostgresSession.open(url, for: .reading, name: "loop/read")
+        var session = try PostgresSession.open(url, for: .reading, name: "loop/read", hosts: sources)
         try PostgresSchema.check(&session, url)
         guard let row = try session.row(of: loop, keptAs) else {
             throw JournalError(

@@ -60,6 +60,9 @@ package final class PostgresJournal: FollowedJournal {
     /// The position of the newest record that has a receipt; 0 before the first.
     package var position: UInt64 { reader.tail.position }
 
+    /// The end of the newest row that has a receipt.
+    package var newestEnd: RowEnd { RowEnd(reader.tail) }
+
     // MARK: Appending
 
     /// The condition and the row in one statement, so that nothing can come between them: the term is this one, the row begins
@@ -159,7 +162,7 @@ package final class PostgresJournal: FollowedJournal {
         }
         guard let link else { return nil }
         reader.tail = link
-        if durability == .fsync { memory?.withState { $0.receipt = link } }
+        if durability == .fsync { memory?.withState { $0.receipt = (held.journalID, link) } }
         return JournalReceipt(through: link.position)
     }
 
@@ -252,6 +255,12 @@ package final class PostgresJournal: FollowedJournal {
             return nil
         }
     }
+
+    /// A database has several servers, which need not agree.
+    package var mayLag: Bool { true }
+
+    /// Its server is behind the leader: the next reader asks another one first.
+    package func leaveSource() { held.leave() }
 
     /// What the process that writes has appended since.
     /// - Returns: whether it is the journal of its place still.

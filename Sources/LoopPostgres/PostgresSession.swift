@@ -205,5 +205,8 @@ struct PostgresSession: ~Copyable {
         JournalFault(reason, host: connection.hostName)
     }
 
+    /// The other hosts are tried first from now on.
+    func leaveHost() { hosts?.leave(connection.host) }
+
     mutating func drop() { connection.drop() }
 }

@@ -29,6 +29,11 @@ struct Takeover {
     /// Until then it takes the journal only if another process has held it since this one did.
     var standsBackUntil: MonotonicTime?
 
+    /// How long it leaves a free journal to others, by the positions of the newest record and of the newest snapshot.
+    var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
+    /// Told of the newest position each time that the holder has given a sign of life.
+    var hears: (@Sendable (_ newest: UInt64) -> Void)?
+
     /// How long it waits between two looks, in microseconds.
     private static let looksEvery: UInt32 = 50_000
     /// How long it waits for the lock of the journal's row before it ends the backend that has it, in milliseconds.
@@ -44,21 +49,18 @@ struct Takeover {
         var session = try PostgresSession.open(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
         try PostgresSchema.check(&session, url)
+        // When the row was seen first as it is now, and free.
+        var free: (row: JournalRow, since: MonotonicTime)?
         while true {
-            guard let row = try session.row(of: loop, .current) else {
+            guard let row = try row(&session) else {
                 try session.makeJournal(of: loop, history: newHistory)
                 continue
-            }
-            if let place = row.movedTo, place != movesTo {
-                throw JournalError(
-                    .foreign, operation: "be opened",
-                    reason: "the journal of \(loop) in \(url) is being moved, or was moved, to \(place)",
-                    remedy:
-                        "open it there (--journal \(place)), or finish the move: loopctl journal copy \(url) \(place)")
             }
             let verdict = row.isReleased || row.holder == memory.holder ? .free : watch(row)
             switch verdict {
             case .free where standsBack(from: row):
+                guard pause(JournalOwner()) else { throw locked(row) }
+            case .free where try leavesToOthers(row, &free, &session):
                 guard pause(JournalOwner()) else { throw locked(row) }
             case .free:
                 let began = SystemClock.monotonic
@@ -76,10 +78,31 @@ struct Takeover {
                 return (held, taken, report)
             case .renewed where !waits: throw locked(row)
             case .renewed, .watched:
+                if verdict == .renewed { hears?(row.tail.position) }
                 if isStopping() { throw locked(row) }
                 let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
                 guard pause(owner) else { throw locked(row) }
             }
+        }
+    }
+
+    /// The journal's row; nil: the loop has none.
+    /// - Throws: of kind `.foreign` or `.corrupt` only where the server gives a receipt for a commit that began after the reading. An old
+    ///   primary that is alone shows what no other server has.
+    private func row(_ session: inout PostgresSession) throws(JournalError) -> JournalRow? {
+        do throws(JournalError) {
+            let row = try session.row(of: loop, .current)
+            guard let place = row?.movedTo, place != movesTo else { return row }
+            throw JournalError(
+                .foreign, operation: "be opened",
+                reason: "the journal of \(loop) in \(url) is being moved, or was moved, to \(place)",
+                remedy: "open it there (--journal \(place)), or finish the move: loopctl journal copy \(url) \(place)")
+        } catch {
+            guard !error.kind.mayPass else { throw error }
+            _ = try session.run(
+                "UPDATE loop_journal SET renewals = renewals WHERE loop_id = $1 AND kept_as = 'current'",
+                [.integer(Int64(bitPattern: LoopID(name: loop).value))], error.operation)
+            throw error
         }
     }
 
@@ -101,6 +124,25 @@ struct Takeover {
         // The lease is judged by looks at the row: the database has nothing that could be waited for.
         usleep(Self.looksEvery)
         return true
+    }
+
+    /// Whether another process, which is closer to the journal's end, is to take it first. It has time for that in proportion to what this
+    /// one would have to catch up.
+    private func leavesToOthers(
+        _ row: JournalRow, _ free: inout (row: JournalRow, since: MonotonicTime)?, _ session: inout PostgresSession
+    ) throws(JournalError) -> Bool {
+        let now = SystemClock.monotonic
+        if free?.row != row { free = (row, now) }
+        let waited = now - (free?.since ?? now)
+        let newest = row.tail.position
+        guard headStart(newest, 0) > waited else { return false }
+        // It follows on meanwhile, and learns what is gone.
+        hears?(newest)
+        // One that cannot follow begins there.
+        let snapshot = try session.run(
+            "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(row.id)], "be opened"
+        ).integer(0, 0)
+        return headStart(newest, UInt64(clamping: snapshot ?? 0)) > waited
     }
 
     /// A process that has stepped down lets another one take the journal first.

@@ -208,4 +208,74 @@ import Testing
         reader.drop()
         holder.close()
     }
+
+    /// What a successor may do between the takeover of one process and its look at the newest rows.
+    enum Successor: String, CaseIterable {
+        case appends, trims, cuts
+
+        /// Behind a takeover of its own. `kept` has the second batch, and what the row says with it.
+        var statements: [String] {
+            let takes =
+                "UPDATE loop_journal SET term = term + 1, nonce = nonce + 1, renewals = renewals + 1, released = false"
+            let end = "position, seq, checksum"
+            switch self {
+            case .appends:
+                return [
+                    takes, "INSERT INTO loop_batch SELECT * FROM kept",
+                    "UPDATE loop_journal SET (\(end)) = (SELECT \(end) FROM later)",
+                ]
+            case .trims:
+                return [
+                    takes, "DELETE FROM loop_batch",
+                    "UPDATE loop_journal SET (trimmed_position, trimmed_seq, trimmed_checksum) = (position, seq, checksum)",
+                ]
+            case .cuts:
+                return [takes, "UPDATE loop_journal SET position = 0, seq = 0, checksum = 0", "DELETE FROM loop_batch"]
+            }
+        }
+    }
+
+    @Test(arguments: Successor.allCases)
+    func `and who was overtaken before it saw the newest rows does not call them damaged`(
+        successor: Successor
+    ) async throws {
+        let memory = JournalMemory()
+        let holder = try test.open(memory, renews: false)
+        try holder.append([record(1)])
+        try test.run("CREATE TABLE earlier AS SELECT position, seq, checksum FROM loop_journal")
+        try holder.append([record(2)])
+        try test.run("CREATE TABLE later AS SELECT position, seq, checksum FROM loop_journal")
+        try test.run("CREATE TABLE kept AS SELECT * FROM loop_batch WHERE first_position = 2")
+        if successor == .appends {
+            try test.run("DELETE FROM loop_batch WHERE first_position = 2")
+            try test.run(
+                "UPDATE loop_journal SET (position, seq, checksum) = (SELECT position, seq, checksum FROM earlier)")
+        }
+        holder.abandon()
+        // It has its term, and waits for the rows.
+        var other = try PostgresConnection(test.url, within: TestJournal.limit)
+        for statement in ["BEGIN", "LOCK TABLE loop_batch"] {
+            _ = try other.run(statement, "test", within: TestJournal.limit)
+        }
+        let test = test
+        let overtaken = Task {
+            try await NodeThread.run("overtaken") { () -> JournalError? in
+                do {
+                    // Where the rows are gone, its own memory accuses, too.
+                    try test.open(successor == .appends ? JournalMemory() : memory, renews: false).close()
+                    return nil
+                } catch {
+                    return error as? JournalError
+                }
+            }
+        }
+        try await test.wait(
+            until: "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%loop_batch%'")
+        for statement in successor.statements + ["COMMIT"] {
+            _ = try other.run(statement, "test", within: TestJournal.limit)
+        }
+        let error = try await overtaken.value
+        #expect(error?.kind == .unreachable, "\(error?.description ?? "it leads")")
+        #expect(error?.description.contains("trim") == false)
+    }
 }

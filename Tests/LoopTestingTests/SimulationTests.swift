@@ -69,6 +69,7 @@ import Testing
         #expect(report.failures.isEmpty, "\(report)")
         #expect(report.takeoverCount > 20)
         #expect(report.warmTakeoverCount > 5)
+        #expect(report.completionCount > 0)
         #expect(report.lateChangeCount > 0)
     }
 

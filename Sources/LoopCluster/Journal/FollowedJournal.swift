@@ -1,6 +1,9 @@
 /// A journal that a reader can follow while another process writes it: it tells what was appended behind a row, and whether that row
 /// is there at all. Rows go away when a failover of a database takes them back, when a journal is cut, and when it is trimmed.
 public protocol FollowedJournal: Journal {
+    /// The end of the newest row that is known to be in the journal; it is known still when the journal has failed.
+    var newestEnd: RowEnd { get }
+
     /// The end of the row that ends with a record, as it is in the journal now.
     /// - Returns: nil: no row ends with that record.
     /// - Throws: where the journal cannot be read.
@@ -14,6 +17,20 @@ public protocol FollowedJournal: Journal {
     /// - Returns: nil: the journal has not the row on which the reader stands, or is not the loop's any more.
     /// - Throws: of kind `.corrupt` where the next record cannot be trusted.
     func page(after position: UInt64, checksum: UInt32?, bytesMax: Int) throws(JournalError) -> FollowedPage?
+
+    /// Whether it may read elsewhere than where the leader writes.
+    var mayLag: Bool { get }
+
+    /// What it reads is behind the leader: the next one that is opened reads elsewhere, where there are several places.
+    func leaveSource()
+}
+
+extension FollowedJournal {
+    /// There is one place.
+    public var mayLag: Bool { false }
+
+    /// Nothing: there is one place.
+    public func leaveSource() {}
 }
 
 /// The end of a row of a journal. The checksum covers everything before, so two journals that have the same end have the same records up

@@ -35,6 +35,8 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private let coder: any ValueCoder
     private let reinterprets: Bool
     private var state = State.cold
+    /// The newest records that it has applied, and that it has not seen in the journal.
+    private var ahead: ArraySlice<Record> = []
     /// The position of the newest record that was seen in the journal.
     public private(set) var newest: UInt64 = 0
     /// What people should know of: snapshots that could not be used.
@@ -54,39 +56,51 @@ public struct JournalFollower<Definition: LoopDefinition> {
         self.reinterprets = reinterprets
         guard let warm = warm.take() else { return }
         newest = warm.end.position
+        ahead = warm.ahead[...]
         state = .warm(Recovery(going: warm, reinterprets: reinterprets), warm.end, warm.history)
     }
 
-    /// The seq and the position up to which records were applied; nil while it is cold.
+    /// The seq and the position up to which records were applied that the journal has; nil while it is cold.
     public var applied: (seq: Seq, position: UInt64)? {
         guard case .warm(let recovery, _, _) = state else { return nil }
-        return (recovery.core.seq, recovery.core.position)
+        let (seq, position) = (recovery.core.seq, recovery.core.position)
+        return (Seq(seq.value - RecordLog(ahead).eventsCount), position - UInt64(ahead.count))
     }
 
     /// How many records it has not applied of those that it knows to be there.
     public var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
 
-    /// What it has, for whoever comes to lead; nil: nothing that could be continued. It is cold afterwards.
-    public mutating func handOver() -> WarmState<Definition>? {
+    /// What it has, for whoever comes to lead; nil: nothing that could be continued.
+    public var warm: WarmState<Definition>? {
         guard case .warm(let recovery, let end?, let history) = state else { return nil }
-        state = .cold
-        return WarmState(recovery.core, at: end, of: history)
+        return WarmState(recovery.core, at: end, of: history, ahead: Array(ahead))
+    }
+
+    /// Hands over what it has. It is cold afterwards.
+    public mutating func handOver() -> WarmState<Definition>? {
+        guard let warm else { return nil }
+        (state, ahead) = (.cold, [])
+        return warm
     }
 
     /// Reads what follows, and applies it.
     /// - Parameters:
     ///   - journal: one that reads while another process writes; the same at each look, until one is `.lost` or throws.
     ///   - bytesMax: about how many bytes of records are read.
+    ///   - isCurrent: whether a source whose newest record has this position has all that the leader has. What one lacks that
+    ///     is not, is not lost.
     ///   - isStopped: asked before each record whether the result is not needed any more.
-    /// - Throws: `JournalError` where the journal could not be read; it goes on with the next look. `RecoveryError.stopped`.
+    /// - Throws: `JournalError` where the journal could not be read, or lacks what was followed and is not current; it goes on with the next
+    ///   look. `RecoveryError.stopped`.
     public mutating func look(
-        at journal: any FollowedJournal, bytesMax: Int, isStopped: (() -> Bool)? = nil
+        at journal: any FollowedJournal, bytesMax: Int, isCurrent: (_ newest: UInt64) -> Bool = { _ in true },
+        isStopped: (() -> Bool)? = nil
     ) throws -> Look {
         do {
             switch state {
             case .stopped: return .stopped("it was stopped before")
             case .cold: return try begin(journal)
-            case .warm: return try goOn(journal, bytesMax, isStopped)
+            case .warm: return try goOn(journal, bytesMax, isCurrent, isStopped)
             }
         } catch let error as JournalError where error.kind != .corrupt {
             throw error
@@ -94,7 +108,9 @@ public struct JournalFollower<Definition: LoopDefinition> {
             throw RecoveryError.stopped
         } catch {
             state = .stopped
-            return .stopped("\(error)")
+            // Nothing is advised: what it reads may be of a server that is alone, and whoever leads judges.
+            let reason = (error as? JournalError)?.reason ?? (error as? RecoveryError)?.reason
+            return .stopped(reason ?? "\(error)")
         }
     }
 
@@ -109,29 +125,44 @@ public struct JournalFollower<Definition: LoopDefinition> {
     }
 
     private mutating func goOn(
-        _ journal: any FollowedJournal, _ bytesMax: Int, _ isStopped: (() -> Bool)?
+        _ journal: any FollowedJournal, _ bytesMax: Int, _ isCurrent: (UInt64) -> Bool, _ isStopped: (() -> Bool)?
     ) throws -> Look {
         guard case .warm(var recovery, let end, let history) = state else { return .level }
-        let position = recovery.core.position
+        let position = recovery.core.position - UInt64(ahead.count)
         let found =
             journal.history == history
             ? try journal.page(after: position, checksum: end?.checksum, bytesMax: bytesMax) : nil
-        guard let page = found else {
-            state = .cold
-            return .lost("the journal does not have record \(position) as it was followed, or is another one")
+        guard let page = found, let rest = WarmState<Definition>.rest(of: ahead, behind: page.records) else {
+            guard isCurrent(journal.position) else {
+                throw JournalError(
+                    .unreachable, operation: "be followed",
+                    reason: "its server does not have record \(position), and is not known to be the leader's",
+                    remedy: "another one is read if there is one")
+            }
+            let seq = applied?.seq ?? .initial
+            let isTrimmed = try journal.firstSeq().map { $0 > seq } ?? false
+            (state, ahead) = (.cold, [])
+            return .lost(
+                isTrimmed
+                    ? "the journal was trimmed beyond record \(position)"
+                    : "the journal does not have record \(position), seq \(seq), as it was followed: it is another one, or a"
+                        + " failover has lost records, some of which may have been acknowledged")
         }
         newest = page.newest
         guard !page.records.isEmpty else { return .level }
         // Not held twice while it is changed: what is shared would be copied.
         state = .cold
+        let new = page.records.dropFirst(ahead.count)
+        ahead = rest
         do {
-            try recovery.apply(DecodedPage(records: page.records), isStopped)
+            try recovery.apply(DecodedPage(records: Array(new)), isStopped)
         } catch {
             state = .stopped
             throw error
         }
         state = .warm(recovery, page.end, history)
-        newest = max(newest, recovery.core.position)
-        return recovery.core.position < newest ? .behind : .level
+        let reached = recovery.core.position - UInt64(ahead.count)
+        newest = max(newest, reached)
+        return reached < newest ? .behind : .level
     }
 }

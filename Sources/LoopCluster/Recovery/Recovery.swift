@@ -20,6 +20,8 @@ public struct Recovery<Definition: LoopDefinition> {
     public var recordsCount: UInt64 { counts.records }
     /// How many of the replayed records were events.
     public var eventsCount: UInt64 { counts.events }
+    /// The newest records of a warm state, which the journal lacks. They are appended before anything else.
+    public private(set) var lacking: [Record] = []
     private var counts = ReplayCounts()
     /// What people should know of: snapshots and a warm state that could not be used.
     public private(set) var notes: [String] = []
@@ -93,9 +95,11 @@ public struct Recovery<Definition: LoopDefinition> {
     /// - Returns: whether the journal continues a warm state.
     private mutating func goOn(from warm: WarmState<Definition>?, _ journal: any Journal) throws(JournalError) -> Bool {
         guard let warm else { return false }
-        if let refusal = try warm.refusal(by: journal) {
-            notes.append("the warm state at seq \(warm.seq) cannot be used: \(refusal)")
+        switch try warm.continuation(in: journal) {
+        case .refused(let reason):
+            notes.append("the warm state at seq \(warm.seq) cannot be used: \(reason)")
             return false
+        case .lacks(let records): lacking = records
         }
         core = warm.core
         snapshot = try journal.snapshots().first
@@ -223,6 +227,15 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The error and its remedy in one line, for people.
     public var description: String {
         switch self {
+        case .unreadable(let seq, _, _):
+            "\(reason); run the program that wrote it, or keep what is before it: trim --after \(seq.value - 1) JOURNAL"
+        case .differs, .definition, .snapshot, .arguments, .stopped: reason
+        }
+    }
+
+    /// The error in one line, without a remedy that deletes records: for a process that does not lead.
+    var reason: String {
+        switch self {
         case .differs(let difference):
             "the replay differs from the journal at seq \(difference.seq): reduce or a query is not a function of its"
                 + " arguments, or it was changed without a new schema; `verify` finds the place, `rehearse` shows what a"
@@ -232,8 +245,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .arguments(let other): "\(other)"
         case .stopped: "the replay was stopped"
         case .unreadable(let seq, let position, let reason):
-            "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason);"
-                + " run the program that wrote it, or keep what is before it: trim --after \(seq.value - 1) JOURNAL"
+            "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason)"
         }
     }
 }

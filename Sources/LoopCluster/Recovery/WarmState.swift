@@ -2,40 +2,78 @@ public import LoopCore
 import LoopWire
 
 /// What a journal determines up to the end of a row: a reducer that comes to lead goes on from it, if the journal has that very row.
+///
+/// A reducer whose journal has failed keeps its state, which may be ahead: the newest records have no receipt. Each of them is in the
+/// journal, or can be appended by the same process in its next term, as long as no other process has appended something there.
+///
+///     journal:  ── row ── row ─┤ end          state:  ── row ── row ─┤ end ── ahead ──▶
 public struct WarmState<Definition: LoopDefinition>: Sendable {
     let core: JournaledState<Definition>
-    /// The row on which it stands.
+    /// The row that the journal must have.
     package let end: RowEnd
     /// The history that the journal began with.
     let history: History
+    /// The records behind that row that the state has, and that have no receipt.
+    package let ahead: [Record]
 
     /// The seq of the state.
     public var seq: Seq { core.seq }
 
-    init(_ core: JournaledState<Definition>, at end: RowEnd, of history: History) {
+    init(_ core: JournaledState<Definition>, at end: RowEnd, of history: History, ahead: [Record] = []) {
         var core = core
         core.note = nil
         self.core = core
         self.end = end
         self.history = history
+        self.ahead = ahead
     }
 
-    /// The state of a machine that has written the newest row of a journal, and writes no other.
-    /// - Returns: nil: the state is not that of the journal's end, or the journal cannot be followed.
-    package init?(of core: JournaledState<Definition>, at journal: any Journal) {
-        guard core.position == journal.position, let followed = journal as? any FollowedJournal,
-            let end = try? followed.end(ofRowAt: core.position)
+    /// The state of a machine that writes no more.
+    /// - Parameters:
+    ///   - journal: the one that it has written; it may have failed.
+    ///   - ahead: the newest records of the machine, in order: all that the journal may lack.
+    /// - Returns: nil: there are others between the journal and the state, or the journal cannot be followed.
+    package init?(of core: JournaledState<Definition>, at journal: any Journal, ahead: [Record] = []) {
+        guard let end = (journal as? any FollowedJournal)?.newestEnd,
+            core.position >= end.position, core.position - end.position <= UInt64(ahead.count)
         else { return nil }
-        self.init(core, at: end, of: journal.history)
+        let count = Int(core.position - end.position)
+        self.init(core, at: end, of: journal.history, ahead: Array(ahead.suffix(count)))
     }
 
-    /// Why a journal does not continue it; nil: it does.
-    func refusal(by journal: any Journal) throws(JournalError) -> String? {
-        guard let followed = journal as? any FollowedJournal else { return "this journal cannot be followed" }
-        guard journal.history == history else { return "the journal is of another history" }
-        guard try followed.end(ofRowAt: end.position) == end else {
-            return "the journal does not have record \(end.position) as it was followed"
+    /// How a journal continues a state.
+    enum Continuation {
+        /// It does not, for this reason.
+        case refused(String)
+        /// It does, once these records were appended: the newest of those that are ahead. There may be none.
+        case lacks([Record])
+    }
+
+    /// Compares it with a journal.
+    func continuation(in journal: any Journal) throws(JournalError) -> Continuation {
+        guard let followed = journal as? any FollowedJournal else {
+            return .refused("this journal cannot be followed")
         }
-        return nil
+        guard journal.history == history else { return .refused("the journal is of another history") }
+        guard try followed.end(ofRowAt: end.position) == end else {
+            return .refused("the journal does not have record \(end.position) as it was followed")
+        }
+        var lacking = ahead[...]
+        while !lacking.isEmpty {
+            let page = try journal.records(after: core.position - UInt64(lacking.count), bytesMax: 1 << 20)
+            if page.isEmpty { break }
+            guard let rest = Self.rest(of: lacking, behind: page) else {
+                return .refused("the journal has other records behind record \(end.position)")
+            }
+            lacking = rest
+        }
+        return .lacks(Array(lacking))
+    }
+
+    /// The records that are ahead and behind those that a journal has.
+    /// - Returns: nil: the journal has other ones.
+    package static func rest(of ahead: ArraySlice<Record>, behind found: [Record]) -> ArraySlice<Record>? {
+        let count = min(ahead.count, found.count)
+        return ahead.prefix(count).elementsEqual(found.prefix(count)) ? ahead.dropFirst(count) : nil
     }
 }

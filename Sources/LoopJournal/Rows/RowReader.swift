@@ -256,5 +256,5 @@ extension JournalError {
 }
 
 extension RowEnd {
-    init(_ link: ChainLink) { self.init(position: link.position, checksum: link.checksum) }
+    package init(_ link: ChainLink) { self.init(position: link.position, checksum: link.checksum) }
 }

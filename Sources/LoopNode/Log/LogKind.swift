@@ -106,13 +106,9 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
         case .listening, .standby, .recovered, .journal, .journalRestored, .definitionUpgrade, .keysChanged,
             .reconnected, .served, .clockCaughtUp, .outbox:
             .notice
-<<<<<<< HEAD
         case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
-            .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting, .badAddress, .diverged:
-=======
-        case .insecure, .noThread, .lost, .notAllowed, .subscriptionRefused, .malformedFrame, .effectFailed,
-            .undecodable, .waiting, .keptWaiting, .historyChanged, .badAddress, .diverged:
->>>>>>> c
+            .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting, .historyChanged,
+            .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
             .connectionEnded, .unsettled, .failed:

@@ -41,3 +41,22 @@ struct JournalFailure {
         }
     }
 }
+
+extension Journal {
+    /// What becomes of an error that would end the reducer, such as a journal that is damaged or a replay that differs: it counts once
+    /// a commit that begins after the reading has shown that no other process had the journal meanwhile.
+    /// - Returns: the error, or that of the commit, which may pass.
+    mutating func proven(_ error: any Error) -> any Error {
+        switch error {
+        case RecoveryError.stopped, is NodeKilled: return error
+        case let error as JournalError where error.kind.mayPass: return error
+        default: break
+        }
+        do throws(JournalError) {
+            try prove()
+            return error
+        } catch {
+            return error
+        }
+    }
+}

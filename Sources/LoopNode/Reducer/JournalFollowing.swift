@@ -1,18 +1,20 @@
 import LoopCluster
-import LoopCore
+package import LoopCore
 import LoopLock
 import LoopWire
 
 /// How far a standby has followed the journal.
-struct FollowingReport: Equatable, Sendable {
-    var seq = Seq.initial
-    var position: UInt64 = 0
-    /// How many records it has not applied of those that it knows of.
-    var lag: UInt64 = 0
-    /// When the newest look began at which it had, or came to have, everything that was there; nil: it never had.
-    var levelAt: MonotonicTime?
+package struct FollowingReport: Equatable, Sendable {
+    package var seq = Seq.initial
+    package var position: UInt64 = 0
+    /// How many records it has not applied of those that it knows of, from what it reads or from the leader.
+    package var lag: UInt64 = 0
+    /// When it had everything that the leader had, as far as is known; nil: it never had.
+    package var levelAt: MonotonicTime?
     /// Why it has no state to go on from; nil: it has one.
-    var coldBecause: String? = "it has not begun yet"
+    package var coldBecause: String? = "it has not begun yet"
+
+    package init() {}
 }
 
 /// The thread on which a standby follows the journal, as its leader writes it.
@@ -23,7 +25,13 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var isReading = false
         var isEnding = false
         var isDone = false
+        /// What it has, while it reads and when it is done.
         var warm: WarmState<Definition>?
+        /// Whether that was taken: what is read from then on is not needed.
+        var isTaken = false
+        /// The newest position of the leader, and when the leader gave its last sign of life; nil: it was not heard, and need not be if
+        /// the journal is a file.
+        var heard: (newest: UInt64, at: MonotonicTime)?
     }
 
     private let state: Monitor<State>
@@ -38,8 +46,8 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private static var pause: Duration { .milliseconds(250) }
     /// How much it applies between two looks: small, so that it can hand over soon.
     private static var pageBytes: Int { 256 << 10 }
-    /// How long a takeover waits for an answer of the journal to the follower, before it goes on without a warm state.
-    private static var patience: Duration { .seconds(1) }
+    /// How long what it reads may be behind the leader before it reads elsewhere.
+    private static var sourcePatience: Duration { .seconds(1) }
 
     /// Begins to follow.
     /// - Parameter warm: where; nil: at the newest snapshot.
@@ -81,6 +89,30 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     /// As of now.
     var report: FollowingReport { state.withLock { $0.report } }
 
+    /// The leader has given a sign of life.
+    /// - Parameter newest: the position of its newest record.
+    func hear(newest: UInt64) {
+        state.withLock { state in
+            state.heard = (newest, SystemClock.monotonic)
+            state.report.lag = max(state.report.lag, newest - min(newest, state.report.position))
+        }
+    }
+
+    /// Whether a source has all that the leader has, by its newest position.
+    private func isCurrent(_ newest: UInt64, at now: MonotonicTime) -> Bool {
+        guard let heard = state.withLock({ $0.heard }) else { return false }
+        return newest >= heard.newest && now - heard.at <= silence
+    }
+
+    /// When a look began that has shown nothing new. It says nothing of a leader that was not heard since.
+    private func levelTime(_ journal: any FollowedJournal, _ began: MonotonicTime) -> MonotonicTime? {
+        guard journal.mayLag else { return began }
+        return state.withLock { $0.heard }.map { began - $0.at <= silence ? began : $0.at }
+    }
+
+    /// How long after its last sign of life a leader is one.
+    private var silence: Duration { configuration.journalLease / 100 * 115 }
+
     /// Ends it.
     func end() {
         state.withLock { $0.isEnding = true }
@@ -92,8 +124,10 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     func handOver() -> WarmState<Definition>? {
         end()
         // What it applies has to be applied in any case. What it reads may never come.
-        guard state.wait(until: { $0.isDone || !$0.isReading }, timeout: Self.patience) else { return nil }
-        return state.wait(until: { $0.isDone }) { $0.warm.take() }
+        return state.wait(until: { $0.isDone || $0.isReading }) { state in
+            state.isTaken = true
+            return state.warm.take()
+        }
     }
 
     // MARK: On the thread
@@ -109,7 +143,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         }
         while !isOver {
             do {
-                var journal = try reading { try read(Definition.name) { _ in } }
+                var journal = try reading(follower.warm) { try read(Definition.name) { _ in } }
                 defer { journal.close() }
                 guard let followed = journal as? any FollowedJournal else {
                     note(follower, "this journal cannot be followed")
@@ -131,14 +165,21 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private func follow(
         _ journal: any FollowedJournal, _ follower: inout JournalFollower<Definition>
     ) throws -> Bool {
+        var behindSince: MonotonicTime?
         while !isOver {
             let began = SystemClock.monotonic
             let isStopping = isStopping
-            let look = try reading {
-                try follower.look(at: journal, bytesMax: Self.pageBytes) { [self] in
+            let look = try reading(follower.warm) {
+                try follower.look(
+                    at: journal, bytesMax: Self.pageBytes,
+                    isCurrent: { [self] newest in
+                        let isCurrent = !journal.mayLag || isCurrent(newest, at: began)
+                        if !isCurrent { journal.leaveSource() }
+                        return isCurrent
+                    }
+                ) { [self] in
                     // The first record of a page: what follows is its application.
-                    applies()
-                    return isStopping()
+                    applies() || isStopping()
                 }
             }
             switch look {
@@ -148,7 +189,14 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                 note(follower, nil)
             case .behind: note(follower, nil)
             case .level:
-                note(follower, nil, levelAt: began)
+                note(follower, nil, levelAt: levelTime(journal, began))
+                let heard = state.withLock { $0.heard?.newest ?? 0 }
+                behindSince = heard > follower.newest ? behindSince ?? began : nil
+                if let behindSince, began - behindSince > Self.sourcePatience {
+                    tell("its server ends at record \(follower.newest), the leader is at \(heard): it reads elsewhere")
+                    journal.leaveSource()
+                    return true
+                }
                 rest(for: Self.looksEvery)
             case .lost(let reason):
                 note(follower, reason)
@@ -168,18 +216,27 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
 
     private func rest(for duration: Duration) { _ = state.wait(until: { $0.isEnding }, timeout: duration) }
 
-    private func reading<Result>(_ body: () throws -> Result) rethrows -> Result {
-        state.withLock { $0.isReading = true }
+    /// Runs `body`, which may wait for the journal. Meanwhile what is there can be taken.
+    private func reading<Result>(
+        _ warm: consuming WarmState<Definition>?, _ body: () throws -> Result
+    ) rethrows -> Result {
+        let isEnding = state.withLock { [warm = warm.take()] state in
+            (state.isReading, state.warm) = (true, warm)
+            return state.isEnding
+        }
+        if isEnding { state.broadcast() }
         defer { applies() }
         return try body()
     }
 
-    private func applies() {
-        let was = state.withLock { state in
-            defer { state.isReading = false }
-            return state.isReading
+    /// What it has changes from here on: a state that two have would be copied.
+    /// - Returns: whether it was taken before.
+    @discardableResult
+    private func applies() -> Bool {
+        state.withLock { state in
+            if state.isReading { (state.isReading, state.warm) = (false, nil) }
+            return state.isTaken
         }
-        if was { state.broadcast() }
     }
 
     private func note(_ follower: JournalFollower<Definition>, _ cold: String?, levelAt: MonotonicTime? = nil) {
@@ -191,8 +248,9 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             } else {
                 state.report.levelAt = nil
             }
-            state.report.lag = lag
-            if let levelAt { state.report.levelAt = levelAt }
+            let heard = state.heard
+            state.report.lag = max(lag, heard.map { $0.newest - min($0.newest, state.report.position) } ?? 0)
+            if let levelAt, state.report.lag == 0 { state.report.levelAt = levelAt }
         }
     }
 

@@ -61,6 +61,7 @@ struct ReducerService<Definition: LoopDefinition> {
     ) throws {
         let now = SystemClock.now
         let coder = CBORCoder()
+        var journal = journal
         func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
             let reader = ReplayReader<Definition.Event>(journal, coder: coder)
             return try Recovery(
@@ -77,7 +78,12 @@ struct ReducerService<Definition: LoopDefinition> {
             recovery = try recover(nil)
         }
         if isStopping() { throw RecoveryError.stopped }
+        if !recovery.notes.isEmpty { try journal.prove() }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
+        if !recovery.lacking.isEmpty {
+            // The term is this process's, and the journal ends where these begin: they are in the order in which they were made.
+            _ = try journal.append(recovery.lacking, through: recovery.core.position)
+        }
         var limits = ReducerConfiguration(
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
             sessionsPerKeyMax: configuration.sessionsPerKeyMax,
@@ -102,6 +108,7 @@ struct ReducerService<Definition: LoopDefinition> {
             log.note(
                 .recovered,
                 "recovered seq \(machine.seq) from \(Self.beginning(of: recovery)) and \(recovery.recordsCount) records"
+                    + (recovery.lacking.isEmpty ? "" : ", and appended \(recovery.lacking.count) that had no receipt,")
                     + " in \(duration.wholeNanoseconds / 1_000_000) ms",
                 [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
         }
@@ -191,12 +198,12 @@ struct ReducerService<Definition: LoopDefinition> {
         let takesSnapshot = snapshots.isDue(at: ready.position)
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
-        let hasRecords = !ready.records.isEmpty
-        let receipt = try journal.beginAppend(ready.records, through: ready.position)
+        let turn = WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count)
+        // First: where the append fails, the machine's state has these records all the same.
+        waiting.append(turn)
+        let receipt = try journal.beginAppend(turn.records, through: turn.position)
         // What a peer knows and the journal has not, a successor's may have: first it is proven that there is none.
         if end.historyLost != nil { try journal.prove() }
-        waiting.append(
-            WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count, hasRecords: hasRecords))
         if let receipt { try release(receipt, &sockets) }
         if isBarrier { try settle(&sockets) }
         hasBegun = true
@@ -238,7 +245,7 @@ struct ReducerService<Definition: LoopDefinition> {
             let wait = now - turn.begunAt
             // The turns ahead have waited, too: each costs its part.
             pace.note(closing: wait / (turn.ahead + 1))
-            if turn.hasRecords { overlap.note(wait: wait, ahead: turn.ahead) }
+            if !turn.records.isEmpty { overlap.note(wait: wait, ahead: turn.ahead) }
             let released = machine.release(turn.take(), receipt)
             for outbound in released.messages { try send(outbound, &sockets, at: now) }
             // No peer waits for what follows.
@@ -377,8 +384,15 @@ struct ReducerService<Definition: LoopDefinition> {
     /// The outcome was told: the next run starts over.
     mutating func markEnded() throws(JournalError) { try journal.markEnded() }
 
-    /// Lets go of the journal without another word to it.
-    mutating func abandon() { journal.close() }
+    /// What becomes of an error that would end the reducer; see `Journal`.
+    mutating func proven(_ error: any Error) -> any Error { journal.proven(error) }
+
+    /// Lets go of a journal that has failed.
+    /// - Returns: the state, with the records that have no receipt; nil: the journal cannot be compared with it.
+    mutating func abandon() -> WarmState<Definition>? {
+        defer { journal.close() }
+        return WarmState(of: machine.core, at: journal, ahead: waiting.flatMap { Array($0.records) })
+    }
 
     /// Ends as the process would: what waited to be written is lost, and the bodies of local effects end.
     mutating func die() {

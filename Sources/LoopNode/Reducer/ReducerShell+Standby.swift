@@ -55,7 +55,7 @@ extension ReducerShell {
         }
     }
 
-    /// What a reducer keeps that has led, and lets another one lead. Its state is taken out of it, too.
+    /// What a reducer keeps that has led, and stands by. Its state is taken out of it, too.
     final class Left {
         /// Nil: it begins with a snapshot.
         var warm: WarmState<Definition>?
@@ -80,6 +80,8 @@ extension ReducerShell {
             log: log, obstacle: obstacle, following: { following.report })
         var opening = opening(configuration, waits: true, address: own, log, isStopping)
         opening.standsBackUntil = left.standsBackUntil
+        opening.following = { following.report }
+        opening.hears = { following.hear(newest: $0) }
         let wait = try JournalWait(configuration.journal, opening)
         let item = holder.sockets.watch(descriptor: wait.descriptor)
         defer { holder.sockets.unwatch(item) }
@@ -92,6 +94,7 @@ extension ReducerShell {
             }
         } catch {
             wait.giveUp()
+            left.warm = following.handOver()
             throw error
         }
     }

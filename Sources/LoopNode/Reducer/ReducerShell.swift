@@ -11,8 +11,9 @@ import ZMQ
 ///        │                               │ answers status: not ready, and why
 ///        └── the loop ends, or stop ─────┴──▶ over
 ///
-/// After a failed append or sync the journal's descriptor is never trusted again, nor the machine that is ahead of it:
-/// both are thrown away, and built again from what the journal has.
+/// After a failed append or sync the journal's descriptor is never trusted again, nor the machine, which has promised peers what
+/// they may never hear: both are thrown away. The next machine goes on from the state of this one, if what the journal then has is a
+/// part of it, and is rebuilt from the journal if not.
 struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let definition: Definition
     private let configuration: ReducerNodeConfiguration
@@ -30,6 +31,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var service: ReducerService<Definition>?
     private var failure: JournalFailure?
     private let obstacle: JournalObstacle
+    /// The state of a machine whose journal has failed; it may be ahead of the journal.
+    private var kept: WarmState<Definition>?
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
@@ -237,6 +240,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func serve(_ gained: Gained, log: NodeLog? = nil) throws {
         let log = log ?? self.log
         var journal = gained.journal
+        // Held twice until the machine has it: a journal that fails once more takes nothing away.
+        kept = gained.warm
         let mailbox = mailbox
         do {
             let service = try ReducerService(
@@ -256,9 +261,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                     .seq(machine.seq),
                 ])
             self.service = service
+            kept = nil
         } catch {
-            journal.close()
-            throw error
+            defer { journal.close() }
+            throw journal.proven(error)
         }
     }
 
@@ -312,10 +318,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// Nothing that depended on the failed records has left, and nothing will.
-    private mutating func fail(_ error: JournalError) throws {
-        service?.abandon()
+    private mutating func fail(_ found: JournalError) throws {
+        guard let error = (service?.proven(found) ?? found) as? JournalError, error.kind.mayPass else {
+            _ = service?.abandon()
+            throw NodeError(found)
+        }
+        if let warm = service?.abandon() { kept = warm }
         forgetService()
-        guard error.kind.mayPass else { throw NodeError(error) }
         let tries = failure.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
         let now = SystemClock.monotonic
@@ -348,9 +357,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// A standby that has lost the journal to another process stands by again.
     private mutating func openAgain(_ log: NodeLog) throws -> Gained {
-        guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log)) }
+        guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log), warm: kept) }
+        let left = Left()
+        left.warm = kept.take()
+        defer { kept = left.warm.take() }
         let gained = try Self.waitForJournal(
-            definition, holder, configuration, ring, log, obstacle, Left(), isStopping)
+            definition, holder, configuration, ring, log, obstacle, left, isStopping)
         try renewNote(gained.journal)
         return gained
     }

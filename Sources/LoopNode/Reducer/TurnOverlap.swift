@@ -65,15 +65,15 @@ final class WaitingTurn {
     let begunAt: MonotonicTime
     /// How many turns waited before it.
     let ahead: Int
-    /// Whether it is an append, and not only waits for those ahead.
-    let hasRecords: Bool
+    /// Without any it only waits for those ahead.
+    let records: RecordLog
     private var ready: Ready?
 
-    init(_ ready: consuming Ready, begunAt: MonotonicTime, ahead: Int, hasRecords: Bool) {
+    init(_ ready: consuming Ready, begunAt: MonotonicTime, ahead: Int) {
         position = ready.position
+        records = ready.records
         self.begunAt = begunAt
         self.ahead = ahead
-        self.hasRecords = hasRecords
         self.ready = consume ready
     }
 

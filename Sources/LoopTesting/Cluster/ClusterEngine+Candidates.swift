@@ -79,13 +79,25 @@ extension ClusterEngine {
 
     /// A standby replays what it has read, or begins over where that does not follow what it has.
     func follow(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
-        guard let behind, candidate.warm != nil else {
+        guard let behind, let ahead = candidate.warm?.ahead,
+            let rest = WarmState<Ran>.rest(of: ahead[...], behind: behind)
+        else {
             guard let end = storage.database?.row.end else { return }
-            candidate.warm = (try recovered(), end)
+            candidate.warm = (try recovered(), end, [])
             return
         }
-        try replay(behind)
+        try replay(behind.dropFirst(ahead.count))
         candidate.warm?.end = row.end
+        candidate.warm?.ahead = Array(rest)
+    }
+
+    /// The state of a machine that leads no more stays, with the records that have no receipt.
+    func keepState() {
+        guard let core = process.machine?.core, let began = candidate.hold.taken?.end else { return }
+        let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
+        let ahead = process.turns.records
+        guard core.position == end.position + UInt64(ahead.count) else { return }
+        candidate.warm = (core, end, ahead)
     }
 
     private func replay(_ records: some Sequence<Record>) throws(Violation) {
@@ -122,29 +134,43 @@ extension ClusterEngine {
             throw Violation(
                 .nothingLost, "record \(candidate.hold.receipt.position), which had a receipt, is not in the journal")
         }
-        let core = try takeOver(row.end)
+        let (core, lacking) = try takeOver(row.end)
         tally.takeoverCount += 1
         let moment = TurnMoment(at: now, wall: reducerMoment.wall)
         try noteJournal(through: min(core.position, row.end.position), of: moment)
-        try compare(core, database.disk)
+        // What the journal lacks is appended before anything else.
+        if lacking.isEmpty {
+            try compare(core, database.disk)
+        } else {
+            tally.completionCount += 1
+            try append(TurnUnderWay(of: lacking, through: core.position, at: moment))
+        }
         try serve(machine(on: core), database.disk)
     }
 
     /// The state at the end of the journal: the warm one, if its row is in the journal, or a recovered one.
-    private func takeOver(_ end: BatchLink) throws(Violation) -> JournaledState<Ran> {
+    /// - Returns: the state, and its newest records as far as the journal lacks them.
+    private func takeOver(
+        _ end: BatchLink
+    ) throws(Violation) -> (core: JournaledState<Ran>, lacking: ArraySlice<Record>) {
         guard let database = storage.database else { preconditionFailure("a candidate leads without a database") }
-        if brokenRules.contains(.tailIsReadInTheTerm) { return try recovered(through: candidate.hold.end.position) }
-        let isSound =
-            candidate.warm.map { database.contains($0.end) && $0.end.position >= database.disk.trimmed } ?? false
-        guard isSound || candidate.warm != nil && brokenRules.contains(.warmStatesAreCompared) else {
-            candidate.warm = nil
-            return try recovered()
+        if brokenRules.contains(.tailIsReadInTheTerm) {
+            return (try recovered(through: candidate.hold.end.position), [])
         }
-        try replay(database.disk.records.dropFirst(Int(candidate.warm?.end.position ?? 0)))
+        guard let warm = candidate.warm else { return (try recovered(), []) }
+        let found = Array(database.disk.records.dropFirst(Int(warm.end.position)))
+        let isSound = database.contains(warm.end) && warm.end.position >= database.disk.trimmed
+        var lacking = isSound ? WarmState<Ran>.rest(of: warm.ahead[...], behind: found) : nil
+        if brokenRules.contains(.warmStatesAreCompared) { lacking = lacking ?? [] }
+        guard let lacking else {
+            candidate.warm = nil
+            return (try recovered(), [])
+        }
+        try replay(found.dropFirst(warm.ahead.count))
         guard let core = candidate.warm.take()?.core else { preconditionFailure("a warm state is gone") }
-        say("candidate \(candidate.index) goes on from what it has followed")
+        say("candidate \(candidate.index) goes on from what it has followed, or has led")
         tally.warmTakeoverCount += 1
-        return core
+        return (core, lacking)
     }
 
     /// The state at a position of the past.

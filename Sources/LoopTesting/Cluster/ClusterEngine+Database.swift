@@ -154,6 +154,7 @@ extension ClusterEngine {
     ) throws(Violation) -> DatabaseConnection.Answer {
         switch statement {
         case .look(let behind): return .row(database.row, behind: behind.flatMap { records(behind: $0, database) })
+        case .newest: return .newest(database.newest)
         case .takeOver(let sign, let holder, let address, let nonce):
             return .taken(database.takeOver(sign, by: holder, at: address, nonce: nonce))
         case .append(let batch, let term):
@@ -184,7 +185,13 @@ extension ClusterEngine {
         case .taken(nil): candidate.hold.standing = .standingBy
         case .taken(let row?):
             candidate.hold.provenAt = sent.at
-            try lead(row)
+            candidate.hold.taken = row
+            send(.newest)
+        case .newest(let end): try judge(end)
+        case .changed(let isMine) where candidate.hold.standing == .takingOver:
+            if isMine { throw damaged() }
+            say("candidate \(candidate.index) was overtaken before it has led")
+            candidate.hold.standing = .standingBy
         case .changed(let isMine):
             guard isMine || brokenRules.contains(.deposedLeadersStop) else {
                 return try loseTerm("another process has the journal")
@@ -209,6 +216,23 @@ extension ClusterEngine {
         send(
             .takeOver(
                 row.sign, holder: candidate.hold.holder, address: candidate.address, nonce: random.next()))
+    }
+
+    /// The newest batch must be the one that the row of the term names. Another one is no damage before this process has proven that
+    /// no other one has begun a term since.
+    private func judge(_ newest: BatchLink) throws(Violation) {
+        guard let row = candidate.hold.taken else { return }
+        if newest == row.end { return try lead(row) }
+        checkers.count(.nothingLost)
+        if brokenRules.contains(.verdictsAreProven) { throw damaged() }
+        send(.renew(row.term))
+    }
+
+    private func damaged() -> Violation {
+        Violation(
+            .nothingLost,
+            "candidate \(candidate.index) says that the journal is damaged: its newest record is not \(candidate.hold.taken?.end.position ?? 0)"
+        )
     }
 
     // MARK: Whatever is unknown ends the term
@@ -264,6 +288,7 @@ extension ClusterEngine {
         cutConnection()
         // An end that was told has a receipt, and stays.
         let end = ending.outcome
+        keepState()
         try letGoOfMachine()
         ending.outcome = end
         process.endLife()

@@ -47,7 +47,7 @@ extension ClusterEngine {
     }
 
     /// Hands a turn's records to the disk, which needs some time. Meanwhile the next turn may begin.
-    private func append(_ turn: TurnUnderWay) throws(Violation) {
+    func append(_ turn: TurnUnderWay) throws(Violation) {
         if storage.database != nil { try place(turn) }
         try sendEarly(turn)
         let records = turn.records

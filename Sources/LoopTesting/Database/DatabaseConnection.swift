@@ -8,19 +8,27 @@ struct DatabaseConnection {
     enum Statement {
         /// - Parameter behind: where the asker's own state ends; nil: it has none.
         case look(behind: BatchLink?)
+        /// Where the newest batch ends.
+        case newest
         case takeOver(JournalRow.Sign, holder: UInt64, address: String, nonce: UInt64)
         case append(SimulatedBatch, SimulatedTerm)
         case renew(SimulatedTerm)
         case release(SimulatedTerm)
 
         /// Whether it changes nothing.
-        var isLook: Bool { if case .look = self { true } else { false } }
+        var isLook: Bool {
+            switch self {
+            case .look, .newest: true
+            case .takeOver, .append, .renew, .release: false
+            }
+        }
     }
 
     /// What the database says.
     enum Answer {
         /// The row, and the records behind what the asker has; nil: the journal does not have that, or not the records any more.
         case row(JournalRow, behind: [Record]?)
+        case newest(BatchLink)
         /// The row with which a term begins; nil: another process was faster.
         case taken(JournalRow?)
         /// Whether the statement has changed one row.

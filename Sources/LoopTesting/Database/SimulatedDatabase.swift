@@ -29,6 +29,9 @@ final class SimulatedDatabase {
     /// Whether the journal has a batch that ends like this.
     func contains(_ link: BatchLink) -> Bool { checksums[link.position] == link.checksum }
 
+    /// Where the newest batch ends that can be seen.
+    var newest: BatchLink { BatchLink(position: disk.position, checksum: checksums[disk.position] ?? 0) }
+
     // MARK: Statements
 
     /// Appends a batch.

@@ -9,7 +9,8 @@ final class Candidate<Definition: LoopDefinition> {
     /// How it stands to the database; unused where the journal is a file.
     var hold = DatabaseHold()
     /// What it has replayed while it stands by, and where that ends; nil: it follows nothing.
-    var warm: (core: JournaledState<Definition>, end: BatchLink)?
+    /// What is ahead of that end may not be in the journal.
+    var warm: (core: JournaledState<Definition>, end: BatchLink, ahead: [Record])?
     /// How many nanoseconds of its steady clock a virtual second has, divided by 10⁹.
     var rate = 1.0
     /// What it has read of the folder of keys.
@@ -60,6 +61,8 @@ struct DatabaseHold {
     /// The end of what it has sent, and of what it has a receipt for.
     var end = BatchLink()
     var receipt = BatchLink()
+    /// The row with which its term began; nil: it has none.
+    var taken: JournalRow?
     var watch = HolderWatch()
     /// The row as it was seen last.
     var seen: JournalRow?

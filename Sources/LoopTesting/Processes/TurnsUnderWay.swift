@@ -72,6 +72,15 @@ final class TurnUnderWay {
         self.ready = consume ready
     }
 
+    /// Records of an earlier term, which had no receipt in it. Nothing leaves with theirs.
+    init(of records: ArraySlice<Record>, through position: UInt64, at moment: TurnMoment) {
+        log = RecordLog(records)
+        self.records = Array(records)
+        self.position = position
+        (outcome, historyLost, isBarrier) = (nil, nil, false)
+        self.moment = moment
+    }
+
     /// The messages as a machine sends them that breaks G7.
     var messagesWithoutReceipt: [Outbound] {
         switch ready {

@@ -40,7 +40,8 @@ package struct Mutation: Sendable, CustomStringConvertible {
             Mutation(rules: [rule], budget: 2000, mix: .all)
         case .receiptsAreOfOneTurn, .emptyTurnsWait: Mutation(rules: [rule], budget: 100, mix: .overlap)
         case .appendsCompareTheChain, .appendsCompareTheTerm, .unknownIsNotSuccess, .unknownIsNotRepeated,
-            .lostConnectionsEndTheTerm, .tailIsReadInTheTerm, .lossIsProven, .warmStatesAreCompared,
+            .lostConnectionsEndTheTerm, .tailIsReadInTheTerm, .lossIsProven, .verdictsAreProven,
+            .warmStatesAreCompared,
             .deposedLeadersStop:
             Mutation(rules: [rule], budget: 500, mix: .standbys)
         case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)

@@ -15,6 +15,8 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How often a process took over a journal in a database, and how often with a state that it had followed.
     package private(set) var takeoverCount = 0
     package private(set) var warmTakeoverCount = 0
+    /// How often it appended what an earlier term had no receipt for.
+    package private(set) var completionCount = 0
     /// How often a statement has changed the database when its process heard nothing more.
     package private(set) var lateChangeCount = 0
     /// The runs that broke a promise, in the order of their seeds.
@@ -29,6 +31,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         if cluster.outcome != nil { endCount += 1 }
         takeoverCount += cluster.tally.takeoverCount
         warmTakeoverCount += cluster.tally.warmTakeoverCount
+        completionCount += cluster.tally.completionCount
         lateChangeCount += cluster.tally.lateChangeCount
         for (fault, count) in cluster.tally.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
         for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
@@ -56,7 +59,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
             + " checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
         if takeoverCount > 0 {
             line +=
-                "; \(takeoverCount) takeovers, \(warmTakeoverCount) of them warm, \(lateChangeCount) changes of the database"
+                "; \(takeoverCount) takeovers, \(warmTakeoverCount) of them warm, \(completionCount) with records that had no receipt, \(lateChangeCount) changes of the database"
                 + " that their process did not hear of"
         }
         if !uncheckedPromises.isEmpty { line += "; never checked: \(uncheckedPromises.joined(separator: ", "))" }

@@ -19,6 +19,8 @@ package struct Tally: Sendable {
     /// How often a process took the journal over in a database, and how often with a state that it had followed.
     var takeoverCount = 0
     var warmTakeoverCount = 0
+    /// How often a state was ahead of the journal that it went on with.
+    var completionCount = 0
     /// How often a statement has changed the database when its process heard nothing more.
     var lateChangeCount = 0
 

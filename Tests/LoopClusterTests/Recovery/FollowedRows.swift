@@ -18,11 +18,12 @@ final class FollowedRows: FollowedJournal {
     /// What the next read throws.
     var failure: JournalError.Kind?
 
-    var position: UInt64 { rows.last?.end.position ?? base.position }
+    var newestEnd: RowEnd { rows.last?.end ?? base }
+    var position: UInt64 { newestEnd.position }
 
     /// Appends a row. Rows of other salts have other checksums.
     func append(_ records: [Record], salt: UInt32 = 1) {
-        let before = rows.last?.end ?? base
+        let before = newestEnd
         let checksum = before.checksum &* 31 &+ UInt32(records.count) &+ salt
         rows.append(
             Row(records: records, end: RowEnd(position: before.position + UInt64(records.count), checksum: checksum)))

@@ -11,9 +11,10 @@ import ZMQ
 private struct Restartable {
     let context: ZMQContext
     let address: ReducerAddress
-    let disk = TestDisk()
+    let disk: TestDisk
 
-    init() throws {
+    init(isFollowed: Bool = false) throws {
+        disk = TestDisk(isFollowed: isFollowed)
         context = try ZMQContext()
         address = ipcAddress()
     }
@@ -252,11 +253,12 @@ private struct Restartable {
 
 @Suite(.timeLimit(.minutes(5))) struct `G7 a journal that fails` {
     @Test(arguments: [JournalError.Kind.full, .readOnly, .failedDisk])
-    func `stops the reducer's acknowledgements, is shown by status, and is recovered from`(
+    func `stops the reducer's acknowledgements, is shown by status, and costs no replay`(
         _ kind: JournalError.Kind
     ) async throws {
-        let nodes = try Restartable()
-        let reducer = try nodes.reducer(Jobs(ends: false))
+        let nodes = try Restartable(isFollowed: true)
+        let log = LogCollector()
+        let reducer = try nodes.reducer(Jobs(ends: false)) { $0.log = log.handler }
         let life = Task { try await reducer.run() }
         let remote = try nodes.remote()
         #expect(try await remote.sendAndConfirm(.note("before")).seq == Seq(1))
@@ -275,6 +277,13 @@ private struct Restartable {
         }
         #expect(applied == 2)
         #expect(nodes.disk.content.withLock { $0.openCount } == 3)
+        // The first try appends the event that had no receipt, and fails.
+        let recovered = log.events.filter { $0.kind == .recovered }.map(\.text)
+        #expect(recovered.count == 1)
+        #expect(
+            recovered.first?.contains("recovered seq 2 from a warm state at seq 2 and 0 records, and appended ")
+                == true,
+            "\(recovered)")
     }
 
     @Test func `that is corrupt ends the reducer with what to do`() async throws {

@@ -22,11 +22,16 @@ final class TestDisk: Sendable {
     }
 
     let content = Locked(Content())
+    private let isFollowed: Bool
     /// Tells that a snapshot was written.
     let news: AsyncStream<Void>
     fileprivate let post: AsyncStream<Void>.Continuation
 
-    init() { (news, post) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+    /// - Parameter isFollowed: whether its journal can be compared with a state.
+    init(isFollowed: Bool = false) {
+        self.isFollowed = isFollowed
+        (news, post) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
 
     /// The next appends fail like this, one after the other.
     func fail(_ kinds: JournalError.Kind...) { content.withLock { $0.failures = kinds } }
@@ -36,15 +41,15 @@ final class TestDisk: Sendable {
             path: { _ in nil },
             open: { _ throws(JournalError) in
                 self.content.withLock { $0.openCount += 1 }
-                return TestDiskJournal(disk: self)
+                return self.isFollowed ? ComparedDiskJournal(disk: self) : TestDiskJournal(disk: self)
             },
             read: { _, _ throws(JournalError) in TestDiskJournal(disk: self) })
     }
 }
 
 /// One opening of the disk's journal. Once an append has failed, every later one does.
-final class TestDiskJournal: Journal {
-    private let disk: TestDisk
+class TestDiskJournal: Journal {
+    fileprivate let disk: TestDisk
     private var hasFailed = false
 
     private let onClose: @Sendable () -> Void
@@ -113,4 +118,23 @@ final class TestDiskJournal: Journal {
     func trim(before seq: Seq) -> Seq { Seq(1) }
     func markEnded() { disk.content.withLock { $0.hasEnded = true } }
     func close() { onClose() }
+}
+
+/// A journal whose row may end with each record.
+final class ComparedDiskJournal: TestDiskJournal, FollowedJournal {
+    func end(ofRowAt position: UInt64) -> RowEnd? {
+        let records = disk.content.withLock { $0.records.prefix(Int(position)) }
+        guard records.count == Int(position) else { return nil }
+        let checksum = UInt32(truncatingIfNeeded: StableHash.fnv1a(RecordLog(records).bytes))
+        return RowEnd(position: position, checksum: checksum)
+    }
+
+    var newestEnd: RowEnd { end(ofRowAt: position) ?? RowEnd(position: 0, checksum: 0) }
+
+    func page(after position: UInt64, checksum: UInt32?, bytesMax: Int) throws(JournalError) -> FollowedPage? {
+        if let checksum, end(ofRowAt: position)?.checksum != checksum { return nil }
+        let records = try records(after: position, bytesMax: bytesMax)
+        return FollowedPage(
+            records: records, end: end(ofRowAt: position + UInt64(records.count)), newest: self.position)
+    }
 }
