@@ -35,8 +35,8 @@ extension JournalError.Kind {
     /// Whether it may be well again later.
     var mayPass: Bool {
         switch self {
-        case .full, .readOnly, .failedDisk, .locked, .unreachable: true
-        case .corrupt, .foreign, .misuse: false
+        case .full, .readOnly, .failedDisk, .locked, .busy, .moved, .unreachable: true
+        case .corrupt, .trimmed, .foreign, .misuse: false
         }
     }
 }
