@@ -6,9 +6,12 @@ package struct JournalOwner: Equatable, Sendable {
     package var address: String?
     /// Its epoch, by which a peer knows whether this is news; `.none`: the journal does not tell those that wait.
     package var epoch: Epoch
+    /// Why the journal cannot be opened, although no other reducer has it; nil: one has it.
+    package var hindrance: String?
 
-    package init(address: String? = nil, epoch: Epoch = .none) {
+    package init(address: String? = nil, epoch: Epoch = .none, hindrance: String? = nil) {
         self.address = address
         self.epoch = epoch
+        self.hindrance = hindrance
     }
 }

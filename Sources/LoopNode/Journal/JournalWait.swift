@@ -23,6 +23,7 @@ final class JournalWait: Sendable {
         var opening = opening
         let isStopping = opening.isStopping
         opening.waits = true
+        opening.waitsForFile = true
         opening.isStopping = { isStopping() || state.withLock { $0.isGivenUp } }
         opening.whileWaiting = { owner in
             let isNew = state.withLock { state in

@@ -7,6 +7,8 @@ import LoopWire
 struct FollowingReport: Equatable, Sendable {
     var seq = Seq.initial
     var position: UInt64 = 0
+    /// Of the journal that it has followed; nil: it has not begun.
+    var history: History?
     /// How many records it has not applied of those that it knows of.
     var lag: UInt64 = 0
     /// When the newest look began at which it had, or came to have, everything that was there; nil: it never had.
@@ -143,6 +145,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             }
             switch look {
             case .begun(let seq):
+                state.withLock { [history = journal.history] in $0.report.history = history }
                 for note in follower.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
                 tell("follows the journal, from seq \(seq) on", seq: seq)
                 note(follower, nil)

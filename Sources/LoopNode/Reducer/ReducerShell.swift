@@ -33,6 +33,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
     private var hadCrash: Bool
+    /// Of the journal that it has had last: no other one takes its place.
+    private var history: History?
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
@@ -223,13 +225,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private static func open(
         _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ isStopping: @escaping @Sendable () -> Bool
     ) throws -> any Journal {
+        var opening = opening(
+            configuration, waits: configuration.waitsForJournal, address: configuration.address(), log, isStopping)
+        opening.waitsForFile = true
         do {
-            return try configuration.journal.open(
-                opening(
-                    configuration, waits: configuration.waitsForJournal, address: configuration.address(), log,
-                    isStopping))
+            return try configuration.journal.open(opening)
         } catch {
-            if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
+            if [.locked, .busy].contains(error.kind), isStopping() { throw RecoveryError.stopped }
             throw NodeError.journal("\(error)")
         }
     }
@@ -271,6 +273,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                     .seq(machine.seq),
                 ])
             self.service = service
+            history = journal.history
         } catch {
             journal.close()
             throw error
@@ -280,6 +283,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Lets another reducer lead: everything that was appended is durable, and nothing more is taken. Then it stands by.
     private mutating func stepDown(_ request: JournalRequest) throws {
         let left = Left()
+        left.history = history
         try letGo(left, request)
         let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, left, isStopping)
         try renewNote(gained.journal)
@@ -358,11 +362,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func openAgain() throws -> Gained {
         guard configuration.isStandby else {
             let address = configuration.address(bound: holder.sockets.bound)
-            return Gained(
-                journal: try configuration.journal.open(
-                    Self.opening(configuration, waits: false, address: address, log, isStopping)))
+            var opening = Self.opening(configuration, waits: false, address: address, log, isStopping)
+            opening.expected = { [history] in history }
+            return Gained(journal: try configuration.journal.open(opening))
         }
-        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, Left(), isStopping)
+        let left = Left()
+        left.history = history
+        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, left, isStopping)
         try renewNote(gained.journal)
         return gained
     }

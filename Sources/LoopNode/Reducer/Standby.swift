@@ -130,8 +130,10 @@ final class Standby {
         var report = StatusReport(loop: loop, schema: schema)
         report.role = StatusReport.standbyRole
         report.leader = leader
-        report.notReadyBecause =
-            "it is a standby, and " + (leader.map { "the leader is at \($0)" } ?? "knows no leader")
+        let reason =
+            leader.map { "the leader is at \($0)" } ?? owner?.hindrance.map { "waits for its journal: \($0)" }
+            ?? "knows no leader"
+        report.notReadyBecause = "it is a standby, and \(reason)"
         report.seq = following.seq.value
         report.following = StatusReport.Following(
             position: following.position, lag: following.lag,
