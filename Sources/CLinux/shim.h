@@ -46,6 +46,24 @@ static inline void loop_begin_write_out(int descriptor) {
     syscall(SYS_sync_file_range, descriptor, (off_t)0, (off_t)0, SYNC_FILE_RANGE_WRITE);
 }
 
+// Locks one byte of an open file for its descriptor, until that is unlocked or closed; or unlocks it. Waits for nothing. 0 or errno.
+// An open file description lock: what the same process does with other descriptors of the file does not end it.
+static inline int loop_lock_byte(int descriptor, off_t place, int is_locked) {
+    struct flock range = {.l_type = is_locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+    enum { OFD_SETLK = 37 };
+    int result;
+    do result = fcntl(descriptor, OFD_SETLK, &range);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? errno : 0;
+}
+
+// 1 if another descriptor has that byte locked, in any process; else 0.
+static inline int loop_is_byte_locked(int descriptor, off_t place) {
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+    enum { OFD_GETLK = 36 };
+    return fcntl(descriptor, OFD_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+}
+
 // The flag of an opening that only holds what has the name. glibc has the plain name of it for GNU sources alone.
 static const int loop_name_only = __O_PATH;
 

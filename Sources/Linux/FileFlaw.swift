@@ -135,6 +135,6 @@ public struct HeldFile: ~Copyable, Sendable {
     /// Whether the same file has that name now.
     public func isStill(_ path: String) -> Bool {
         guard let now = FileSystem.status(ofName: path) else { return false }
-        return now.device == status.device && now.number == status.number
+        return now.isSame(as: status)
     }
 }

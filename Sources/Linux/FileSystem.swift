@@ -45,6 +45,9 @@ public struct FileStatus: Sendable {
         owner = status.st_uid
         permissions = status.st_mode & 0o7777
     }
+
+    /// Whether both are of one file, at whichever times.
+    public func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }
 
 /// Calls that name files and folders by their paths.

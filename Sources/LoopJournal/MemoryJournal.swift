@@ -66,13 +66,13 @@ public struct MemoryJournal: Journal, Sendable {
     ///   - position: the last position that is not wanted; 0 begins with the first record.
     ///   - bytesMax: the size of the page in bytes, with 64 assumed for a record; at least one record is returned if
     ///     there is one.
-    /// - Throws: `JournalError` of kind `.misuse` if the records after the position are no longer kept.
+    /// - Throws: `JournalError` of kind `.trimmed` if the records after the position are no longer kept.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let records = self.records
         let first = self.position - UInt64(records.count)
         guard position >= first else {
             throw JournalError(
-                .misuse, operation: "read the records after \(position)",
+                .trimmed, operation: "read the records after \(position)",
                 reason: "a journal in memory keeps only the newest \(keepsMax)",
                 remedy: "keep the loop's history in a file: --journal FILE")
         }

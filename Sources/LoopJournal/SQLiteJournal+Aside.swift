@@ -18,15 +18,17 @@ extension SQLiteJournal {
         _ = try? disk.rewrite(from.log)
         if let file = try? JournalFile(path, .write, system: nil) {
             file.removesLogAtClose()
-            _ = try? file.checkpoint(.truncate)
+            _ = try? file.checkpoint(.passive)
         }
-        for file in [to.file, to.log, to.index] { try disk.remove(file) }
-        try disk.removeFolder(to.snapshots)
-        // The file first: what is left behind by a process that ends in between belongs to no journal any more.
+        // Of an older one. If a process ended in between, its snapshots are the first part of what is set aside now.
+        if disk.exists(to.file) { try disk.removeFolder(to.snapshots) }
+        for file in [to.log, to.index, to.end, to.file, from.end] { try disk.remove(file) }
+        // The file last: without it, what is next to it says that a journal is missing.
+        if disk.exists(from.snapshots) { try disk.rename(from.snapshots, to: to.snapshots) }
+        try disk.syncFolder(Disk.folder(of: path))
         try disk.rename(from.file, to: to.file)
         if disk.exists(from.log) { try disk.rename(from.log, to: to.log) }
         try disk.remove(from.index)
-        if disk.exists(from.snapshots) { try disk.rename(from.snapshots, to: to.snapshots) }
         try disk.syncFolder(Disk.folder(of: path))
         _ = consume lock
         return to.file

@@ -91,6 +91,7 @@ extension SQLiteJournal {
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try naming("be copied") { () throws(SQLiteError) in
             if base != .start { try replacement.setBase(base) }
+            try replacement.set("made_whole", 1)
             for entry in kept { try replacement.insert(entry) }
             try replacement.execute("COMMIT")
         }

@@ -86,6 +86,7 @@ package final class FileArrival {
     /// Gives it its name: it is whole now, and on the disk.
     package func finish(hasEnded: Bool) throws(JournalError) {
         try naming("be copied") { () throws(SQLiteError) in
+            try file.set("made_whole", 1)
             if hasEnded { try file.set("ended", 1) }
             try file.execute("COMMIT")
         }

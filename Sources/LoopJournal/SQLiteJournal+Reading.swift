@@ -8,7 +8,7 @@ extension SQLiteJournal {
     ///   - position: the last position that is not wanted; 0 begins with the first record.
     ///   - bytesMax: about how many bytes of records; at least one row is read.
     /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted: the error names the
-    ///   position, the seq and the remedy. Of kind `.misuse` if the records were trimmed or the journal was closed.
+    ///   position, the seq and the remedy. Of kind `.trimmed` if the record was trimmed, `.misuse` if the journal was closed.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let file = try readable("read the records after \(position)")
         if isReadOnly {

@@ -8,7 +8,8 @@ extension SQLiteJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.
     static let snapshotsMax = 3
 
-    /// The listed snapshots that the journal's records continue, the newest first, at most 3. Their bytes are not
+    /// The listed snapshots that the journal's records continue, the newest first, at most 3, and the one at the cut of a
+    /// trimmed journal. Their bytes are not
     /// checked.
     /// - Throws: `JournalError` if reading fails or the journal was closed.
     public func snapshots() throws(JournalError) -> [SnapshotEntry] {
@@ -36,7 +37,8 @@ extension SQLiteJournal {
         }
     }
 
-    /// Lists a written snapshot, after the records that it stands for were written. All but the newest 3 are removed.
+    /// Lists a written snapshot, after the records that it stands for were written. All but the newest 3 are removed; but if the
+    /// beginning was trimmed, the oldest stays, from which the records that are left go on.
     /// - Parameter snapshot: the result of ``snapshotWriter``.
     /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the
     ///   journal was closed or opened for reading; else if writing fails or has failed before.
@@ -50,7 +52,7 @@ extension SQLiteJournal {
         try flush()
         let older = try file.snapshots().filter { $0.position != snapshot.position }
             .sorted { $0.position > $1.position }
-        let forgotten = older.dropFirst(Self.snapshotsMax - 1)
+        let forgotten = Array(older.dropFirst(Self.snapshotsMax - 1).dropLast(base == .start ? 0 : 1))
         let replaced = try file.snapshots().filter { $0.position == snapshot.position && $0 != snapshot }
         do throws(SQLiteError) {
             try file.add(snapshot, forgetting: forgotten, tail)

@@ -4,8 +4,8 @@ internal import LoopWire
 internal import SQLite
 
 extension SQLiteJournal {
-    /// Removes whole rows below a seq, but only rows that the second newest intact snapshot covers: the newest may
-    /// turn out to be damaged. Later records use the space; the file does not become smaller.
+    /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later
+    /// records use the space; the file does not become smaller.
     /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
     /// - Throws: `JournalError` if the journal was closed or opened for reading, or if reading or writing fails or
     ///   has failed before. After an error in writing nothing more can be appended.
@@ -13,25 +13,20 @@ extension SQLiteJournal {
         let operation = "trim the records before seq \(seq)"
         let file = try writable(operation)
         try flush()
-        var valid: [SnapshotEntry] = []
-        for entry in try snapshots() where valid.count < 2 {
-            if (try? content(of: entry)) != nil { valid.append(entry) }
-        }
-        if valid.count == 2 {
-            let end = try reader.end(ofRowsBefore: seq, through: valid[1].position, in: file)
-            if end != base {
-                let obsolete = try file.snapshots().filter { $0.position < end.position }
-                do throws(SQLiteError) {
-                    // As with a snapshot's row: the files that it removes do not come back.
-                    try file.setSynchronous(.fsync)
-                    try file.trim(through: end, forgetting: obsolete)
-                    try file.setSynchronous(durability)
-                } catch {
-                    throw poisoned(.sqlite(operation, error))
-                }
-                base = end
-                try removeFiles(of: obsolete, operation)
+        let found = try reader.cut(
+            before: seq, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: file)
+        if let (snapshot, end) = found {
+            let obsolete = try file.snapshots().filter { $0.position < snapshot.position }
+            do throws(SQLiteError) {
+                // As with a snapshot's row: the files that it removes do not come back.
+                try file.setSynchronous(.fsync)
+                try file.trim(through: end, forgetting: obsolete)
+                try file.setSynchronous(durability)
+            } catch {
+                throw poisoned(.sqlite(operation, error))
             }
+            base = end
+            try removeFiles(of: obsolete, operation)
         }
         return try firstSeq() ?? Seq(newest: tail)
     }

@@ -28,6 +28,11 @@ public final class SQLiteJournal: FollowedJournal {
     /// Nil once it was closed.
     var file: JournalFile?
     private var lock: OwnerLock?
+    private var fileLock: FileLock?
+    private var endNote: EndNote?
+    private let names: OpenNames
+    /// Why no reducer would open it; nil if one would, or if one has it open. Known only if it was opened for reading.
+    public let startRefusal: JournalError?
     let isReadOnly: Bool
     let folder: SnapshotFolder
     private let checkpointPages: Int
@@ -78,6 +83,10 @@ public final class SQLiteJournal: FollowedJournal {
         reader = RowReader(loop: opened.loop, place: opened.path, base: opened.base, tail: opened.tail)
         newestSeq = opened.tail.seq
         lock = opened.lock
+        fileLock = opened.fileLock
+        endNote = opened.endNote
+        names = opened.names
+        startRefusal = opened.startRefusal
         if !isReadOnly, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
     }
 
@@ -131,6 +140,23 @@ public final class SQLiteJournal: FollowedJournal {
     public func flush() throws(JournalError) {
         _ = try writable("write what was acknowledged")
         try write("write what was acknowledged")
+        try checkNames("write what was acknowledged")
+    }
+
+    /// Proves that what it writes is found by the names of its files.
+    /// - Throws: `JournalError` of kind `.moved` if a file was removed or renamed, or its folder was.
+    public func prove() throws(JournalError) {
+        _ = try writable("prove that it leads")
+        try checkNames("prove that it leads")
+    }
+
+    /// What is written to a file that has lost its name is not there at the next start: nothing more is acknowledged.
+    private func checkNames(_ operation: String) throws(JournalError) {
+        do throws(JournalError) {
+            try names.check(operation)
+        } catch {
+            throw poisoned(error)
+        }
     }
 
     /// Writes what is pending, as long as that is possible: for whoever reads.
@@ -151,7 +177,9 @@ public final class SQLiteJournal: FollowedJournal {
         } catch {
             throw poisoned(.sqlite(operation, error))
         }
+        try checkNames(operation)
         tail = row.link
+        endNote?.write(tail.position)
         pendingCount = 0
         // A rare large batch does not keep its room for ever.
         pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
@@ -200,15 +228,15 @@ public final class SQLiteJournal: FollowedJournal {
             }
             folder.removeAll(unlisted)
         }
-        self.file = nil
-        logWriteOut = nil
-        lock = nil
+        abandon()
     }
 
     /// Lets go of the files as the end of the process would: nothing more is written.
     public func abandon() {
+        fileLock = nil
         file = nil
         logWriteOut = nil
+        endNote = nil
         lock = nil
     }
 

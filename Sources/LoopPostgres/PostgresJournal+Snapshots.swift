@@ -98,6 +98,7 @@ extension PostgresJournal {
         }
         let listed = try listed()
         let older = listed.filter { $0.position != snapshot.position }.dropFirst(Self.snapshotsMax - 1)
+            .dropLast(reader.base == .start ? 0 : 1)
         let replaced = listed.filter { $0.position == snapshot.position && $0.checksum != snapshot.checksum }
         let term = held.term?.number ?? 0
         try held.fenced(operation) { connection throws(PostgresError) in
@@ -124,26 +125,20 @@ extension PostgresJournal {
         }
     }
 
-    /// Removes whole rows below a seq, but only rows that the second newest intact snapshot covers: the newest may turn out to
-    /// be damaged.
+    /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept.
     /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
     package func trim(before seq: Seq) throws(JournalError) -> Seq {
         let (operation, id) = ("trim the records before seq \(seq)", held.journalID)
         _ = try held.condition(operation)
-        var valid: [SnapshotEntry] = []
-        for entry in try snapshots() where valid.count < 2 {
-            if (try? content(of: entry)) != nil { valid.append(entry) }
-        }
-        if valid.count == 2 {
-            let end = try reader.end(ofRowsBefore: seq, through: valid[1].position, in: rows)
-            if end != reader.base {
-                let obsolete = try listed().filter { $0.position < end.position }
-                try held.fenced(operation) { connection throws(PostgresError) in
-                    for entry in obsolete { try connection.remove(entry, of: id, operation) }
-                    try connection.trim(id, through: end, operation)
-                }
-                reader.base = end
+        let found = try reader.cut(
+            before: seq, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: rows)
+        if let (snapshot, end) = found {
+            let obsolete = try listed().filter { $0.position < snapshot.position }
+            try held.fenced(operation) { connection throws(PostgresError) in
+                for entry in obsolete { try connection.remove(entry, of: id, operation) }
+                try connection.trim(id, through: end, operation)
             }
+            reader.base = end
         }
         return try firstSeq() ?? Seq(reader.tail.seq + 1)
     }

@@ -200,8 +200,8 @@ package final class PostgresJournal: FollowedJournal {
     // MARK: Reading
 
     /// A page of the records after a position, in order; empty at the end. Every row that is read is checked.
-    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.misuse` if the records were
-    ///   trimmed or the journal was closed.
+    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was
+    ///   trimmed, of kind `.misuse` if the journal was closed.
     package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         try refreshIfReading()
         do throws(JournalError) {

@@ -26,10 +26,7 @@ internal import Glibc
     public enum Checkpoint: Sendable {
         /// As far as possible without waiting for other connections.
         case passive
-        /// All of it, and the next transaction starts the log again at its beginning. Waits for readers up to the
-        /// busy limit.
-        case restart
-        /// As `restart`, and the log is cut to length 0.
+        /// All of it, and the log is cut to length 0. Waits for readers up to the busy limit.
         case truncate
     }
 
@@ -144,7 +141,6 @@ internal import Glibc
         let mode =
             switch checkpoint {
             case .passive: SQLITE_CHECKPOINT_PASSIVE
-            case .restart: SQLITE_CHECKPOINT_RESTART
             case .truncate: SQLITE_CHECKPOINT_TRUNCATE
             }
         var frames: Int32 = 0

@@ -220,11 +220,12 @@ import Testing
             #expect(try journal.content(of: entry) == [UInt8](repeating: UInt8(number), count: number * 200_000))
         }
         #expect(throws: JournalError.self) { try journal.content(of: entries[0]) }
-        #expect(try journal.trim(before: Seq(25)) == Seq(21))
+        #expect(try journal.trim(before: Seq(30)) == Seq(1))
+        #expect(try journal.trim(before: Seq(40)) == Seq(31))
         #expect(try journal.trim(before: Seq(1000)) == Seq(41))
         #expect(try journal.firstSeq() == Seq(41))
         #expect(
-            #expect(throws: JournalError.self) { try journal.records(after: 39, bytesMax: 1) }?.kind == .misuse)
+            #expect(throws: JournalError.self) { try journal.records(after: 39, bytesMax: 1) }?.kind == .trimmed)
         #expect(try journal.all(after: 40) == Array(records[40...]))
         records += try place.append(&batches, &journal, events: 10)
         journal.close()
@@ -233,6 +234,15 @@ import Testing
         #expect(try journal.all(after: 40) == Array(records[40...]))
         #expect(try journal.position(before: Seq(1)) == 40)
         #expect(try journal.snapshots() == entries.suffix(2).reversed())
+        // The one at the cut stays, however many there are after it.
+        for number in 6...9 {
+            records += try place.append(&batches, &journal, events: 10)
+            let write = try #require(journal.snapshotWriter)
+            let entry = SnapshotEntry(position: journal.position, seq: Seq(batches.seq), fingerprint: UInt64(number))
+            try journal.add(try write(entry, [1, 2, 3]))
+        }
+        #expect(try journal.snapshots().map(\.position) == [100, 90, 80, 40])
+        #expect(try journal.content(of: entries[3]).count == 800_000)
         journal.close()
     }
 

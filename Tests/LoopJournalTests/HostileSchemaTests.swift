@@ -194,10 +194,10 @@ import Testing
 
     @Test func `leave files of other names alone`() throws {
         try folder.write([1], to: "test.journal.snapshots/notes.txt")
-        try folder.write([1], to: "test.journal.snapshots/7-00000000")
+        try folder.write([1], to: "test.journal.snapshots/6-00000000")
         let journal = try Examples.open(folder.journal)
         defer { journal.close() }
-        #expect(journal.openReport == ["removed \(snapshots)/7-00000000: a snapshot that was not finished"])
+        #expect(journal.openReport == ["removed \(snapshots)/6-00000000: a snapshot that was not finished"])
         #expect(try Folder.names(snapshots).contains("notes.txt"))
     }
 }

@@ -35,8 +35,9 @@ import Testing
         var appender = Appender(journal)
         for _ in 0..<300 { try appender.append(events: 40) }
         #expect(try appender.journal.all() == appender.records)
-        // The file, its log and its index, the lock; and the log once more where it is sent on its way before it is synced.
-        #expect(try Folder.openFiles(folder.journal) == (durability == .fsync ? 4 : 5))
+        // The file, its log and its index, the lock, the note of its end; and the log once more if it is sent on its way before it is
+        // synced.
+        #expect(try Folder.openFiles(folder.journal) == (durability == .fsync ? 5 : 6))
         appender.journal.close()
         #expect(try Folder.openFiles(folder.journal) == 0)
         #expect(try Examples.open(folder.journal).all() == appender.records)
@@ -103,7 +104,7 @@ import Testing
         }
         #expect(
             folder.names.filter { !$0.hasSuffix("-lock") } == [
-                "test.journal.previous", "test.journal.previous.snapshots",
+                "test.journal.previous", "test.journal.previous-end", "test.journal.previous.snapshots",
             ])
     }
 }

@@ -57,7 +57,7 @@ public protocol Journal {
     /// - Parameters:
     ///   - position: the last position that is not wanted.
     ///   - bytesMax: about how many bytes of records; at least one record comes where there is one.
-    /// - Throws: of kind `.corrupt` where a record cannot be trusted.
+    /// - Throws: of kind `.corrupt` where a record cannot be trusted, of kind `.trimmed` if the next one was trimmed.
     func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record]
 
     /// The first seq among the event records that are still there; nil: there is none.
@@ -83,7 +83,8 @@ public protocol Journal {
     /// - Throws: where the snapshot cannot be added; it does not count then.
     mutating func add(_ snapshot: SnapshotEntry) throws(JournalError)
 
-    /// Forgets records below a seq, but none that the second newest valid snapshot does not cover.
+    /// Forgets records below a seq, up to a valid snapshot that is not the newest one. That snapshot is kept, so that the state
+    /// after every event that is kept can be shown.
     /// - Returns: the first seq that is still there.
     /// - Throws: where the records cannot be removed; none is removed then.
     mutating func trim(before seq: Seq) throws(JournalError) -> Seq
@@ -91,6 +92,9 @@ public protocol Journal {
     /// The loop has ended and its outcome was told: the next run begins with a new journal.
     /// - Throws: where that cannot be written.
     mutating func markEnded() throws(JournalError)
+
+    /// Why no reducer would open it, of a journal that was opened for reading; nil if one would, or if one has it open.
+    var startRefusal: JournalError? { get }
 
     /// Lets go of the files. Nothing else may be called afterwards.
     mutating func close()
@@ -119,6 +123,9 @@ extension Journal {
 
     /// Nothing: the journal is this process's own as long as it is open.
     public mutating func prove() {}
+
+    /// Nil: what would refuse a start refuses the reading too.
+    public var startRefusal: JournalError? { nil }
 
     /// Nil: no process takes it.
     public var lease: JournalLease? { nil }
@@ -199,10 +206,16 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         case failedDisk
         /// Another process has it.
         case locked
+        /// A program that is no reducer is in a transaction of it, or is about to be.
+        case busy
+        /// Its name leads to no file, or no longer to the file that was opened.
+        case moved
         /// A database did not answer in time, or its answer proves nothing: whether it did what it was asked is unknown.
         case unreachable
         /// Bytes are not those that were written.
         case corrupt
+        /// The records were trimmed.
+        case trimmed
         /// It is no journal, or one of another loop, or of a newer version of the schema; or one of its files is another user's,
         /// can be changed by others, or is not what its name says.
         case foreign
@@ -246,15 +259,17 @@ extension JournalError.Kind {
         case .unreachable: .noDatabase
         case .corrupt: .corrupt
         case .foreign: .foreign
-        case .misuse: .mistake
+        case .busy: .readerHolds
+        case .moved: .moved
+        case .trimmed, .misuse: .mistake
         }
     }
 
     /// Whether it may be well again later without a change of the journal.
     package var mayPass: Bool {
         switch self {
-        case .full, .readOnly, .failedDisk, .locked, .unreachable: true
-        case .corrupt, .foreign, .misuse: false
+        case .full, .readOnly, .failedDisk, .locked, .busy, .moved, .unreachable: true
+        case .corrupt, .trimmed, .foreign, .misuse: false
         }
     }
 }

@@ -12,7 +12,8 @@ extension HistoryPage {
     ///   - from: where the first page begins; of a later page, the seq that the one before had come to.
     ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
     ///   - after: the position at which the page before ended; nil: this is the first.
-    /// - Throws: where the journal cannot be read, or no longer holds the records after `after`.
+    /// - Throws: if the journal cannot be read; of kind `.trimmed` if the first event that is asked for was trimmed, unless all are
+    ///   asked for, or if the records after `after` were.
     public init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {
@@ -21,15 +22,7 @@ extension HistoryPage {
         if let after {
             position = after
         } else {
-            if let first = try journal.firstSeq(), from.value > 0 ? from < first : through.map({ $0 < first }) ?? false,
-                first > Seq(1)
-            {
-                throw JournalError(
-                    .misuse, operation: "show the events from seq \(max(from, Seq(1))) on",
-                    reason: "they were trimmed, and the journal begins at seq \(first)",
-                    remedy: "ask from seq \(first) on")
-            }
-            position = try Self.begin(journal, from)
+            position = try Self.begin(journal, from, through)
         }
         // Where the page begins before the first event that is wanted, the seqs of what comes before it are not known.
         var seq = after == nil ? Seq.initial : from
@@ -55,12 +48,17 @@ extension HistoryPage {
 
 extension HistoryPage {
     /// What comes before the first event is shown with it, unless it was trimmed.
-    private static func begin(_ journal: any Journal, _ from: Seq) throws(JournalError) -> UInt64 {
+    private static func begin(_ journal: any Journal, _ from: Seq, _ through: Seq?) throws(JournalError) -> UInt64 {
+        if let first = try journal.firstSeq(), from < first, from > Seq(1) || (through ?? first) < first {
+            throw JournalError(
+                .trimmed, operation: "show the records from seq \(from) on",
+                reason: "the events before seq \(first) were trimmed", remedy: "begin with seq \(first)")
+        }
         guard from <= Seq(1) else { return try journal.position(before: from) }
         do {
             _ = try journal.records(after: 0, bytesMax: 1)
             return 0
-        } catch  where error.kind == .misuse {
+        } catch  where error.kind == .trimmed {
             return try journal.position(before: from)
         }
     }

@@ -68,9 +68,15 @@ public struct Recovery<Definition: LoopDefinition> {
         core.reinterprets = reinterprets
         core.ignoresArguments = ignoresArguments
         core.note = note
-        try replay(limit, isStopped) { [pageBytes = Self.pageBytes] position in
-            if let pages { return try pages(position) }
-            return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
+        do {
+            try replay(limit, isStopped) { [pageBytes = Self.pageBytes] position in
+                if let pages { return try pages(position) }
+                return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
+            }
+        } catch let error as JournalError where error.kind == .trimmed {
+            // There was no snapshot to begin from.
+            let oldest = try journal.snapshots().last { (try? journal.content(of: $0)) != nil }
+            throw RecoveryError.trimmed(oldest: oldest?.seq)
         }
     }
 
@@ -207,6 +213,14 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
     case unreadable(seq: Seq, position: UInt64, reason: String)
+    /// The records before the first that is left were trimmed, and no snapshot up to the seq can be used.
+    /// - `oldest`: the seq of the oldest snapshot that can be used; nil: there is none.
+    case trimmed(oldest: Seq?)
+    /// The event was applied by a definition of another schema, whose states this one cannot show.
+    /// - `first`: the oldest seq behind it that this one can show, if that is known.
+    case ofAnotherSchema(Seq, schema: UInt64, own: UInt64, first: Seq?)
+    /// The journal ends before the seq.
+    case endsBefore(Seq, at: Seq)
     /// Nobody needs the result any more.
     case stopped
 
@@ -243,6 +257,14 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .definition(let mismatch): "\(mismatch)"
         case .snapshot(let error): "\(error)"
         case .arguments(let other): "\(other)"
+        case .trimmed(let oldest?):
+            "the events before it were trimmed: the oldest seq whose state can be shown is \(oldest)"
+        case .trimmed(nil):
+            "the first events were trimmed, and no snapshot can be used; put back a copy of the journal with its snapshots"
+        case .ofAnotherSchema(let seq, let schema, let own, let first):
+            "event \(seq) was applied by a program of schema \(schema), and this one has schema \(own): show this state with that"
+                + " program" + (first.map { ", or one of seq \($0) or later with this one" } ?? "")
+        case .endsBefore(let seq, let end): "the journal ends at seq \(end), before seq \(seq)"
         case .stopped: "the replay was stopped"
         case .unreadable(let seq, let position, let reason):
             "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason)"

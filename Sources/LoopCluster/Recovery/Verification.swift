@@ -28,7 +28,7 @@ public struct Verification<Definition: LoopDefinition> {
                 return try verification.run(from: start, snapshots)
             } catch let error as DefinitionMismatch {
                 refusal = error
-            } catch let error as JournalError where error.kind == .misuse {
+            } catch let error as JournalError where error.kind == .trimmed {
                 // The first records were trimmed.
                 refusal = error
             } catch let error as SnapshotError {

@@ -17,12 +17,15 @@ package struct DatabaseFiles: ~Copyable {
 
     private let path: String
     private let purpose: Purpose
+    private let user: UInt32
     private let held: HeldFile?
 
+    /// - Parameter user: whose files they must be, or root's, if they are opened for writing.
     /// - Throws: `OpeningError` if something speaks against a file that is there.
-    package init(_ path: String, for purpose: Purpose) throws(OpeningError) {
+    package init(_ path: String, for purpose: Purpose, user: UInt32 = System.userID) throws(OpeningError) {
         let found = try Self.hold(path)
-        try Self.check(path, purpose)
+        try Self.check(path, purpose, user)
+        self.user = user
         self.path = path
         self.purpose = purpose
         held = found
@@ -47,7 +50,7 @@ package struct DatabaseFiles: ~Copyable {
     /// To be called when SQLite has begun to read: what it has opened must be what was found.
     /// - Parameter hasMoved: whether the file that SQLite has opened has another name by now, or none.
     package func checkAgain(hasMoved: Bool) throws(OpeningError) {
-        try Self.check(path, purpose)
+        try Self.check(path, purpose, user)
         let isSame =
             switch held {
             case .some(let held): held.isStill(path)
@@ -56,13 +59,13 @@ package struct DatabaseFiles: ~Copyable {
         if hasMoved || !isSame { throw .flaw(.replaced, path) }
     }
 
-    private static func check(_ path: String, _ purpose: Purpose) throws(OpeningError) {
+    private static func check(_ path: String, _ purpose: Purpose, _ user: UInt32) throws(OpeningError) {
         let status = FileSystem.status(ofName: path)
-        if let status { try refuse(purpose == .writing ? status.flaw() : status.flawToRead, path) }
+        if let status { try refuse(purpose == .writing ? status.flaw(user: user) : status.flawToRead, path) }
         for ending in ["-wal", "-shm", "-journal"] {
             guard let part = FileSystem.status(ofName: path + ending) else { continue }
             switch purpose {
-            case .writing: try refuse(part.flaw(), path + ending)
+            case .writing: try refuse(part.flaw(user: user), path + ending)
             // They are parts of one thing only if they are of one user.
             case .reading:
                 try refuse(part.flawToRead ?? part.flawOfOwner(user: status?.owner ?? part.owner), path + ending)

@@ -9,6 +9,7 @@ package struct Disk: Sendable {
     package enum Change: Sendable {
         case wrote(String, [UInt8])
         case rewrote(String, [UInt8])
+        case truncated(String, to: Int)
         case synced(String)
         case renamed(String, to: String)
         case removed(String)
@@ -113,6 +114,15 @@ package struct Disk: Sendable {
         } catch {
             throw .system("read \(path)", error.code)
         }
+    }
+
+    /// Cuts a file off, and brings that to the disk.
+    func truncate(_ path: String, to size: Int) throws(JournalError) {
+        let file = try naming("write \(path)") { () throws(OpeningError) in try Descriptor.checked(path, O_WRONLY) }
+        try naming("write \(path)") { () throws(SystemError) in try file.truncate(to: size) }
+        observe?(.truncated(path, to: size))
+        try naming("sync \(path)") { () throws(SystemError) in try file.sync() }
+        observe?(.synced(path))
     }
 
     func exists(_ path: String) -> Bool { FileSystem.exists(path) }

@@ -12,8 +12,11 @@ extension JournalError.Kind {
         case .readOnly: "make the file and its folder writable, or choose another: --journal FILE"
         case .failedDisk: "look after the disk (dmesg), then start again: the journal is read again"
         case .locked: "stop the other process, or start with --wait"
+        case .busy: "end the transaction of the other program (sqlite3, a backup)"
+        case .moved: "put it back under its name: it is opened again as soon as it is there"
         case .unreachable: "look after the database: the journal is read again as soon as it answers"
         case .corrupt: "put a copy of the file back, or cut off what is damaged: trim --after SEQ"
+        case .trimmed: "begin with what is there: the oldest snapshot"
         case .foreign: "choose another file: --journal FILE"
         case .misuse: "this is a mistake in the program"
         }
@@ -52,7 +55,7 @@ extension JournalError {
             case .full: .full
             case .denied: .readOnly
             case .disk, .other: .failedDisk
-            case .busy: .locked
+            case .busy: .busy
             case .corrupt, .tooLarge: .corrupt
             case .notADatabase: .foreign
             }

@@ -158,12 +158,12 @@ final class JournalFile: BatchRows {
 
     // MARK: Batches
 
-    /// The end of the newest row, read and checked whole. What was cut off because it was never acknowledged is reported.
+    /// The end of the newest row, read and checked whole; and the row behind it, if that one is short.
     func checkedTail(
-        after base: ChainLink, loop: String, path: String, report: inout [String]
-    ) throws(JournalError) -> ChainLink {
+        after base: ChainLink, loop: String, path: String
+    ) throws(JournalError) -> (tail: ChainLink, short: BatchRow?) {
         let newest = try rows(through: .max, max: 2)
-        guard let last = newest.first else { return base }
+        guard let last = newest.first else { return (base, nil) }
         let before = newest.count == 2 ? newest[1]?.link : base
         guard let last, let before else {
             throw .damaged(
@@ -179,14 +179,13 @@ final class JournalFile: BatchRows {
             if !isShort { end = try last.checked(after: before, bytes, loop: loop, path: path).link }
             return true
         }
-        guard isShort else { return end }
+        return isShort ? (before, last) : (end, nil)
+    }
+
+    func remove(_ row: BatchRow) throws(JournalError) {
         try naming("cut off its last row") { () throws(SQLiteError) in
-            try execute("DELETE FROM batches WHERE first_position = \(last.firstPosition)")
+            try execute("DELETE FROM batches WHERE first_position = \(row.firstPosition)")
         }
-        report.append(
-            "cut off the last row, records \(last.firstPosition) to \(last.lastPosition): it is short, so it was never acknowledged"
-        )
-        return before
     }
 
     /// Adds a row in a transaction of its own, and syncs as the durability says.
@@ -278,6 +277,11 @@ final class JournalFile: BatchRows {
     func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) { try database.transaction(body) }
 
     var logPages: Int { database.logPages }
+
+    /// The size that the log has with these pages.
+    var logBytes: Int {
+        get throws(JournalError) { 32 + logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
+    }
 
     /// One file is easier to copy than two; what does not work at the closing is done at the next opening.
     func removesLogAtClose() { database.removesLogAtClose() }

@@ -10,6 +10,8 @@ struct JournalPaths: Sendable {
     var index: String { file + "-shm" }
     /// Locked by the process that may write.
     var lock: String { file + "-lock" }
+    /// How far it has come, as the process that writes it notes after each row.
+    var end: String { file + "-end" }
     /// A journal that is to take the place of this one, complete and synced: whoever locks next finishes that.
     var replacement: String { file + ".cut" }
     /// The same while it is made.

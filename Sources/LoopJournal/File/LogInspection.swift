@@ -17,6 +17,10 @@ package struct LogInspection: Equatable {
     }
 
     package private(set) var finding = Finding.whole
+    /// Whether it has no bytes, or is not there.
+    package let isEmpty: Bool
+    /// Whether nothing follows its last complete transaction.
+    var isWhole: Bool { finding == .whole }
     /// How many pages there are in complete transactions.
     package private(set) var validPages = 0
 
@@ -25,6 +29,7 @@ package struct LogInspection: Equatable {
 
     /// - Parameter log: all bytes of the `-wal` file.
     package init(_ log: [UInt8]) {
+        isEmpty = log.isEmpty
         guard log.count >= Self.headerBytes else { return }
         let pageBytes = Int(Self.big(log, 8))
         let frameBytes = pageBytes + Self.frameHeaderBytes

@@ -20,7 +20,7 @@ struct OwnerLock: ~Copyable {
         let lock = try naming("open its lock \(path)") { () throws(OpeningError) in
             try Descriptor.checked(path, O_RDWR | O_CREAT)
         }
-        while let code = Self.refusal(of: lock, LOCK_EX) {
+        while let code = Self.refusal(of: lock) {
             var error = JournalError.system("lock \(path)", code)
             if code == EWOULDBLOCK {
                 error = JournalError(
@@ -60,23 +60,9 @@ struct OwnerLock: ~Copyable {
     /// program, and with it the lock.
     deinit { flock(lock.number, LOCK_UN) }
 
-    /// Whether nobody writes at this moment. For tools that look at a journal at rest.
-    static func isFree(_ path: String) -> Bool {
-        let lock: Descriptor
-        do throws(OpeningError) {
-            lock = try Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead })
-        } catch {
-            // Where it cannot be asked, somebody may have it.
-            return FileSystem.status(ofName: path) == nil
-        }
-        guard refusal(of: lock, LOCK_SH) == nil else { return false }
-        flock(lock.number, LOCK_UN)
-        return true
-    }
-
     /// The error of taking a lock without waiting for it, nil if it was taken.
-    private static func refusal(of lock: borrowing Descriptor, _ kind: Int32) -> Int32? {
-        while flock(lock.number, kind | LOCK_NB) != 0 {
+    private static func refusal(of lock: borrowing Descriptor) -> Int32? {
+        while flock(lock.number, LOCK_EX | LOCK_NB) != 0 {
             if errno != EINTR { return errno }
         }
         return nil

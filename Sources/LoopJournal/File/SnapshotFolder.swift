@@ -15,15 +15,29 @@ struct SnapshotFolder: Sendable {
         return "\(entry.position)-" + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// Whether a snapshot may have that name, or had it while it was written.
-    private static func isName(_ name: String) -> Bool {
+    /// The position of the snapshot that may have that name, or had it while it was written; nil: the name is of none.
+    private static func position(_ name: String) -> UInt64? {
         let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard parts.count == 2, (1...20).contains(parts[0].count) else { return false }
+        guard parts.count == 2, (1...20).contains(parts[0].count) else { return nil }
         let (digits, hexadecimal) = (Set("0123456789".utf8), Set("0123456789abcdef".utf8))
         let ending = parts[1].dropFirst(8)
-        return parts[0].allSatisfy(digits.contains) && parts[1].count >= 8
-            && parts[1].prefix(8).allSatisfy(hexadecimal.contains)
-            && (ending.isEmpty || ending.elementsEqual(".new".utf8))
+        guard parts[0].allSatisfy(digits.contains), parts[1].count >= 8,
+            parts[1].prefix(8).allSatisfy(hexadecimal.contains),
+            ending.isEmpty || ending.elementsEqual(".new".utf8)
+        else { return nil }
+        return UInt64(Substring(parts[0]))
+    }
+
+    /// The files of snapshots, finished or not, in the order of their positions.
+    func found() throws(JournalError) -> [(name: String, position: UInt64)] {
+        try disk.names(in: path).compactMap { name in Self.position(name).map { (name, $0) } }
+            .sorted { $0.position < $1.position }
+    }
+
+    /// Takes files out of the sight of the journal, and keeps them.
+    func setAside(_ names: [String]) throws(JournalError) {
+        for name in names { try disk.rename(path + "/" + name, to: path + "/" + name + ".lost") }
+        if !names.isEmpty { try disk.syncFolder(path) }
     }
 
     /// Writes the bytes under a temporary name, syncs them, renames, and syncs the folder.
@@ -82,7 +96,7 @@ struct SnapshotFolder: Sendable {
     /// - Returns: the names.
     func removeOthers(than entries: [SnapshotEntry]) throws(JournalError) -> [String] {
         let kept = Set(entries.map(Self.name))
-        let others = try disk.names(in: path).filter { Self.isName($0) && !kept.contains($0) }
+        let others = try found().map(\.name).filter { !kept.contains($0) }
         for name in others { try disk.remove(path + "/" + name) }
         return others
     }

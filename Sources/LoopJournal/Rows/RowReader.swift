@@ -38,13 +38,15 @@ package struct RowReader: Sendable {
     /// - Parameters:
     ///   - position: the last position that is not wanted.
     ///   - bytesMax: about how many bytes of records; at least one row is read.
-    /// - Throws: of kind `.corrupt` where the next record cannot be trusted, of kind `.misuse` where it was trimmed.
+    /// - Throws: of kind `.corrupt` where the next record cannot be trusted, of kind `.trimmed` where it was trimmed.
     package mutating func records(
         after position: UInt64, bytesMax: Int, in source: some BatchRows
     ) throws(JournalError) -> [Record] {
         guard position < tail.position else { return [] }
         guard position >= base.position else {
-            throw .misuse("read the records after \(position)", "the records up to \(base.position) were trimmed")
+            throw JournalError(
+                .trimmed, operation: "read the records after \(position)",
+                reason: "the records up to \(base.position) were trimmed", remedy: JournalError.Kind.trimmed.remedy)
         }
         var link = try link(before: position + 1, in: source)
         guard link.position <= position else { throw damaged(after: link, "two rows hold record \(position + 1)") }
@@ -170,18 +172,27 @@ package struct RowReader: Sendable {
         return low
     }
 
-    /// The end of the last row that has no event from `seq` on and no record behind `position`.
-    package func end(
-        ofRowsBefore seq: Seq, through position: UInt64, in source: some BatchRows
-    ) throws(JournalError) -> ChainLink {
-        var limit = min(position, try self.position(before: seq, in: source))
+    /// Where the rows below a seq may be cut off: at a snapshot, from which every state after it can be shown. The newest one is
+    /// left out, since it may turn out to be damaged.
+    /// - Parameters:
+    ///   - snapshots: the newest first.
+    ///   - isIntact: reads a snapshot and checks it.
+    /// - Returns: the snapshot, and the end of the last row that it covers; nil: there is none below the seq.
+    package func cut(
+        before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
+    ) throws(JournalError) -> (snapshot: SnapshotEntry, end: ChainLink)? {
+        guard let newest = snapshots.firstIndex(where: isIntact),
+            let snapshot = snapshots[(newest + 1)...].first(where: { $0.seq < seq && isIntact($0) }),
+            snapshot.position > base.position
+        else { return nil }
+        var limit = snapshot.position
         while limit > base.position {
             guard let row = try source.rows(through: limit, max: 1).first ?? nil, row.firstPosition > base.position
-            else { return base }
-            if row.lastPosition <= limit { return row.link }
+            else { return nil }
+            if row.lastPosition <= limit { return (snapshot, row.link) }
             limit = row.firstPosition - 1
         }
-        return base
+        return nil
     }
 
     /// Hands over every row, in order, and checks each, and that none is missing at the end.

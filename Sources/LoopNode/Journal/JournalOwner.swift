@@ -7,7 +7,6 @@ package struct JournalOwner: Equatable, Sendable {
     package var address: String?
     /// Its epoch, by which a peer knows whether this is news; `.none`: the journal does not tell those that wait.
     package var epoch: Epoch
-
     /// Why the journal is not free: another process has it, or it cannot be asked.
     package var obstacle: JournalError?
 

@@ -2,7 +2,7 @@ internal import Glibc
 package import LoopCluster
 package import LoopCore
 import LoopJournal
-import LoopWire
+package import LoopWire
 
 /// Where a reducer keeps its journal.
 public struct JournalPlace: Sendable {
@@ -16,6 +16,10 @@ public struct JournalPlace: Sendable {
         /// Called at fixed intervals while it waits, with what is known of the process that has the journal; about 20 times a second as
         /// long as that can be asked. Returns whether to go on waiting.
         package var whileWaiting: (@Sendable (JournalOwner) -> Bool)?
+        /// Whether it waits for a program that is no reducer, and for a file that was moved.
+        package var waitsForFile = false
+        /// The history of the journal that this process has had, or has followed: no other one is opened, and none is made.
+        package var expected: @Sendable () -> History? = { nil }
         /// Until then it does not take the journal from itself: only when another process has had it since. Nil: at once.
         package var standsBackUntil: MonotonicTime?
         /// How far this process follows the journal; nil: it does not.
@@ -134,7 +138,9 @@ public struct JournalPlace: Sendable {
         journal.close()
         let previous = try SQLiteJournal.setAside(path)
         opening.note("the run of \(path) has ended; its journal is \(previous ?? "gone") now, and a new one begins")
-        return try openFileOnce(path, opening)
+        var next = opening
+        next.expected = { nil }
+        return try openFileOnce(path, next)
     }
 
     /// Waits until the journal is free or the node is to stop.
@@ -168,10 +174,32 @@ public struct JournalPlace: Sendable {
 
     private static func openFileOnce(_ path: String, _ opening: Opening) throws(JournalError) -> SQLiteJournal {
         try standBack(path, opening)
-        let journal = try SQLiteJournal.open(
-            path, loop: opening.loop, durability: opening.durability, newHistory: History(SystemRandom.uint64() | 1),
-            address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
-        for line in journal.openReport { opening.note(line) }
-        return journal
+        var isSaid = false
+        while true {
+            do throws(JournalError) {
+                let journal = try SQLiteJournal.open(
+                    path, loop: opening.loop, durability: opening.durability,
+                    newHistory: History(SystemRandom.uint64() | 1), expected: opening.expected(),
+                    address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
+                for line in journal.openReport { opening.note(line) }
+                return journal
+            } catch {
+                guard mayWait(error, opening), !opening.isStopping() else { throw error }
+                if !isSaid { opening.note("\(error); waiting for it") }
+                isSaid = true
+                guard opening.whileWaiting?(JournalOwner(obstacle: error)) ?? true else { throw error }
+                // The system does not tell when another process ends its transaction.
+                usleep(50_000)
+            }
+        }
+    }
+
+    /// Whether an opening is tried again, as long as nothing else is the matter.
+    private static func mayWait(_ error: JournalError, _ opening: Opening) -> Bool {
+        switch error.kind {
+        case .busy, .moved: opening.waitsForFile
+        case .locked: opening.waits
+        default: false
+        }
     }
 }

@@ -11,6 +11,8 @@ struct JournalTools: Sendable {
     let rehearse: @Sendable (_ place: JournalPlace) async throws -> RehearsalReport
     /// The state after a transition, or the newest; with its seq.
     let state: @Sendable (_ place: JournalPlace, _ at: Seq?) async throws -> (seq: Seq, bytes: [UInt8])
+    /// Throws what a start of this program would be refused by.
+    let judge: @Sendable (_ place: JournalPlace) async throws -> Void
     let history: @Sendable (_ place: JournalPlace, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
     /// What the definition's types look like; needs no journal.
     let schema: @Sendable () async throws -> LoopSchema
@@ -50,13 +52,15 @@ struct JournalTools: Sendable {
         state = { place, seq in
             let definition = try await maker.definition()
             return try read(place) { journal in
-                let recovery = try Recovery(
-                    definition, from: journal, coder: CBORCoder(), through: seq, ignoresArguments: true)
-                let reached = recovery.core.seq
-                if let seq, reached != seq {
-                    throw NodeError.journal("\(place.name(name)) ends at seq \(reached), before seq \(seq)")
-                }
-                return (reached, try ShownState.encode(recovery.core.state))
+                let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
+                return (recovery.core.seq, try ShownState.encode(recovery.core.state))
+            }
+        }
+        judge = { place in
+            let definition = try await maker.definition()
+            try read(place) { journal in
+                if let refusal = journal.startRefusal { throw refusal }
+                _ = try Recovery(definition, from: journal, coder: CBORCoder(), ignoresArguments: true)
             }
         }
         history = { place, from, through, after in

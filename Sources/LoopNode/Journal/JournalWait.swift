@@ -22,6 +22,7 @@ final class JournalWait: Sendable {
         (self.state, self.wakeup) = (state, wakeup)
         var opening = opening
         let isStopping = opening.isStopping
+        opening.waitsForFile = true
         opening.isStopping = { isStopping() || state.withLock { $0.isGivenUp } }
         opening.whileWaiting = { owner in
             let isNew = state.withLock { state in

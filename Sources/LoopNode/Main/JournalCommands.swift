@@ -36,25 +36,26 @@ struct JournalCommands {
                     discussion:
                         "Exit codes: 0 no difference, 1 the first difference is named, 2 it cannot be replayed.",
                     groups: [OptionGroup("Output", [Self.json])], positionals: [Self.journal]),
-                run: { try await Self.verify($0, $1, place($1)) }),
+                run: { try await judged(Self.verify, $0, $1) }),
             NodeSubcommand(
                 Command(
-                    "history", abstract: "Show what is in a journal.",
+                    "history", abstract: "Show what is in a journal.", discussion: Self.verdict,
                     groups: [OptionGroup("Range", [Self.from, Self.through]), OptionGroup("Output", [Self.json])],
                     positionals: [Self.journal]),
-                run: { try Self.history($0, $1, place($1)) }),
+                run: { try await judged(Self.history, $0, $1) }),
             NodeSubcommand(
                 Command(
                     "state", abstract: "Show the state after any transition of a journal, as JSON.",
+                    discussion: Self.verdict,
                     groups: [OptionGroup("Range", [Self.at]), OptionGroup("Output", [Self.json])],
                     positionals: [Self.journal]),
-                run: { try await Self.state($0, $1, place($1)) }),
+                run: { try await judged(Self.state, $0, $1) }),
             NodeSubcommand(
                 Command(
                     "rehearse", abstract: "Replay a journal through this program: what would change if it took over?",
                     discussion: "Exit codes: 0 nothing differs, 1 something does, 2 it cannot be read.",
                     groups: [OptionGroup("Output", [Self.json])], positionals: [Self.journal]),
-                run: { try await Self.rehearse($0, $1, place($1)) }),
+                run: { try await judged(Self.rehearse, $0, $1) }),
             NodeSubcommand(
                 Command(
                     "trim", abstract: "Forget the beginning or the end of a journal that no reducer has open.",
@@ -66,6 +67,20 @@ struct JournalCommands {
                     groups: [OptionGroup("Output", [Self.json])]),
                 run: Self.schema),
         ]
+    }
+
+    private static let verdict = "Exit codes: 0 a reducer would start on it, 2 it would not, or it cannot be shown."
+
+    /// Does what is asked, and then judges the journal as a start does: what is shown of one that no reducer would open is no
+    /// success.
+    private func judged(
+        _ command: (RunnableLoop, ParsedArguments, JournalPlace) async throws -> Int32, _ loop: RunnableLoop,
+        _ arguments: ParsedArguments
+    ) async throws -> Int32 {
+        let place = try place(arguments)
+        let code = try await command(loop, arguments, place)
+        if code == 0 { try await loop.tools.judge(place) }
+        return code
     }
 
     private func place(_ arguments: ParsedArguments) throws(UsageError) -> JournalPlace {

@@ -7,6 +7,8 @@ import LoopWire
 package struct FollowingReport: Equatable, Sendable {
     package var seq = Seq.initial
     package var position: UInt64 = 0
+    /// Of the journal that it has followed; nil: it has not begun.
+    package var history: History?
     /// How many records it has not applied of those that it knows of, from what it reads or from the leader.
     package var lag: UInt64 = 0
     /// When it had everything that the leader had, as far as is known; nil: it never had.
@@ -184,6 +186,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             }
             switch look {
             case .begun(let seq):
+                state.withLock { [history = journal.history] in $0.report.history = history }
                 for note in follower.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
                 tell("follows the journal, from seq \(seq) on", seq: seq)
                 note(follower, nil)

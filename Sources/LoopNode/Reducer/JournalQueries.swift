@@ -79,11 +79,8 @@ struct JournalQueries: Sendable {
         case .history(let from, let through, let after):
             return .history(try HistoryPage(of: journal, from: from, through: through, after: after))
         case .state(let seq):
-            let recovery = try Recovery(
-                definition, from: journal, coder: CBORCoder(), through: seq, ignoresArguments: true)
-            let reached = recovery.core.seq
-            if let seq, reached != seq { return .refused("the journal ends at seq \(reached), before seq \(seq)") }
-            return .state(seq: reached.value, bytes: try ShownState.encode(recovery.core.state))
+            let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
+            return .state(seq: recovery.core.seq.value, bytes: try ShownState.encode(recovery.core.state))
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

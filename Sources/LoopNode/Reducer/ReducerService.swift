@@ -267,13 +267,13 @@ struct ReducerService<Definition: LoopDefinition> {
         return mail
     }
 
-    /// With durability `none`, what was acknowledged is written from time to time.
+    /// With durability `none`, what was acknowledged is written from time to time. An idle journal notices that its file was moved.
     private mutating func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
-        guard durability == .none else { return }
-        if now - flushedAt >= Self.flushInterval {
+        if waiting.isEmpty, now - flushedAt >= Self.flushInterval {
             try journal.flush()
             flushedAt = now
         }
+        guard durability == .none else { return }
         end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
     }
 

@@ -11,6 +11,7 @@ extension ReducerShell {
     ) throws -> any Journal {
         var opening = opening(
             configuration, waits: configuration.waitsForJournal, address: configuration.address(), log, isStopping)
+        opening.waitsForFile = true
         opening.whileWaiting = { owner in
             if let error = owner.obstacle { obstacle.note(error) }
             return true
@@ -20,7 +21,7 @@ extension ReducerShell {
             obstacle.clear()
             return journal
         } catch {
-            if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
+            if [.locked, .busy, .moved].contains(error.kind), isStopping() { throw RecoveryError.stopped }
             throw NodeError(error)
         }
     }

@@ -61,6 +61,8 @@ extension ReducerShell {
         var warm: WarmState<Definition>?
         /// The peers that it has led.
         var peers: [PeerID] = []
+        /// Of the journal that it had; nil: it has had none.
+        var history: History?
         /// Until then it leaves the journal to others.
         var standsBackUntil: MonotonicTime?
     }
@@ -82,6 +84,7 @@ extension ReducerShell {
         opening.standsBackUntil = left.standsBackUntil
         opening.following = { following.report }
         opening.hears = { following.hear(newest: $0) }
+        opening.expected = { [history = left.history] in following.report.history ?? history }
         let wait = try JournalWait(configuration.journal, opening)
         let item = holder.sockets.watch(descriptor: wait.descriptor)
         defer { holder.sockets.unwatch(item) }
@@ -127,7 +130,7 @@ extension ReducerShell {
         do {
             return try waitForJournal(definition, holder, configuration, ring, log, obstacle, Left(), isStopping)
         } catch let error as JournalError {
-            if error.kind == .locked, isStopping() { throw RecoveryError.stopped }
+            if [.locked, .busy, .moved].contains(error.kind), isStopping() { throw RecoveryError.stopped }
             throw NodeError(error)
         }
     }

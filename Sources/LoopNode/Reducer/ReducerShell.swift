@@ -37,6 +37,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
     private var hadCrash: Bool
+    /// Of the journal that it has had last: no other one takes its place.
+    private var history: History?
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
@@ -262,6 +264,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 ])
             self.service = service
             kept = nil
+            history = journal.history
         } catch {
             defer { journal.close() }
             throw journal.proven(error)
@@ -271,6 +274,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Lets another reducer lead: everything that was appended is durable, and nothing more is taken. Then it stands by.
     private mutating func stepDown(_ request: JournalRequest) throws {
         let left = Left()
+        left.history = history
         try letGo(left, request)
         let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, obstacle, left, isStopping)
         try renewNote(gained.journal)
@@ -359,6 +363,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func openAgain(_ log: NodeLog) throws -> Gained {
         guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log), warm: kept) }
         let left = Left()
+        left.history = history
         left.warm = kept.take()
         defer { kept = left.warm.take() }
         let gained = try Self.waitForJournal(
@@ -370,8 +375,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Opens the journal on a thread of its own, and answers peers meanwhile: a database may take its time.
     private mutating func openAgainAlone(_ log: NodeLog) throws -> any Journal {
         let address = configuration.address(bound: holder.sockets.bound)
-        let wait = try JournalWait(
-            configuration.journal, Self.opening(configuration, waits: false, address: address, log, isStopping))
+        var opening = Self.opening(configuration, waits: false, address: address, log, isStopping)
+        opening.expected = { [history] in history }
+        let wait = try JournalWait(configuration.journal, opening)
         let item = holder.sockets.watch(descriptor: wait.descriptor)
         defer { holder.sockets.unwatch(item) }
         while true {

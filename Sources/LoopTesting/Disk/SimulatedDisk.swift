@@ -104,7 +104,9 @@ final class SimulatedDisk {
         // One that stood at the same place is replaced.
         snapshots.removeAll { $0.entry.position == snapshot.entry.position }
         snapshots.insert(snapshot, at: 0)
-        if snapshots.count > Self.snapshotsMax { snapshots.removeLast() }
+        // The one at the cut of a trimmed journal stays.
+        let stays = trimmed > 0 ? 1 : 0
+        if snapshots.count > Self.snapshotsMax + stays { snapshots.remove(at: snapshots.count - 1 - stays) }
     }
 
     /// Damages the newest snapshot, unless a recovery would be impossible without it.
@@ -119,13 +121,12 @@ final class SimulatedDisk {
     /// both loses and damages what was written to it is beyond what a journal can promise.
     private var isSafeWithoutNewest: Bool { alwaysSyncs && snapshots.dropFirst().contains { !$0.isDamaged } }
 
-    /// Forgets records, but none that the second newest sound snapshot does not cover.
+    /// Forgets the records below a seq, up to a sound snapshot that is not the newest one.
     func trim(before seq: Seq) {
         let sound = snapshots.filter { !$0.isDamaged }
-        guard sound.count > 1 else { return }
-        let limit = min(sound[1].entry.position, position)
-        let asked = records.firstIndex { if case .event(let event) = $0 { event.seq >= seq } else { false } }
-        trimmed = max(trimmed, min(limit, UInt64(asked ?? records.count)))
+        guard let cut = sound.dropFirst().first(where: { $0.entry.seq < seq }) else { return }
+        trimmed = max(trimmed, min(cut.entry.position, position))
+        snapshots.removeAll { $0.entry.position < trimmed }
         sync()
     }
 }

@@ -62,7 +62,7 @@ struct SimulatedJournal: Journal {
         if rules.contains(.recordsFollowTheSnapshot), position > 0 { return [] }
         guard position >= disk.trimmed else {
             throw JournalError(
-                .misuse, operation: "read the records after \(position)", reason: "they were trimmed",
+                .trimmed, operation: "read the records after \(position)", reason: "they were trimmed",
                 remedy: "begin at a snapshot")
         }
         return Array(disk.records.dropFirst(Int(position)))

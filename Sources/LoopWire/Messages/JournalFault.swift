@@ -43,6 +43,8 @@ public struct JournalFault: Codable, Hashable, Sendable {
 
         /// Another program reads the file, and the log cannot be brought into it meanwhile.
         case readerHolds = "reader_holds"
+        /// The file was moved, removed or replaced.
+        case moved
         /// The file, its folder or its disk cannot be written, or the journal is kept only to be read.
         case readOnly = "read_only"
         /// The disk failed to read, write or sync.

@@ -40,10 +40,11 @@ import Testing
             ])
     }
 
-    @Test func `say once that its end is missing`() throws {
+    @Test func `find what a start is refused by`() async throws {
         try Database(path, .write).execute("DELETE FROM batches WHERE first_position = 2")
-        let notes = try notes()
-        #expect(notes.count == 1)
-        #expect(notes.first?.contains("the records up to 2 were there and are not") == true)
+        #expect(try notes() == [])
+        let tools = JournalTools({ Jobs(ends: false) }, note: { _ in })
+        let error = await #expect(throws: JournalError.self) { try await tools.judge(.file(path)) }
+        #expect(error?.reason.contains("the records up to 2 were there and are not") == true)
     }
 }

@@ -1,0 +1,40 @@
+public import LoopCore
+
+extension Recovery {
+    /// Rebuilds the state after a seq, to be shown.
+    ///
+    /// The events of another definition of the same schema are applied with this one: it has the same `reduce`, or the schema would
+    /// be another. What it asks for may differ, and is not shown.
+    /// - Parameters:
+    ///   - seq: the last seq to be replayed; nil: all.
+    ///   - journal: the journal to replay.
+    ///   - definition: the loop to recover.
+    ///   - coder: the coder of the definition's values.
+    /// - Throws: `RecoveryError`, or the journal's `JournalError`.
+    public init(
+        showing seq: Seq?, of journal: any Journal, _ definition: Definition, coder: any ValueCoder
+    ) throws {
+        func recovery(reinterprets: Bool) throws -> Recovery {
+            try Recovery(
+                definition, from: journal, coder: coder, through: seq, reinterprets: reinterprets,
+                ignoresArguments: true)
+        }
+        do {
+            self = try recovery(reinterprets: false)
+        } catch RecoveryError.definition(let mismatch) where mismatch.journal.schema == mismatch.binary.schema {
+            self = try recovery(reinterprets: true)
+        } catch RecoveryError.definition(let mismatch) {
+            throw try Self.ofAnotherSchema(mismatch, journal, definition)
+        }
+        if let seq, core.seq != seq { throw RecoveryError.endsBefore(seq, at: core.seq) }
+    }
+
+    private static func ofAnotherSchema(
+        _ mismatch: DefinitionMismatch, _ journal: any Journal, _ definition: Definition
+    ) throws(JournalError) -> RecoveryError {
+        let own = DefinitionFingerprint(of: definition).value
+        let first = try journal.snapshots().last { $0.fingerprint == own && $0.seq >= mismatch.seq }
+        return .ofAnotherSchema(
+            mismatch.seq, schema: mismatch.journal.schema, own: mismatch.binary.schema, first: first?.seq)
+    }
+}

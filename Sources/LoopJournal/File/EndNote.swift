@@ -1,0 +1,102 @@
+internal import Glibc
+internal import Linux
+internal import LoopCluster
+internal import LoopCore
+internal import LoopWire
+internal import ZLib
+
+/// Where a journal ends, in a file next to it: written after each row, and never synced for its own sake.
+///
+/// The system keeps it when the process ends. So it proves what was written, also if the log that has it is lost.
+struct EndNote: ~Copyable {
+    /// What the file says.
+    struct End: Equatable {
+        var history: History
+        var position: UInt64
+        var durability: Durability
+        /// The start of the system in which it was written: two numbers, as the system names it.
+        var boot: [UInt8]
+
+        /// Whether the records up to there must be there. What was not synced may be lost with the system.
+        var isBinding: Bool { durability == .fsync || (boot == Self.presentBoot && !boot.isEmpty) }
+
+        /// The system's name of its present start, as text of 36 bytes; empty if it has none.
+        static let presentBoot: [UInt8] = {
+            let text = try? FileSystem.bytes(of: "/proc/sys/kernel/random/boot_id")
+            return text.map { Array($0.prefix(36)) } ?? []
+        }()
+    }
+
+    private let file: Descriptor
+    private let history: History
+    private let durability: Durability
+
+    private static let magic: UInt32 = 0x6d64_6e45
+    private static let bootBytes = 36
+    private static let byteCount = 4 + 8 + 8 + 1 + bootBytes + 4
+
+    /// Opens the file of a journal, and makes it if there is none.
+    init(_ path: String, history: History, durability: Durability) throws(JournalError) {
+        file = try naming("open \(path)") { () throws(OpeningError) in try Descriptor.checked(path, O_RDWR | O_CREAT) }
+        self.history = history
+        self.durability = durability
+    }
+
+    /// What the file of that path says; nil if there is none, or if it was not written whole.
+    static func read(_ path: String, _ disk: Disk) throws(JournalError) -> End? {
+        guard let bytes = try disk.read(path, atMost: byteCount), bytes.count == byteCount else { return nil }
+        var sum = Checksum()
+        sum.add(bytes.span.extracting(..<(byteCount - 4)))
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.u32("magic") == magic else { return nil }
+            let (history, position) = (History(try reader.u64("history")), try reader.u64("position"))
+            guard let durability = Durability(number: Int64(try reader.u8("durability"))) else { return nil }
+            let boot = Array(try reader.bytes(bootBytes, "boot"))
+            guard try reader.u32("checksum") == sum.value else { return nil }
+            return End(
+                history: history, position: position, durability: durability,
+                boot: boot.allSatisfy { $0 == 0 } ? [] : boot)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Notes the position of the newest record. A note that cannot be written is one that proves less.
+    func write(_ position: UInt64) {
+        var writer = ByteWriter()
+        writer.u32(Self.magic)
+        writer.u64(history.value)
+        writer.u64(position)
+        writer.u8(UInt8(durability.number))
+        let boot = End.presentBoot
+        writer.append(bytes: boot)
+        writer.append(bytes: repeatElement(0, count: Self.bootBytes - boot.count))
+        var sum = Checksum()
+        sum.add(writer.bytes.span)
+        writer.u32(sum.value)
+        let bytes = writer.bytes
+        _ = try? file.write(bytes, bytes.indices, at: 0)
+    }
+
+    /// Brings it to the disk.
+    func sync() throws(JournalError) {
+        try naming("sync the note of its end") { () throws(SystemError) in try file.sync() }
+    }
+}
+
+extension Durability {
+    /// As a journal notes it.
+    var number: Int64 {
+        switch self {
+        case .fsync: 1
+        case .os: 2
+        case .none: 3
+        }
+    }
+
+    init?(number: Int64) {
+        guard let found = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = found
+    }
+}

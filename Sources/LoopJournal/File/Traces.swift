@@ -1,0 +1,63 @@
+internal import LoopCluster
+internal import LoopCore
+internal import LoopWire
+
+/// What lies next to a journal and tells how far it had come. A log that is lost is noticed by nothing else.
+struct Traces {
+    private let paths: JournalPaths
+    /// What the note of its end says; nil: there is none.
+    private let end: EndNote.End?
+    /// The files of snapshots, finished or not, by the position of which each was made.
+    let snapshots: [(name: String, position: UInt64)]
+    /// What was found in its log.
+    let log: LogInspection
+
+    /// - Parameter log: what was found in the log.
+    init(_ paths: JournalPaths, _ disk: Disk, log: LogInspection) throws(JournalError) {
+        self.paths = paths
+        self.log = log
+        end = try EndNote.read(paths.end, disk)
+        snapshots = try SnapshotFolder(path: paths.snapshots, disk: disk).found()
+    }
+
+    /// Refuses to begin a new journal if there was one.
+    func checkNothingWasThere() throws(JournalError) {
+        var found: [String] = []
+        if let end, end.position > 0 { found.append("\(paths.end) says that it had \(end.position) records") }
+        if let newest = snapshots.last {
+            found.append("\(paths.snapshots)/\(newest.name) was made of its first \(newest.position) records")
+        }
+        if log.validPages > 0 { found.append("\(paths.log) has \(log.validPages) pages of it") }
+        guard !found.isEmpty else { return }
+        throw JournalError(
+            .corrupt, operation: "be opened",
+            reason: "there is no \(paths.file), or it is empty, but \(found.joined(separator: ", and "))",
+            remedy: "put it back; to begin a new journal, move away all files whose names begin with \(paths.file)")
+    }
+
+    /// Refuses a journal that ends before records that were there.
+    /// - Parameters:
+    ///   - tail: the end of its newest row.
+    ///   - listed: the names of the snapshots that have a row.
+    ///   - wasSynced: whether its durability was `fsync`.
+    ///   - damage: makes the error of a reason.
+    /// - Returns: the files of snapshots of records that are not there, and were not synced; and lines for people.
+    func check(
+        _ tail: ChainLink, of history: History, listed: Set<String>, wasSynced: Bool,
+        damage: (String) -> JournalError
+    ) throws(JournalError) -> (lost: [String], report: [String]) {
+        var report: [String] = []
+        let missing = log.isEmpty ? "; there is no \(paths.log)" : ""
+        if let end, end.history == history, end.position > tail.position {
+            let line = "\(paths.end) says that the records up to \(end.position) were written\(missing)"
+            if end.isBinding { throw damage(line) }
+            report.append("the journal ends at record \(tail.position), and \(line): they were not synced")
+        }
+        let lost = snapshots.filter { $0.position > tail.position && !listed.contains($0.name) }
+        guard let newest = lost.last else { return ([], report) }
+        let line = "\(paths.snapshots)/\(newest.name) was made of the records up to \(newest.position)\(missing)"
+        if wasSynced { throw damage(line) }
+        report.append("the journal ends at record \(tail.position), and \(line): they were not synced")
+        return (lost.map(\.name), report)
+    }
+}
