@@ -200,9 +200,9 @@ let package = Package(
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"]),
         executable("loop-example", ["LoopGallery"], in: "Examples"),
-        executable("loop-simulate", ["LoopTesting"], in: "Tools"),
+        executable("loop-simulate", ["Linux", "LoopTesting"], in: "Tools"),
         executable("loop-chaos", ["LoopChaos"], in: "Tools"),
-        executable("loop-budgets", ["LoopBudgets"], in: "Tools"),
+        executable("loop-budgets", ["Linux", "LoopBudgets"], in: "Tools"),
 
         // What must hold for any bytes from outside, and libFuzzer's entry to it.
         .target(
@@ -255,8 +255,9 @@ let package = Package(
         tests(
             "LoopNodeTests",
             [
-                "CBOR", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopApp",
-                "LoopOptions", "SQLite", "ZMQ", "TestFolders",
+                "CBOR", "Linux", "LoopCore", "LoopKeys", "LoopView", "LoopWire", "LoopCluster", "LoopJournal",
+                "LoopNode",
+                "LoopApp", "LoopOptions", "SQLite", "ZMQ", "TestFolders",
             ]),
         tests("LoopAppTests", ["LoopCore", "LoopView", "LoopNode", "LoopApp"]),
         tests(

@@ -18,9 +18,9 @@ enum CBORText {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Appends the string in double quotes, escaped as JSON wants it.
+    /// Appends the string in double quotes, escaped as JSON wants it, and so that a terminal does not obey it: control characters, and
+    /// those that turn the direction of writing, are escaped too.
     static func quote(_ text: some Collection<UInt8>, into out: inout [UInt8]) {
-        out.reserveCapacity(out.count + text.count + 2)
         out.append(UInt8(ascii: "\""))
         for byte in text {
             switch byte {
@@ -29,11 +29,35 @@ enum CBORText {
             case 0x0A: out += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
             case 0x0D: out += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
             case 0x09: out += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
-            case 0..<0x20, 0x7F: out += "\\u00".utf8 + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: out.append(byte)
+            case 0..<0x20, 0x7F: escape(UInt16(byte), into: &out)
+            default:
+                out.append(byte)
+                if byte & 0xC0 == 0x80 { escapeLast(into: &out) }
             }
         }
         out.append(UInt8(ascii: "\""))
+    }
+
+    private static func escape(_ unit: UInt16, into out: inout [UInt8]) {
+        out += "\\u".utf8
+        for shift in [12, 8, 4, 0] { out.append(digits[Int(unit >> shift & 15)]) }
+    }
+
+    /// Escapes the last scalar if it is U+0080…9F, U+202A…2E or U+2066…69.
+    private static func escapeLast(into out: inout [UInt8]) {
+        let last = out.suffix(3)
+        switch (last[last.startIndex], last[last.endIndex - 2], last[last.endIndex - 1]) {
+        case (_, 0xC2, let byte) where byte < 0xA0:
+            out.removeLast(2)
+            escape(UInt16(byte), into: &out)
+        case (0xE2, 0x80, let byte) where (0xAA...0xAE).contains(byte):
+            out.removeLast(3)
+            escape(0x2000 | UInt16(byte & 0x3F), into: &out)
+        case (0xE2, 0x81, let byte) where (0xA6...0xA9).contains(byte):
+            out.removeLast(3)
+            escape(0x2040 | UInt16(byte & 0x3F), into: &out)
+        default: break
+        }
     }
 
     /// A finite float in the shortest digits that read back as the same value, always with a fraction.

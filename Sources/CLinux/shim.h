@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -28,6 +29,12 @@
 static inline char **loop_environment(void) {
     extern char **environ;
     return environ;
+}
+
+// Writes what stdio has kept of standard output: 0, or the errno of that; -1 if an earlier write failed, whose errno is gone.
+static inline int loop_flush_output(void) {
+    if (fflush(stdout) != 0) return errno;
+    return ferror(stdout) ? -1 : 0;
 }
 
 // Names the calling thread; 15 bytes are kept.

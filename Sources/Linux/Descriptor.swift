@@ -194,6 +194,17 @@ public enum SystemCall {
         }
     }
 
+    /// Reads up to the end, or so many bytes.
+    /// - Throws: ``SystemError``.
+    public static func readAll(from descriptor: Int32, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count < limit, case let count = try read(from: descriptor, into: &buffer), count > 0 {
+            bytes += buffer[..<min(count, limit - bytes.count)]
+        }
+        return bytes
+    }
+
     /// Sends what a socket has space for. A connection that is gone costs no signal.
     /// - Returns: how many bytes that is.
     /// - Throws: ``SystemError``.

@@ -75,18 +75,14 @@ public enum FileSystem {
 
     /// All bytes of a file.
     /// - Throws: ``SystemError`` that names the path.
-    public static func bytes(of path: String) throws(SystemError) -> [UInt8] {
+    /// - Parameter limit: of a longer file only so many are read.
+    public static func bytes(of path: String, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
         let file = try Descriptor(opening: path, O_RDONLY)
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
         do throws(SystemError) {
-            while case let count = try SystemCall.read(from: file.number, into: &buffer), count > 0 {
-                bytes += buffer[..<count]
-            }
+            return try SystemCall.readAll(from: file.number, atMost: limit)
         } catch {
             throw SystemError("read \(path)", code: error.code)
         }
-        return bytes
     }
 
     /// Writes a text to a file: after what it has, or in its place.
@@ -97,6 +93,21 @@ public enum FileSystem {
             try SystemCall.write(Array(text.utf8), to: file.number)
         } catch {
             throw SystemError("write \(path)", code: error.code)
+        }
+    }
+
+    /// Finds out whether a file could be written, and leaves nothing behind.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func checkWritable(_ path: String) throws(SystemError) {
+        if status(of: path) != nil {
+            // A pipe without a reader is not waited for.
+            do { _ = try Descriptor(opening: path, O_WRONLY | O_NONBLOCK) } catch  where error.code != ENXIO {
+                throw error
+            }
+        } else {
+            let end = path.lastIndex(of: "/")
+            let folder = end.map { String(path[...$0]) } ?? "."
+            guard unsafe access(folder, W_OK | X_OK) == 0 else { throw SystemError("write \(path)") }
         }
     }
 

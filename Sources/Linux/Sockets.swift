@@ -65,8 +65,8 @@ public enum Sockets {
 
     /// The result of trying to connect.
     public enum Trial: Equatable, Sendable {
-        /// A listener has accepted.
-        case accepted
+        /// A listener has accepted, and said this; and whether it has ended the connection then.
+        case accepted([UInt8], hasEnded: Bool)
         /// The machine has no such port open.
         case refused
         /// Nothing has answered in time.
@@ -80,8 +80,13 @@ public enum Sockets {
     }
 
     /// Connects to a host by TCP and hangs up, at each of its addresses until one accepts.
-    /// - Parameter milliseconds: how long each may take. The system looks for the host's name as long as it likes.
-    public static func tryConnecting(host: String, port: UInt16, milliseconds: Int32) -> Trial {
+    /// - Parameters:
+    ///   - milliseconds: how long each connection may take, and the answer. The system looks for the host's name as long as it likes.
+    ///   - greeting: what is said first.
+    ///   - replyBytes: how many bytes of the answer are waited for.
+    public static func tryConnecting(
+        host: String, port: UInt16, milliseconds: Int32, greeting: [UInt8] = [], replyBytes: Int = 0
+    ) -> Trial {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         // The system's list, which is ours to free; `found` and all that it leads to live until then.
@@ -92,42 +97,42 @@ public enum Sockets {
         var trial = Trial.unknown
         var next = unsafe found
         while let address = unsafe next {
-            trial = unsafe tryConnecting(to: address.pointee, milliseconds)
-            if trial == .accepted { return trial }
+            trial = unsafe tryConnecting(to: address.pointee, milliseconds, greeting, replyBytes)
+            if case .accepted = trial { return trial }
             unsafe next = address.pointee.ai_next
         }
         return trial
     }
 
-    /// The IPv4 addresses that a host's name stands for, in the order in which the system names them; none if there are none. Takes
-    /// as long as the system likes.
-    public static func addresses(of host: String) -> [String] {
+    /// The addresses that a host's name stands for, those of IPv4 first, each once. Takes as long as the system likes.
+    /// - Throws: ``UnknownHost`` if there are none.
+    public static func addresses(of host: String) throws(UnknownHost) -> [HostAddress] {
         var hints = unsafe addrinfo()
-        unsafe hints.ai_family = AF_INET
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         // The system's list, which is ours to free; `found` and all that it leads to live until then.
         var found: UnsafeMutablePointer<addrinfo>?
-        guard unsafe getaddrinfo(host, nil, &hints, &found) == 0 else { return [] }
+        let code = unsafe getaddrinfo(host, nil, &hints, &found)
+        guard code == 0 else { throw unsafe UnknownHost(reason: String(cString: gai_strerror(code))) }
         defer { unsafe freeaddrinfo(found) }
-        var texts: [String] = []
+        var addresses: Set<HostAddress> = []
         var next = unsafe found
         while let address = unsafe next?.pointee {
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             let code = unsafe getnameinfo(
                 address.ai_addr, address.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-            if code == 0 { texts.append(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)) }
+            let digits = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
+            if code == 0, let address = HostAddress(digits) { addresses.insert(address) }
             unsafe next = address.ai_next
         }
-        return texts
+        return addresses.sorted()
     }
 
-    /// Whether a host is given as an IPv4 address, and not by a name.
-    public static func isAddress(_ host: String) -> Bool {
-        var address = in_addr()
-        return unsafe inet_pton(AF_INET, host, &address) == 1
-    }
+    /// Whether this machine has a network interface of this name.
+    public static func isInterface(_ name: String) -> Bool { unsafe if_nametoindex(name) != 0 }
 
-    private static func tryConnecting(to address: addrinfo, _ milliseconds: Int32) -> Trial {
+    private static func tryConnecting(
+        to address: addrinfo, _ milliseconds: Int32, _ greeting: [UInt8], _ replyBytes: Int
+    ) -> Trial {
         let number = unsafe socket(address.ai_family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return .unknown }
         let socket = Descriptor(number, name: "a socket")
@@ -140,9 +145,25 @@ public enum Sockets {
             unsafe getsockopt(socket.number, SOL_SOCKET, SO_ERROR, &code, &size)
         }
         switch code {
-        case 0: return .accepted
+        case 0:
+            _ = try? SystemCall.send(greeting[...], to: socket.number)
+            return reply(on: socket.number, replyBytes, milliseconds)
         case ECONNREFUSED: return .refused
         default: return .failed(SystemError("", code: code).text)
         }
+    }
+
+    private static func reply(on socket: Int32, _ count: Int, _ milliseconds: Int32) -> Trial {
+        var reply: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: max(count, 1))
+        while reply.count < count {
+            var watched = [Poll.item(socket, POLLIN)]
+            guard let ready = Poll.wait(&watched, milliseconds: milliseconds), ready > 0 else { break }
+            guard let read = try? SystemCall.read(from: socket, into: &buffer), read > 0 else {
+                return .accepted(reply, hasEnded: true)
+            }
+            reply += buffer[..<read]
+        }
+        return .accepted(reply, hasEnded: false)
     }
 }

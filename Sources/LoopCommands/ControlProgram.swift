@@ -1,4 +1,4 @@
-import Glibc
+import Linux
 import LoopNode
 public import LoopOptions
 
@@ -29,7 +29,7 @@ public enum ControlProgram {
         do {
             switch try command.parse(arguments, environment: environment, width: Terminal.helpWidth) {
             case .text(let text):
-                StandardOutput.line(text)
+                try StandardOutput.line(text)
                 return 0
             case .arguments(let parsed):
                 guard let subcommand = subcommands.first(where: { $0.command.name == parsed.path.first }) else {
@@ -37,20 +37,16 @@ public enum ControlProgram {
                 }
                 return try await subcommand.run(parsed, environment)
             }
-        } catch let error as UsageError {
-            StandardError.line("loopctl: \(error)")
-            return 64
         } catch {
-            StandardError.line("loopctl: \(error)")
-            return 2
+            return ProgramFailure.code(of: error, in: "loopctl")
         }
     }
 
     /// Runs this process's own command line, and exits.
     public static func main() async -> Never {
+        StandardOutput.holdClosed()
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
-        fflush(nil)
-        exit(code)
+        StandardOutput.exit(code, "loopctl")
     }
 }
 

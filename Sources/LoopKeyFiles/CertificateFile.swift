@@ -30,6 +30,10 @@ public enum CertificateFile {
     }
 
     static func readSecret(_ path: String, user: UInt32) throws(KeyFileError) -> SecretCertificate {
+        // A public key is no secret, whatever its mode is.
+        if (try? Certificate(reading: bytes(of: path, following: true) { _ in })) != nil {
+            throw KeyFileError(path, .publicKey)
+        }
         let bytes = try bytes(of: path, following: false) { status throws(KeyFileError) in
             guard status.owner == user else { throw KeyFileError(path, .owner(status.owner, user: user)) }
             guard status.permissions & 0o077 == 0 else {

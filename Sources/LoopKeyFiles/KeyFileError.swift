@@ -13,6 +13,8 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case noFile
         /// It belongs to a user who is neither this process's nor, where others may see it, root.
         case owner(UInt32, user: UInt32)
+        /// It is a public key, and a secret one is needed.
+        case publicKey
         /// It is secret, and its mode lets others read or write it.
         case openToOthers(permissions: UInt32)
         /// Its mode lets others change who may take part.
@@ -59,6 +61,8 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noFile: "\(shown) is no file; put a key that loopctl keygen has written there"
         case .owner(let owner, let user):
             "\(shown) belongs to user \(owner) and not to user \(user), who runs this; run: chown \(user) \(word)"
+        case .publicKey:
+            "\(shown) is a public key, and a secret one is needed here: name the file of the same pair that ends in .key_secret"
         case .openToOthers(let permissions):
             "\(shown) can be read or changed by others (mode \(Self.octal(permissions))); run: chmod 600 \(word)"
         case .writableByOthers(let permissions):

@@ -79,7 +79,7 @@ public struct NewKey: Hashable, Sendable {
         /// One line: what is wrong, and what to do.
         public var description: String {
             switch self {
-            case .noRole: "the key has no role; name one"
+            case .noRole: "the key has no role; name one: \(Role.allCases.map(\.rawValue).joined(separator: ", "))"
             case .reducerAndOthers: "the key of a reducer has no other role; make a key of its own for each"
             case .reducersName(let name): "'\(name)' is the name of a reducer's key; choose another"
             case .groupsOfNoWorker: "only a worker has groups; name them for the role worker, or leave them out"

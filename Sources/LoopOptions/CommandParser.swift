@@ -10,6 +10,8 @@ struct CommandParser {
     private var rest: [String] = []
     private var wantsHelp = false
     private var wantsVersion = false
+    /// Whether a word should name a command and names none: then there is no help to show.
+    private var isLost = false
 
     init(_ program: Command, environment: [String: String]) {
         path = [program]
@@ -22,7 +24,7 @@ struct CommandParser {
         do {
             try walk(words)
         } catch {
-            if !wantsHelp { throw error }
+            if !wantsHelp || isLost { throw error }
         }
         if wantsHelp { return .text(HelpText(path).text(width: width)) }
         if wantsVersion, let version = path.first?.version { return .text(version) }
@@ -133,6 +135,7 @@ struct CommandParser {
             let need = noun.map { "the name of a \($0)" } ?? "to be told what to do"
             throw UsageError(message: "\(title) needs \(need): \(names.joined(separator: ", "))", hint: seeHelp)
         }
+        isLost = true
         let near = Spelling.nearest(to: word, in: names).map { "did you mean \($0)?" }
         let all = near == nil || noun != nil ? "there are \(names.joined(separator: ", "))" : nil
         throw UsageError(

@@ -7,10 +7,10 @@ public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to do instead: `did you mean --workers?`.
     public let hint: String?
 
-    /// Creates an error from its parts. Its description joins both into one line.
+    /// Creates an error from its parts, without the passwords of URLs in them. Its description joins both into one line.
     public init(message: String, hint: String? = nil) {
-        self.message = message
-        self.hint = hint
+        self.message = Redaction.of(message)
+        self.hint = hint.map(Redaction.of)
     }
 
     /// Message and hint in one line.

@@ -78,6 +78,18 @@ extension ValueType where Value == String {
             placeholder: "TEXT", expected: "a text that is not empty", read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }
 
+    /// The name of a file or folder. What looks like the address of something else, or like an option, is no such name.
+    /// - Parameter takesStream: whether `-` is taken too, for standard input or output.
+    public static func path(_ placeholder: String = "FILE", takesStream: Bool = false) -> ValueType {
+        ValueType(
+            placeholder: placeholder, expected: "the name of a file or folder" + (takesStream ? ", or -" : ""),
+            parse: { text throws(Misfit) in
+                if takesStream, text == "-" { return text }
+                if let flaw = FileName.flaw(in: text) { throw Misfit(flaw) }
+                return text
+            }, write: { $0 })
+    }
+
     /// One of these words.
     public static func choice(_ words: [String]) -> ValueType {
         ValueType(

@@ -3,6 +3,7 @@
 internal import CLinux
 internal import CZMQ
 internal import Glibc
+internal import Linux
 
 /// A libzmq socket. One thread at a time may use it; handing it to another needs a lock. It is closed when it goes
 /// out of scope.
@@ -48,6 +49,7 @@ internal import Glibc
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
         try handle.security.check(.bind, endpoint)
+        try setFamily(for: endpoint, .bind)
         if BoundEndpoint.isTaken(endpoint) { throw ZMQError(.bind, code: EADDRINUSE, endpoint: endpoint) }
         if let path = BoundEndpoint.path(of: endpoint) {
             try bind(endpoint, path: path)
@@ -56,6 +58,14 @@ internal import Glibc
         }
         handle.didBind(endpoint)
         return try lastEndpoint(endpoint)
+    }
+
+    /// libzmq takes an address of IPv4 for one of IPv6 if it may, and then names it `[::ffff:127.0.0.1]`.
+    private func setFamily(for endpoint: String, _ operation: ZMQError.Operation) throws(ZMQError) {
+        guard endpoint.hasPrefix("tcp://"), let colon = endpoint.lastIndex(of: ":") else { return }
+        let host = endpoint[..<colon].dropFirst("tcp://".count)
+        var isIPv6: Int32 = HostAddress(String(host)) == nil ? 1 : 0
+        try unsafe check(loopzmq_set(raw, ZMQ_IPV6, &isIPv6, MemoryLayout<Int32>.size), operation, endpoint)
     }
 
     /// libzmq would make a socket file that every user may connect to. So the listening socket is made here, and handed to it.
@@ -101,6 +111,7 @@ internal import Glibc
     ///   there.
     public mutating func connect(_ endpoint: String) throws(ZMQError) {
         try handle.security.check(.connect, endpoint)
+        try setFamily(for: endpoint, .connect)
         try unsafe check(loopzmq_connect(raw, endpoint), .connect, endpoint)
     }
 

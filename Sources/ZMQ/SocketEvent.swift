@@ -13,8 +13,6 @@ public struct SocketEvent: Sendable, Equatable {
         case connectRetried(after: Duration)
         /// The socket listens.
         case listening(descriptor: Int32)
-        /// It could not listen.
-        case bindFailed(code: Int32)
         /// A peer has connected; the handshake follows.
         case accepted(descriptor: Int32)
         /// A peer could not be accepted, as when the process has too many descriptors open.
@@ -49,7 +47,9 @@ public struct SocketEvent: Sendable, Equatable {
     public enum HandshakeFailure: Sendable, Equatable {
         /// The connection ended, or the time was over; the `errno`. A client with the wrong server key sees this.
         case noDetail(code: Int32)
-        /// The peer said something that does not fit, such as keys where there are none; the `ZMQ_PROTOCOL_ERROR_…`.
+        /// One side has keys, and the other has none.
+        case mechanismMismatch
+        /// The peer said something that does not fit; the `ZMQ_PROTOCOL_ERROR_…`.
         case protocolError(code: Int32)
         /// The authenticator has not admitted the key: 300 for later, 400 for refused, 500 for a failure.
         case notAdmitted(status: Int32)
@@ -86,7 +86,6 @@ extension SocketEvent.Kind {
         case ZMQ_EVENT_CONNECT_DELAYED: self = .connectDelayed(code: value)
         case ZMQ_EVENT_CONNECT_RETRIED: self = .connectRetried(after: .milliseconds(Int64(value)))
         case ZMQ_EVENT_LISTENING: self = .listening(descriptor: value)
-        case ZMQ_EVENT_BIND_FAILED: self = .bindFailed(code: value)
         case ZMQ_EVENT_ACCEPTED: self = .accepted(descriptor: value)
         case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed(code: value)
         case ZMQ_EVENT_CLOSED: self = .closed(descriptor: value)
@@ -95,6 +94,8 @@ extension SocketEvent.Kind {
         case ZMQ_EVENT_MONITOR_STOPPED: self = .monitorStopped
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: self = .handshakeSucceeded
         case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL: self = .handshakeFailed(.noDetail(code: value))
+        case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL where value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH:
+            self = .handshakeFailed(.mechanismMismatch)
         case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL: self = .handshakeFailed(.protocolError(code: value))
         case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH: self = .handshakeFailed(.notAdmitted(status: value))
         default: self = .other(number: number, value: value)

@@ -2,8 +2,9 @@ internal import CZMQ
 
 /// The settings of a socket, which are given at its creation and never changed.
 ///
-/// No option, because it is always so: routing is mandatory for routers, and libzmq's own heartbeats are off (they
-/// abort the process when a subscriber connects slowly).
+/// No option, because it is always so: routing is mandatory for routers; IPv6 is on where an endpoint
+/// is no address of IPv4, and `tcp://*` binds both families; libzmq's own
+/// heartbeats are off (they abort the process when a subscriber connects slowly).
 public struct SocketOptions: Sendable {
     /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
     public var messageBytesMax: Int = 2 << 20
@@ -31,8 +32,6 @@ public struct SocketOptions: Sendable {
     /// How many connections may wait to be accepted; the system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops
     /// those above it, and tries each again after seconds only: all peers of a reducer that was restarted come at once.
     public var backlog: Int = 65_535
-    /// Whether names may resolve to IPv6 addresses, and `tcp://*` binds both families.
-    public var ipv6: Bool = false
     /// Whether a publisher that hears of subscriptions hears of each, and not only of the first to a topic.
     public var reportsEverySubscription: Bool = false
     /// Who may connect, and by which keys.
@@ -70,7 +69,6 @@ public struct SocketOptions: Sendable {
             (ZMQ_RECONNECT_IVL_MAX, bytes(of: reconnectDelayMax?.wholeMilliseconds ?? 0)),
             (ZMQ_IMMEDIATE, bytes(of: Int32(immediate ? 1 : 0))),
             (ZMQ_BACKLOG, bytes(of: Int32(clamping: max(1, backlog)))),
-            (ZMQ_IPV6, bytes(of: Int32(ipv6 ? 1 : 0))),
             (ZMQ_MAXMSGSIZE, bytes(of: Int64(max(1, messageBytesMax)) + security.overheadBytes)),
         ]
         if let keepalive {

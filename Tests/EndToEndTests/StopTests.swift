@@ -4,7 +4,7 @@ import LoopNode
 import TestFolders
 import Testing
 
-/// A first SIGTERM or SIGINT ends every program of a loop cleanly, whatever it is doing, with exit code 0.
+/// A first SIGTERM, SIGINT or SIGHUP ends every program of a loop cleanly, whatever it is doing, with exit code 0.
 @Suite(.timeLimit(.minutes(2))) struct `A stop by a signal` {
     private let folder = TestFolder()
 
@@ -35,7 +35,7 @@ import Testing
             "loop-reducer", ["counter", "--bind", endpoint, "--journal", "\(folder.path)/journal"] + more)
     }
 
-    @Test(arguments: [SIGTERM, SIGINT])
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `ends a reducer that waits for its journal, which it never takes`(signal: Int32) async throws {
         let owner = try reducer(ipcEndpoint())
         try await owner.says("listening at")
@@ -52,7 +52,7 @@ import Testing
         _ = await next.process.wait()
     }
 
-    @Test(arguments: [SIGTERM, SIGINT])
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
     func `ends a worker that has no reducer, of which it has told`(signal: Int32) async throws {
         let endpoint = ipcEndpoint()
         let worker = try Program("loop-effect", ["counter", "--reducer", endpoint])

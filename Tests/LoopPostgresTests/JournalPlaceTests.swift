@@ -15,10 +15,14 @@ import Testing
 
     @Test(
         arguments: [
-            ("postgres://db/loops", [], "this program keeps no journals at postgres://; it takes a file, memory"),
+            (
+                "postgres://db/loops", [],
+                "this program keeps no journals at postgres:; it takes a file, memory; a file of that name is ./postgres:…"
+            ),
             (
                 "mysql://ada:secret@db/loops", [.postgres],
-                "this program keeps no journals at mysql://; it takes a file, memory, postgres://USER@HOST/DATABASE"
+                "this program keeps no journals at mysql:; it takes a file, memory, postgres://USER@HOST/DATABASE;"
+                    + " a file of that name is ./mysql:…"
             ),
             (
                 "postgres://ada:secret@db/loops#arriving", [.postgres],

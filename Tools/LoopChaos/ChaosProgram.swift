@@ -17,7 +17,7 @@ public enum ChaosProgram {
     static let workers = Option(
         "workers", .int(in: 2...64), default: 3, help: "how many workers", environment: .none)
     static let report = Option(
-        optional: "report", .string.named("FILE"), help: "write the report to this file too, as JSON",
+        optional: "report", .path(), help: "write the report to this file too, as JSON",
         environment: .none)
     static let journal = Option(
         "journal", .choice(ChaosPlan.JournalKind.allCases.map(\.rawValue)),
@@ -54,7 +54,7 @@ public enum ChaosProgram {
         do {
             switch try command.parse(arguments, environment: environment) {
             case .text(let text):
-                print(text)
+                try StandardOutput.line(text)
                 return 0
             case .arguments(let parsed):
                 let number = parsed[seed].map(UInt64.init) ?? SystemRandom.uint64() % 1_000_000
@@ -67,28 +67,25 @@ public enum ChaosProgram {
                     keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
                 return try await run(plan, printsOnly: parsed[schedule], report: parsed[report])
             }
-        } catch let error as UsageError {
-            StandardError.line("loop-chaos: \(error)")
-            return 64
         } catch is CancellationError {
             StandardError.line("loop-chaos: interrupted")
             return 130
         } catch {
-            StandardError.line("loop-chaos: \(error)")
-            return 2
+            return ProgramFailure.code(of: error, in: "loop-chaos")
         }
     }
 
     private static func run(_ plan: ChaosPlan, printsOnly: Bool, report file: String?) async throws -> Int32 {
         let run = ChaosRun(plan) { StandardError.line("loop-chaos: \($0)") }
         if printsOnly {
-            for fault in run.schedule.faults { print(fault) }
+            for fault in run.schedule.faults { try StandardOutput.line("\(fault)") }
             return 0
         }
-        print("seed \(plan.seed); again: \(plan.command)")
-        fflush(nil)
+        // Before the run, which may take hours.
+        if let file { try FileSystem.checkWritable(file) }
+        try StandardOutput.line("seed \(plan.seed); again: \(plan.command)")
         let report = try await run.run()
-        print(report.text)
+        try StandardOutput.line(report.text)
         if let file { RunFolder.write(report.json, to: file) }
         return report.isClean ? 0 : 1
     }
@@ -101,6 +98,7 @@ public enum ChaosProgram {
 
     /// Runs this process's own command line, and exits. The first SIGINT or SIGTERM clears up, the second just ends.
     public static func main() async -> Never {
+        StandardOutput.holdClosed()
         DescriptorLimit.raise()
         let environment = ProcessEnvironment.current
         // In no group: the thread that hears of signals cancels it. Its end is waited for below.
@@ -122,8 +120,6 @@ public enum ChaosProgram {
         } catch {
             StandardError.line("loop-chaos: \(error)")
         }
-        let code = await task.value
-        fflush(nil)
-        exit(code)
+        StandardOutput.exit(await task.value, "loop-chaos")
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopBudgets
 
 /// Runs one case: `loop-budgets CASE COUNT` prints how often it was done and how many allocations that took; without
@@ -9,7 +10,7 @@ enum Main {
         let arguments = CommandLine.arguments.dropFirst()
         guard let name = arguments.first else {
             for budget in Budget.all { print(budget.name) }
-            return
+            StandardOutput.exit(0, "loop-budgets")
         }
         guard let budget = Budget.all.first(where: { $0.name == name }), arguments.count == 2,
             let count = Int(arguments[2]), count >= 1024
@@ -19,5 +20,6 @@ enum Main {
         }
         let result = budget.run(count)
         print(result.units, result.allocations)
+        StandardOutput.exit(0, "loop-budgets")
     }
 }

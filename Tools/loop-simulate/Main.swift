@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopTesting
 
 /// Runs the cluster simulator.
@@ -8,15 +9,15 @@ struct Main {
         let words = Array(CommandLine.arguments.dropFirst())
         if words.contains("--help") || words.contains("-h") {
             print(SimulateCommand.usage)
-            exit(0)
+            StandardOutput.exit(0, "loop-simulate")
         }
         do {
             let command = try SimulateCommand(words)
-            exit(
-                command.run { line in
-                    print(line)
-                    fflush(nil)
-                })
+            let code = command.run { line in
+                print(line)
+                fflush(nil)
+            }
+            StandardOutput.exit(code, "loop-simulate")
         } catch {
             print("loop-simulate: \(error.reason)\n\(SimulateCommand.usage)")
             exit(64)

@@ -77,6 +77,15 @@ extension ValueType where Value == String {
     static var site: ValueType {
         ValueType(
             placeholder: "URL", expected: "an http or https URL such as http://127.0.0.1:8000/",
-            read: { try? WebURL($0).string }, write: { $0 })
+            parse: { text throws(Misfit) in
+                guard let url = try? WebURL(text).string else { throw Misfit("it is no such URL") }
+                // Requests, and so the site, are in the journal and in the report.
+                if url.split(separator: "/", maxSplits: 2)[1].contains("@") {
+                    throw Misfit(
+                        "it has a user name or a password, which would be in the journal and in every report; what needs one"
+                            + " cannot be checked")
+                }
+                return url
+            }, write: { $0 })
     }
 }

@@ -1,3 +1,4 @@
+internal import Linux
 internal import LoopView
 
 /// Shows a view as a log of plain text, and takes lines that act on it: where there is no terminal, and for scripts.
@@ -10,6 +11,8 @@ struct TextMode: Sendable {
         case timeOver(waiting: [String])
         /// The user asked for the end.
         case stopped
+        /// A frame could not be printed.
+        case unprinted(OutputError)
     }
 
     private enum Mail: Sendable {
@@ -25,7 +28,7 @@ struct TextMode: Sendable {
     var limit: Duration
     var framesPerSecond = 20
     /// Where frames go.
-    var print: @Sendable (String) -> Void
+    var print: @Sendable (String) throws(OutputError) -> Void
 
     /// Runs until its end, or until its task is cancelled.
     func run(_ view: some View, lines: AsyncStream<String>) async -> End {
@@ -58,7 +61,12 @@ struct TextMode: Sendable {
                     post.finish()
                     continue
                 }
-                if let text = reaction.text { print(text + "\n---") }
+                do throws(OutputError) {
+                    if let text = reaction.text { try print(text + "\n---") }
+                } catch {
+                    end = .unprinted(error)
+                    break
+                }
                 if let action = reaction.action { tree.perform(action) }
                 if let until, reaction.action == nil, session.waiting.isEmpty, session.text.contains(until) {
                     end = .shown

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 internal import LoopApp
 internal import LoopNode
 internal import LoopOptions
@@ -57,11 +58,13 @@ struct ExampleRun {
             return 0
         }
         let text = TextMode(
-            until: arguments[GalleryOptions.until], limit: arguments[GalleryOptions.limit], print: GalleryProgram.line)
+            until: arguments[GalleryOptions.until], limit: arguments[GalleryOptions.limit],
+            print: { text throws(OutputError) in try StandardOutput.line(text) })
         let lines = try Self.inputLines()
         let end = try await Self.untilSignal { await text.run(view, lines: lines) }
         switch end {
         case .shown, .stopped, nil: return 0
+        case .unprinted(let error): throw error
         case .timeOver(let waiting):
             for line in waiting { StandardError.line("loop-example: nothing to press or to fill in for \"\(line)\"") }
             if let until = text.until { StandardError.line("loop-example: \"\(until)\" was not shown") }
@@ -84,7 +87,7 @@ struct ExampleRun {
     private static func untilSignal<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws
         -> Value?
     {
-        let signals = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
+        let signals = try SignalWatch.ofProcess()
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         let watch = try SignalThread(signals) { ask.finish() }
         defer { watch.end() }
@@ -137,7 +140,7 @@ struct ExampleRun {
         options.title = example.name
         options.port = UInt16(arguments[GalleryOptions.port])
         let server = try ViewServer(options: options, perSession: { [example] in example.local(address) })
-        GalleryProgram.line("\(example.name) is at \(server.address) (Ctrl-C ends it)")
+        try StandardOutput.line("\(example.name) is at \(server.address) (Ctrl-C ends it)")
         if let warning = server.warning { StandardError.line("loop-example: \(warning)") }
         _ = try await Self.untilSignal { await Self.untilCancelled() }
         server.stop()

@@ -13,27 +13,27 @@ public enum GalleryProgram {
         do {
             switch try GalleryOptions.command.parse(arguments, environment: environment) {
             case .text(let text):
-                line(text)
+                try StandardOutput.line(text)
                 return 0
             case .arguments(let parsed):
                 guard let name = parsed[GalleryOptions.name] else {
-                    for example in Gallery.all { line("\(example.name.padded(to: 14))\(example.abstract)") }
+                    for example in Gallery.all {
+                        try StandardOutput.line("\(example.name.padded(to: 14))\(example.abstract)")
+                    }
                     return 0
                 }
                 return try await ExampleRun(example(name), parsed).run()
             }
-        } catch let error as UsageError {
-            StandardError.line("loop-example: \(error)")
-            return 64
         } catch {
-            StandardError.line("loop-example: \(error)")
-            return 2
+            return ProgramFailure.code(of: error, in: "loop-example")
         }
     }
 
     /// Runs this process's own command line, and exits.
     public static func main() async -> Never {
+        StandardOutput.holdClosed()
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
+        // Not by StandardOutput, since nothing is printed: flushing all files would wait for the reader of the input.
         exit(code)
     }
 
@@ -42,11 +42,6 @@ public enum GalleryProgram {
         throw UsageError(
             message: "there is no example '\(name)'",
             hint: "there are: \(Gallery.all.map(\.name).joined(separator: ", "))")
-    }
-
-    /// A line of the output, at once. Not by `print`: flushing all files would wait for the reader of the input.
-    static func line(_ text: String) {
-        try? SystemCall.write(Array("\(text)\n".utf8), to: 1)
     }
 }
 

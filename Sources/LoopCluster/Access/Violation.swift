@@ -18,13 +18,23 @@ enum Violation: Hashable, Sendable {
     var refused: Refused {
         switch self {
         case .notAdmitted(let key): Refused(.key, reducer: "", peer: key?.z85 ?? "(none)")
-        case .role(let key, let verb): Refused(.role, reducer: key.text, peer: verb.text)
+        case .role(let key, let verb):
+            Refused(
+                .role, reducer: key.text, peer: "\(verb.text); its certificate must have the role \(Self.roles(verb))")
         case .group(let key, let group):
-            Refused(.role, reducer: key.text, peer: "run effects of the group \"\(group)\"")
+            Refused(
+                .role, reducer: key.text,
+                peer: "run effects of the group \"\(group)\"; its certificate must name that group, and the role worker"
+            )
         case .session(let key, let session): Refused(.session, reducer: "\"\(key.name)\"", peer: "\(session)")
         case .loss(let key, let session):
             Refused(.session, reducer: "\"\(key.name)\"", peer: "\(session), of which records are said to be missing,")
         }
+    }
+
+    /// The roles that allow something, for people.
+    private static func roles(_ verb: Verb) -> String {
+        Role.allCases.filter { $0.allows(verb) }.map(\.rawValue).joined(separator: " or ")
     }
 
     /// For the operator.

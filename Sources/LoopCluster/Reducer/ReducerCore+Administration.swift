@@ -26,8 +26,8 @@ public enum JournalReading: Equatable, Sendable {
     /// A page of the records of a range of seqs.
     /// - `after`: the position after which the page begins; nil: at the seq `from`.
     case history(from: Seq, through: Seq?, after: UInt64?)
-    /// The state after a transition; nil: the newest.
-    case state(at: Seq?)
+    /// The state after a transition or a part of it; nil: the newest.
+    case state(at: Seq?, StateSelection)
     /// A replay, compared with the journal's snapshots and state hashes.
     case verify
 }
@@ -50,7 +50,8 @@ extension ReducerCore {
         case .trim(let before): ask(.trim(before: Seq(before)), number, route)
         case .history(let from, let through, let after):
             ask(.read(.history(from: Seq(from), through: through.map(Seq.init), after: after)), number, route)
-        case .state(let seq): ask(.read(.state(at: seq.map(Seq.init))), number, route)
+        case .state(let seq, let part):
+            ask(.read(.state(at: seq.map(Seq.init), part ?? StateSelection())), number, route)
         case .verify: ask(.read(.verify), number, route)
         case .parked: answer(.parked(parkedEffects()), number, route)
         case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 import LoopOptions
 import LoopPostgres
@@ -42,12 +43,15 @@ enum JournalCommand {
             if arguments.path.last == "copy" { return try copy(arguments[from], arguments[to], loop: arguments[loop]) }
             let url = try url(of: arguments[database])
             let isNew = try PostgresSchema.create(url)
-            StandardOutput.line(
+            try StandardOutput.line(
                 isNew ? "\(url) has the tables of journals now" : "\(url) had the tables of journals before")
             return 0
         })
 
     private static func copy(_ from: String, _ to: String, loop: String?) throws -> Int32 {
+        for place in [from, to] where !ConnectionString.isURL(place) {
+            if let flaw = FileName.flaw(in: place) { throw UsageError(message: "'\(place)' cannot be used: \(flaw)") }
+        }
         let moved: JournalMove.Moved
         switch (ConnectionString.isURL(from), ConnectionString.isURL(to)) {
         case (false, true): moved = try JournalMove.file(from, to: url(of: to))
@@ -58,7 +62,7 @@ enum JournalCommand {
                 hint: "see loopctl journal copy --help")
         }
         let place = ConnectionString.isURL(to) ? try url(of: to).description : to
-        StandardOutput.line(
+        try StandardOutput.line(
             "the journal of \(moved.loop), \(moved.position) records up to seq \(moved.seq), is in \(place) now")
         return 0
     }

@@ -1,3 +1,4 @@
+import Linux
 import LoopKeyFiles
 import LoopKeys
 import LoopNode
@@ -7,7 +8,7 @@ import ZMQ
 /// `loopctl keygen`: a key pair for a peer or a reducer, in the reducer's folder of keys.
 enum KeygenCommand {
     static let folder = Positional(
-        "DIR", .string, help: "the reducer's folder of keys, which is made where it is missing")
+        "DIR", .path(), help: "the reducer's folder of keys, which is made where it is missing")
     static let name = Positional("NAME", .keyName, help: "whose the key is, and what its files are called")
     static let roles = Option(
         repeated: "role", ValueType<Role>.choice, help: "what its owner may do",
@@ -16,7 +17,7 @@ enum KeygenCommand {
         repeated: "group", .string.named("GROUP"),
         help: "a group whose effects a worker may run; without it all", environment: .none)
     static let own = Option(
-        optional: "to", .string.named("DIR"),
+        optional: "to", .path("DIR"),
         help: "a folder for NAME.key_secret, with a copy of the reducer's server.key: all that a peer needs",
         environment: .none)
     static let keep = Option(
@@ -47,7 +48,7 @@ enum KeygenCommand {
     {
         let issued = try KeyFolder(arguments[folder]).issue(
             try newKey(arguments), created: SystemClock.wall.text, present: try present(arguments), generate: generate)
-        for line in KeygenReport(issued).lines { StandardOutput.line(line) }
+        for line in KeygenReport(issued).lines { try StandardOutput.line(line) }
         return 0
     }
 

@@ -35,8 +35,8 @@ enum NewCommand {
         let files = try make(
             arguments[name], loop: arguments[loop], branch: arguments[branch], in: here,
             resolved: { FileSystem.resolved($0) })
-        StandardOutput.line("made \(arguments[name]) with \(files) files")
-        StandardOutput.line("next: cd \(arguments[name]) && swift test; README.md says how to run it")
+        try StandardOutput.line("made \(arguments[name]) with \(files) files")
+        try StandardOutput.line("next: cd \(arguments[name]) && swift test; README.md says how to run it")
         return 0
     }
 

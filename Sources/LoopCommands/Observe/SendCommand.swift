@@ -1,4 +1,5 @@
 import CBOR
+import Linux
 import LoopCore
 import LoopNode
 import LoopOptions
@@ -7,15 +8,20 @@ import LoopWire
 /// `loopctl send`: one event, and the seq at which it was applied.
 enum SendCommand {
     static let event = Positional(
-        optional: "EVENT", .string, help: #"the event as JSON, such as '{"add":{"_0":3}}'"#)
+        optional: "EVENT", .string,
+        help: #"the event as JSON, such as '{"add":{"_0":3}}'; -: it is read from standard input"#)
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(10),
         help: "how long the outcome may take", environment: .variable("LOOP_CTL_TIMEOUT"))
     static let outbox = Option(
-        optional: "outbox", .string.named("FILE"),
+        optional: "outbox", .path(),
         help: "keep the event in this file until its outcome is known; what an earlier run left there is sent first")
     static let flush = Option(
         flag: "flush", help: "send what is left in the outbox; EVENT may be left out", environment: .none)
+
+    static let file = Option(
+        optional: "file", .path(takesStream: true), help: "read the event from this file; -: from standard input",
+        environment: .none)
 
     static let answer = Option(
         flag: "answer", help: "print the answer to the event as JSON, instead of the seq", environment: .none)
@@ -41,6 +47,7 @@ enum SendCommand {
                 """,
             groups: [
                 OptionGroup("Connection", AddressOptions.all + [timeout, answer]),
+                OptionGroup("Event", [file]),
                 OptionGroup("Check", [SendCheck.allowUnknownFields]),
                 OptionGroup("Outbox", [outbox, flush]),
             ], positionals: [event]),
@@ -92,18 +99,18 @@ enum SendCommand {
         }
         let report = try result.get()
         for line in report.left.map({ PrintableText.line(text($0)) }) {
-            if event == nil { StandardOutput.line(line) } else { StandardError.line("loopctl: \(line)") }
+            if event == nil { try StandardOutput.line(line) } else { StandardError.line("loopctl: \(line)") }
         }
         switch report.outcome {
         case .success(let applied):
-            StandardOutput.line(applied.text)
+            try StandardOutput.line(applied.text)
             return 0
         case .failure(let error):
             if let failure = connection.failure { throw failure }
             StandardError.line(PrintableText.line("loopctl: \(error)"))
             return error.seq == nil ? 1 : 3
         case nil:
-            if report.left.isEmpty { StandardOutput.line("nothing to recover") }
+            if report.left.isEmpty { try StandardOutput.line("nothing to recover") }
             return report.left.allSatisfy(\.isApplied) ? 0 : 1
         }
     }
@@ -114,11 +121,11 @@ enum SendCommand {
             allowsUnknown: arguments[SendCheck.allowUnknownFields])
     }
 
-    private static func encoded(_ arguments: ParsedArguments) throws(UsageError) -> [UInt8]? {
+    private static func encoded(_ arguments: ParsedArguments) throws -> [UInt8]? {
         if arguments[flush], arguments[outbox] == nil {
             throw UsageError(message: "--flush is for an outbox", hint: "name it: --outbox FILE")
         }
-        guard let text = arguments[event] else {
+        guard let text = try text(arguments) else {
             if arguments[flush] { return nil }
             throw UsageError(message: "EVENT is missing", hint: "it is \(event.declaration.help)")
         }
@@ -128,6 +135,37 @@ enum SendCommand {
             throw UsageError(message: "EVENT cannot be read: \(error)", hint: "it is one JSON document, in quotes")
         }
     }
+
+    /// The event's JSON: a command line has room for 128 KiB, a file and standard input for more.
+    private static func text(_ arguments: ParsedArguments) throws -> String? {
+        let path: String
+        switch (arguments[event], arguments[file]) {
+        case (_?, _?): throw UsageError(message: "EVENT and --file are given", hint: "give one of them")
+        case ("-"?, nil): path = "-"
+        case (let text, nil): return text
+        case (nil, let file?): path = file
+        }
+        return try Self.text(of: path)
+    }
+
+    /// - Parameter path: of a file, or `-` for standard input.
+    private static func text(of path: String) throws -> String {
+        let bytes =
+            path == "-"
+            ? try SystemCall.readAll(from: 0, atMost: textBytesMax + 1)
+            : try FileSystem.bytes(of: path, atMost: textBytesMax + 1)
+        let name = path == "-" ? "standard input" : path
+        guard bytes.count <= textBytesMax else {
+            throw CommandError("\(name) has more than \(textBytesMax >> 20) MiB, which no event has")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw CommandError("\(name) is no text in UTF-8")
+        }
+        return text
+    }
+
+    /// An event has at most 512 KiB as it is sent; as JSON it may be longer.
+    private static let textBytesMax = 8 << 20
 
     /// What was left over goes first, since it stands before the event in the stream.
     private static func send(

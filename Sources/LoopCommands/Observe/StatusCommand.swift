@@ -1,4 +1,5 @@
 import CBOR
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -24,10 +25,10 @@ enum StatusCommand {
         run: { arguments, _ in
             let limit = arguments[ConnectionOptions.timeout]
             if arguments[json] {
-                StandardOutput.line(try CBOR.json(CBOR.encode(try arguments.askStatus(within: limit))))
+                try StandardOutput.line(try CBOR.json(CBOR.encode(try arguments.askStatus(within: limit))))
             } else {
                 let members = try arguments.askMembers(within: limit)
-                StandardOutput.line(
+                try StandardOutput.line(
                     StatusTable(members[0].report, members: members, showsAll: arguments[all]).text)
             }
             return 0

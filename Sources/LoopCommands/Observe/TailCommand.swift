@@ -1,3 +1,4 @@
+import Linux
 import LoopCluster
 import LoopNode
 import LoopOptions
@@ -45,23 +46,31 @@ enum TailCommand {
             loop: "", reducer: try arguments.reducer, name: "loopctl tail", observing: .transitions,
             stopLimit: .zero, connectTimeout: limit > .zero ? limit : nil)
         _ = connection.observe { post.yield(.action($0)) }
-        var printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])
-        var code: Int32 = 130
-        printing: for await next in mail {
+        let printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])
+        let code: Result<Int32, any Error>
+        do {
+            code = .success(try await print(mail, printer, of: connection))
+        } catch {
+            code = .failure(error)
+        }
+        await connection.close()
+        return try code.get()
+    }
+
+    /// Prints until the loop ends, or a signal comes.
+    /// - Returns: the code to exit with.
+    private static func print(
+        _ mail: AsyncStream<Mail>, _ printer: TailPrinter, of connection: RemoteConnection
+    ) async throws -> Int32 {
+        var printer = printer
+        for await next in mail {
             guard case .action(let action) = next else { break }
             // A connection that has failed says nothing of the loop.
             if case .ended = action, let failure = connection.failure { throw failure }
-            for line in printer.lines(for: action) { StandardOutput.line(line) }
-            if case .ended = action {
-                code = 0
-                break printing
-            }
-            if printer.isDone {
-                code = 0
-                break printing
-            }
+            for line in printer.lines(for: action) { try StandardOutput.line(line) }
+            if case .ended = action { return 0 }
+            if printer.isDone { return 0 }
         }
-        await connection.close()
-        return code
+        return 130
     }
 }

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -35,7 +36,7 @@ enum HistoryCommand {
                 try pages(from: UInt64(from), through: to.map { UInt64($0) }) { question in
                     try reducer.ask(question)
                 } print: { record in
-                    StandardOutput.line(printer.line(for: record))
+                    try StandardOutput.line(printer.line(for: record))
                 }
                 return 0
             }
@@ -44,12 +45,12 @@ enum HistoryCommand {
     /// Asks page by page until the last.
     static func pages(
         from: UInt64, through: UInt64?, ask: (AdministrationQuestion<HistoryPage>) throws -> HistoryPage,
-        print: (HistoryRecord) -> Void
+        print: (HistoryRecord) throws -> Void
     ) throws {
         var after: UInt64?
         while true {
             let page = try ask(.history(from: from, through: through, after: after))
-            for record in page.records { print(record) }
+            for record in page.records { try print(record) }
             guard let next = page.next else { return }
             // Or the same page would come for ever.
             guard after.map({ next > $0 }) ?? true else { throw AdministrationError.unexpected }

@@ -33,7 +33,9 @@ struct Operator: ~Copyable {
     }
 
     /// Asks for something to be done, and prints what came of it.
-    mutating func order(_ question: AdministrationQuestion<String>) throws { StandardOutput.line(try ask(question)) }
+    mutating func order(_ question: AdministrationQuestion<String>) throws {
+        try StandardOutput.line(try ask(question))
+    }
 
     /// Runs what asks; a refusal becomes exit code 1.
     static func run(_ body: () throws -> Int32) throws -> Int32 {

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -31,7 +32,7 @@ enum ParkedCommand {
                     try reducer.order(.retryParked(effect: arguments[effect], who: Operator.name))
                 } else {
                     let effects = try reducer.ask(.parked)
-                    StandardOutput.line(ParkedPrinter(isJSON: arguments[JournalOptions.json]).text(for: effects))
+                    try StandardOutput.line(ParkedPrinter(isJSON: arguments[JournalOptions.json]).text(for: effects))
                 }
                 return 0
             }

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -39,10 +40,10 @@ enum QuarantineCommand {
             guard let event = try reducer.ask(.quarantined(id: UInt64(arguments[event]))).first else {
                 throw AdministrationError.unexpected
             }
-            StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).whole(event))
+            try StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).whole(event))
         default:
             let events = try reducer.ask(.quarantine)
-            StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).list(events))
+            try StandardOutput.line(QuarantinePrinter(isJSON: arguments[JournalOptions.json]).list(events))
         }
         return 0
     }

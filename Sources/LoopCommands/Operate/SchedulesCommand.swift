@@ -1,3 +1,4 @@
+import Linux
 internal import LoopCore
 import LoopNode
 import LoopOptions
@@ -35,7 +36,8 @@ enum SchedulesCommand {
                     try reducer.order(.runSchedule(name: arguments[schedule], who: Operator.name))
                 default:
                     let schedules = try reducer.ask(.schedules)
-                    StandardOutput.line(SchedulesPrinter(isJSON: arguments[JournalOptions.json]).text(for: schedules))
+                    try StandardOutput.line(
+                        SchedulesPrinter(isJSON: arguments[JournalOptions.json]).text(for: schedules))
                 }
                 return 0
             }

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -19,7 +20,7 @@ enum SchemaCommand {
             try Operator.run {
                 var reducer = try arguments.ask()
                 let schema = try reducer.ask(.schema)
-                StandardOutput.line(SchemaPrinter(isJSON: arguments[JournalOptions.json]).text(for: schema))
+                try StandardOutput.line(SchemaPrinter(isJSON: arguments[JournalOptions.json]).text(for: schema))
                 return 0
             }
         })

@@ -1,3 +1,4 @@
+import Linux
 import LoopCore
 import LoopNode
 import LoopOptions
@@ -35,7 +36,7 @@ enum StepDownCommand {
                     to: check.leader, among: try arguments.reducer, until: asked + limit, limit)
                 let took = (SystemClock.monotonic - asked).wholeNanoseconds / 1_000_000
                 let isOther = successor.address != check.leader.address
-                StandardOutput.line(
+                try StandardOutput.line(
                     "\(successor.address) leads \(isOther ? "" : "again ")in epoch \(successor.report.epoch),"
                         + " \(took) ms after the request")
                 return isOther ? 0 : 1

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -18,7 +19,7 @@ enum VerifyCommand {
             try Operator.run {
                 var reducer = try arguments.askJournal()
                 let report = try reducer.ask(.verify)
-                StandardOutput.line(VerifyPrinter(isJSON: arguments[JournalOptions.json]).text(for: report))
+                try StandardOutput.line(VerifyPrinter(isJSON: arguments[JournalOptions.json]).text(for: report))
                 return report.difference == nil ? 0 : 1
             }
         })

@@ -1,3 +1,4 @@
+import Linux
 import LoopOptions
 
 /// Where a server listens: `127.0.0.1:8080`, `localhost:80`, `[::1]:8080`.
@@ -29,7 +30,7 @@ struct HostAndPort: Equatable, Sendable, CustomStringConvertible {
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Whether it is reachable from this machine only.
-    var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+    var isLoopback: Bool { host == "localhost" || HostAddress(host)?.isLoopback == true }
 }
 
 extension ValueType where Value == HostAndPort {

@@ -1,3 +1,4 @@
+import Linux
 import LoopNode
 
 /// The terminal output of `up`: lines, and below them one line of progress that is redrawn.
@@ -7,6 +8,8 @@ struct Console {
     private var progressLine = ProgressLine()
     /// Whether an outcome was shown.
     private(set) var hasOutput = false
+    /// Why the outcome could not be written, once that has happened.
+    private(set) var outputError: OutputError?
     /// What the processes said, when it is shown only if they fail.
     private var withheld: [String] = []
 
@@ -43,7 +46,8 @@ struct Console {
         hasOutput = true
         let erasing = progressLine.clear()
         if !erasing.isEmpty { StandardError.text(erasing) }
-        StandardOutput.line(text)
+        guard outputError == nil else { return }
+        do throws(OutputError) { try StandardOutput.line(text) } catch { outputError = error }
     }
 
     mutating func progress(_ reading: ProgressReading) {

@@ -17,7 +17,7 @@ enum UpCommand {
         optional: "bind", .bindAddress,
         help: "where peers find the reducer; without it tcp://127.0.0.1:7710 where that is free, else any free ports")
     static let keys = Option(
-        optional: "keys", .string.named("DIR"),
+        optional: "keys", .path("DIR"),
         help:
             "admit only owners of the keys in DIR/allowed; the reducer's and the workers' are made where they are missing"
     )
@@ -38,7 +38,8 @@ enum UpCommand {
         optional: "log-level", .choice(LogLevel.allCases.map(\.rawValue)),
         help: "leave out of the logs what matters less than this; without it notice")
     static let json = Option(
-        optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
+        optional: "json", .path(takesStream: true),
+        help: "write the loop's outcome to this file, as JSON; -: to standard output, with the text on standard error")
     static let exitZero = Option(
         flag: "exit-zero", help: "end with 0 when the loop's verdict is bad, too: for people, who read the outcome",
         environment: .none)
@@ -50,6 +51,11 @@ enum UpCommand {
     static let loop = Positional("LOOP", .string, help: "the loop's name, such as linkcheck")
     static let rest = Positional(
         repeated: "ARGUMENT", .string, help: "the loop's own options and arguments: see loop-reducer LOOP --help")
+
+    static let groups = [
+        OptionGroup("Processes", [workers, capacity, quiet, log, logLevel, exitZero, reducerProgram, workerProgram]),
+        OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, journal, durability, wait, json]),
+    ]
 
     static let subcommand = Subcommand(
         command: Command(
@@ -67,18 +73,14 @@ enum UpCommand {
                 Exit codes: 0 and 1 are the loop's verdict (linkcheck: 0 nothing broken, 1 broken links), with --exit-zero \
                 always 0; 0 also when a signal has stopped it; 2 could not run; 64 wrong usage; 130 ended by a second signal.
                 """,
-            groups: [
-                OptionGroup(
-                    "Processes", [workers, capacity, quiet, log, logLevel, exitZero, reducerProgram, workerProgram]),
-                OptionGroup("Reducer", [bind, keys, insecure, silenceLimit, journal, durability, wait, json]),
-            ],
+            groups: groups,
             positionals: [loop, rest], passesThrough: true),
         run: run)
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         // First of all: threads started later inherit that signals are read and do not end the process.
-        let signals = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
+        let signals = try SignalWatch.ofProcess()
         SignalWatch.ignoreBrokenPipes()
         DescriptorLimit.raise()
         var request = try UpRequest(arguments)

@@ -15,8 +15,8 @@ struct UpPlan: Equatable, Sendable {
     let journal: String?
     /// Whether a bad verdict is no failure of the command.
     let exitsZero: Bool
-    /// The variables of the processes; nil: those of this one.
-    let environment: [String: String]?
+    /// The variables of the processes.
+    let environment: [String: String]
     private let workerOptions: [String]
 
     /// What is shown of the processes' logs if the request does not say: that its own workers come and go is no news to who has
@@ -35,10 +35,6 @@ struct UpPlan: Equatable, Sendable {
     ) throws(UsageError) {
         let bind = request.bind ?? claimed ?? .standard
         loop = request.loop
-        // As a variable, which programs of earlier versions do not mind.
-        self.environment =
-            request.logLevel == nil
-            ? environment.merging(["LOOP_LOG_LEVEL": Self.logLevel.rawValue]) { own, _ in own } : nil
         workers = request.workers
         exitsZero = request.exitsZero
         reducer = try Self.dialled(bind).with(keys?.peer)
@@ -50,7 +46,17 @@ struct UpPlan: Equatable, Sendable {
         if let keys { options += ["--keys", keys.folder] }
         if request.isInsecure { options.append("--insecure") }
         if let limit = request.silenceLimit { options += ["--silence-limit", limit] }
-        if let journal = request.journal { options += ["--journal", journal] }
+        var environment = environment.filter { !Self.ownVariables.contains($0.key) }
+        if request.logLevel == nil { environment["LOOP_LOG_LEVEL"] = Self.logLevel.rawValue }
+        if let journal = request.journal {
+            // Every user of the machine can read command lines, and the URL of a database may have a password.
+            if ConnectionString.isURL(journal) {
+                environment["LOOP_JOURNAL"] = journal
+            } else {
+                options += ["--journal", journal]
+            }
+        }
+        self.environment = environment
         if let durability = request.durability { options += ["--durability", durability] }
         if request.waitsForJournal { options.append("--wait") }
         if let file = request.json { options += ["--json", file] }
@@ -60,6 +66,14 @@ struct UpPlan: Equatable, Sendable {
         let keyOptions = keys.map { ["--key", $0.workersPath, "--reducer-key", $0.reducersPath] }
         workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? []) + logOptions
     }
+
+    /// Variables that are not handed on: `up` has read them itself, or decides what they are about. A worker with the key of another loop,
+    /// or a reducer that stands by, would wait for ever.
+    private static let ownVariables: Set<String> = {
+        let declarations = (UpCommand.groups.flatMap(\.options) + AddressOptions.all.map { $0.declaration })
+        return Set(declarations.compactMap(\.environment))
+            .union(["LOOP_STANDBY", "LOOP_ADVERTISE", "LOOP_NAME", "LOOP_GROUP"])
+    }()
 
     /// A place without its password. One that cannot be read is refused by the reducer.
     private static func shown(_ journal: String) -> String {

@@ -66,6 +66,9 @@ struct UpRun {
             group.cancelAll()
             console.finish(failed: code != 0 && code != 1)
             if isStopped, code == 0, !console.hasOutput { console.note(farewell) }
+            if let error = console.outputError, code == 0 || code == 1 {
+                return ProgramFailure.code(of: error, in: "loopctl")
+            }
             if code == 1, plan.exitsZero {
                 console.error("the verdict is bad: see above")
                 return 0

@@ -7,7 +7,7 @@ package enum AddressOptions {
         help: "the address of the reducer; with standbys, the addresses of all, with commas in between")
 
     private static let key = Option(
-        optional: "key", .string.named("FILE"),
+        optional: "key", .path(),
         help: "this program's own key, as loopctl keygen writes it (NAME.key_secret), if the reducer has keys")
     private static let reducerKey = Option(
         optional: "reducer-key", .string.named("FILE"),

@@ -1,3 +1,5 @@
+internal import Linux
+
 /// Where a reducer listens: the three endpoints of its sockets, derived from the one that people give.
 ///
 /// `tcp://HOST:PORT` stands for ROUTER at this port, PUB at the next and PULL at the one after that. Port 0 stands for any
@@ -48,6 +50,23 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         case .tcp(let host, let port): "tcp://\(host):\(port + next)"
         case .ipc, .inproc: endpoint.description + suffix
         }
+    }
+
+    /// With an address of the machine in place of a name, of IPv4 if it has one. The name of a network interface stays: libzmq knows it.
+    /// - Throws: `NodeError.endpoint` if the name has no address.
+    func lookedUp() throws(NodeError) -> BindAddress {
+        guard let name = endpoint.name, !Sockets.isInterface(name) else { return self }
+        let addresses: [HostAddress]
+        do {
+            addresses = try Sockets.addresses(of: name)
+        } catch {
+            throw .endpoint(description, "the host name has no address (\(error.reason))")
+        }
+        // What counts as local is not reachable from elsewhere, whatever the system's names say.
+        guard let address = addresses.first(where: { !endpoint.isLocal || $0.isLoopback }) else {
+            throw .endpoint(description, "the host name has no loopback address")
+        }
+        return try BindAddress(endpoint.with(address))
     }
 
     /// Where a reducer at an address publishes that has not said so yet: the same as here. It may be elsewhere.

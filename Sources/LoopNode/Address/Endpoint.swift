@@ -2,7 +2,7 @@ import Linux
 
 /// Where one socket is, as ZeroMQ writes it.
 enum Endpoint: Hashable, Sendable, CustomStringConvertible {
-    /// An IPv6 address stands in brackets, as it does in the text.
+    /// An IPv6 address is in brackets, in its shortest usual form.
     case tcp(host: String, port: UInt16)
     case ipc(path: String)
     /// Within one ZeroMQ context of one process.
@@ -41,15 +41,37 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         let (host, number) = (place[..<colon], place[place.index(after: colon)...])
         guard let port = UInt16(number) else { throw .endpoint(text, "'\(number)' is no port") }
         guard !host.isEmpty else { throw .endpoint(text, "it names no host") }
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        let name = isBracketed ? host.dropFirst().dropLast() : host
-        guard isBracketed || !name.contains(":") else {
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            guard let address = HostAddress(String(host.dropFirst().dropLast())), address.isIPv6,
+                !host.contains(where: { $0.isWhitespace || "/,;@".contains($0) })
+            else { throw .endpoint(text, "'\(host)' is no IPv6 address") }
+            return .tcp(host: "[\(address)]", port: port)
+        }
+        guard !host.contains(":") else {
             throw .endpoint(text, "an IPv6 address stands in brackets, as in tcp://[::1]:7710")
         }
-        guard !name.isEmpty, !name.contains(where: { $0.isWhitespace || "/,;@[]".contains($0) }) else {
+        guard !host.contains(where: { $0.isWhitespace || "/,;@[]%".contains($0) }) else {
             throw .endpoint(text, "'\(host)' is no host")
         }
         return .tcp(host: String(host), port: port)
+    }
+
+    /// The address in digits, or nil if there is a name, `*` or no host.
+    var address: HostAddress? {
+        guard case .tcp(let host, _) = self else { return nil }
+        return HostAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)
+    }
+
+    /// The name of a host that has to be looked up, or nil.
+    var name: String? {
+        guard case .tcp(let host, _) = self, host != "*", address == nil else { return nil }
+        return host
+    }
+
+    /// With an address in place of the host.
+    func with(_ address: HostAddress) -> Endpoint {
+        guard case .tcp(_, let port) = self else { return self }
+        return .tcp(host: address.isIPv6 ? "[\(address)]" : "\(address)", port: port)
     }
 
     var description: String {
@@ -65,17 +87,18 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         if case .tcp(_, let port) = self { "\(port)" } else { description }
     }
 
-    /// As a process of this machine dials it.
+    /// As a process of this machine dials it. A socket at all addresses of IPv6 takes connections of IPv4 too, and a machine may have IPv6
+    /// and no `::1`.
     var dialledHere: Endpoint {
-        switch self {
-        case .tcp("0.0.0.0", let port), .tcp("*", let port): .tcp(host: "127.0.0.1", port: port)
-        case .tcp("[::]", let port): .tcp(host: "[::1]", port: port)
-        case .tcp, .ipc, .inproc: self
-        }
+        guard isWildcard, case .tcp(_, let port) = self else { return self }
+        return .tcp(host: "127.0.0.1", port: port)
     }
 
-    /// Whether it stands for all addresses of the machine, so that no one can dial it.
-    var isWildcard: Bool { if case .tcp("*", _) = self { true } else { self != dialledHere } }
+    /// Whether it means all addresses of the machine, so that no one can dial it.
+    var isWildcard: Bool {
+        if case .tcp("*", _) = self { return true }
+        return address?.isUnspecified ?? false
+    }
 
     /// The place of the reducer's next key, so many places further: each takes three ports.
     func next(_ places: Int) throws(NodeError) -> Endpoint {
@@ -103,7 +126,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Whether only processes of this machine can reach it.
     var isLocal: Bool {
         switch self {
-        case .tcp(let host, _): host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
+        case .tcp(let host, _): address?.isLoopback ?? (host == "localhost")
         case .ipc, .inproc: true
         }
     }

@@ -1,3 +1,4 @@
+internal import Linux
 import LoopCluster
 
 /// Names a reducer to its clients: workers, observers, senders and tools. It is parsed once, so it cannot be malformed.
@@ -70,6 +71,22 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Its endpoints one by one, each with the keys.
     package var each: [ReducerAddress] { endpoints.map { ReducerAddress($0, keys: keys) } }
+
+    /// Where to dial the first endpoint. Of a name with several addresses it is one that accepts a connection, or else the first: libzmq
+    /// would try a single one. Blocks, for tools.
+    func reachable() -> ReducerAddress {
+        guard case .tcp(_, let port) = endpoint, let name = endpoint.name,
+            let addresses = try? Sockets.addresses(of: name), addresses.count > 1
+        else { return self }
+        let listening = addresses.first {
+            if case .accepted = Sockets.tryConnecting(host: "\($0)", port: port, milliseconds: 300) {
+                true
+            } else {
+                false
+            }
+        }
+        return ReducerAddress(endpoint.with(listening ?? addresses[0]), keys: keys)
+    }
 
     /// Another reducer of the same loop, with the same keys.
     /// - Throws: `NodeError.endpoint`, which says what is wrong.

@@ -136,7 +136,7 @@ final class ConnectionWatch: Sendable {
                 state.listeners[descriptor] = socket
                 if !state.gate.isOpen { state.setGate() }
             case .closed(let descriptor): state.listeners[descriptor] = nil
-            case .connected, .connectDelayed, .connectRetried, .bindFailed, .closeFailed, .monitorStopped,
+            case .connected, .connectDelayed, .connectRetried, .closeFailed, .monitorStopped,
                 .handshakeSucceeded, .other:
                 break
             }

@@ -1,3 +1,5 @@
+internal import LoopOptions
+
 /// Where else than in files a program keeps journals. A program that has one takes its places for `--journal`.
 public struct JournalEngine: Sendable {
     /// What it is called, for people.
@@ -45,12 +47,13 @@ extension JournalPlace {
         case let text?:
             if let engine = engines.first(where: { $0.isPlace(text) }) {
                 self = try engine.place(text)
-            } else if let end = text.firstRange(of: "://")?.lowerBound,
-                text[..<end].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+") })
-            {
+            } else if let scheme = FileName.scheme(of: text) {
                 let known = engines.map { ", \($0.form)" }.joined()
                 throw JournalPlaceError(
-                    "this program keeps no journals at \(text[..<end])://; it takes a file, memory\(known)")
+                    "this program keeps no journals at \(scheme):; it takes a file, memory\(known);"
+                        + " a file of that name is ./\(scheme):…")
+            } else if let flaw = FileName.flaw(in: text) {
+                throw JournalPlaceError(flaw)
             } else {
                 self = .file(text)
             }

@@ -37,30 +37,13 @@ public struct LogEvent: Equatable, Sendable {
     public var json: String {
         var members = [
             ("time", time.text), ("level", level.rawValue), ("kind", kind.rawValue), ("node", node), ("text", text),
-        ].map { "\"\($0)\":\(Self.quoted($1))" }
+        ].map { (name: $0, value: Optional(JSONText.quoted($1))) }
         members += fields.map { field in
             switch field.value {
-            case .text(let text): "\"\(field.name)\":\(Self.quoted(text))"
-            case .number(let number): "\"\(field.name)\":\(number)"
+            case .text(let text): (field.name, JSONText.quoted(text))
+            case .number(let number): (field.name, "\(number)")
             }
         }
-        return "{\(members.joined(separator: ","))}"
-    }
-
-    /// A JSON string that neither ends a line nor controls a terminal.
-    private static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case _ where PrintableText.isControl(scalar):
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
+        return JSONText.object(members)
     }
 }

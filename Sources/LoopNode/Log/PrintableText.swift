@@ -6,13 +6,24 @@ package enum PrintableText {
     /// The same on one line: ends of lines are escaped too.
     package static func line(_ text: String) -> String { escape(text) { $0 == "\t" } }
 
-    private static func escape(_ text: String, unless isKept: (Unicode.Scalar) -> Bool) -> String {
+    /// A JSON text in which strings may have such characters: with JSON's escapes in their places, so it means the same.
+    package static func json(_ text: String) -> String {
+        escape(text, unless: { $0 == "\n" || $0 == "\t" || $0 == "\r" }) { scalar in
+            let digits = String(scalar.value, radix: 16)
+            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+    }
+
+    private static func escape(
+        _ text: String, unless isKept: (Unicode.Scalar) -> Bool,
+        as form: (Unicode.Scalar) -> String = { "\\u{\(String($0.value, radix: 16, uppercase: true))}" }
+    ) -> String {
         func isEscaped(_ scalar: Unicode.Scalar) -> Bool { isControl(scalar) && !isKept(scalar) }
         guard text.unicodeScalars.contains(where: isEscaped) else { return text }
         var escaped = ""
         for scalar in text.unicodeScalars {
             if isEscaped(scalar) {
-                escaped += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+                escaped += form(scalar)
             } else {
                 escaped.unicodeScalars.append(scalar)
             }

@@ -1,5 +1,5 @@
 import CBOR
-import Glibc
+import Linux
 import LoopCluster
 import LoopCore
 import LoopOptions
@@ -88,7 +88,7 @@ struct JournalCommands {
     }
 
     @Sendable private static func schema(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
-        print(SchemaPrinter(isJSON: arguments[json]).text(for: try await loop.tools.schema()))
+        try StandardOutput.line(SchemaPrinter(isJSON: arguments[json]).text(for: try await loop.tools.schema()))
         return 0
     }
 
@@ -96,7 +96,7 @@ struct JournalCommands {
         _ loop: RunnableLoop, _ arguments: ParsedArguments, _ place: JournalPlace
     ) async throws -> Int32 {
         let report = try await loop.tools.verify(place)
-        print(VerifyPrinter(isJSON: arguments[json]).text(for: report))
+        try StandardOutput.line(VerifyPrinter(isJSON: arguments[json]).text(for: report))
         return report.difference == nil ? 0 : 1
     }
 
@@ -109,7 +109,7 @@ struct JournalCommands {
         repeat {
             let page = try loop.tools.history(
                 place, seq, arguments[through].map { Seq(UInt64($0)) }, after)
-            for record in page.records { print(printer.line(for: record)) }
+            for record in page.records { try StandardOutput.line(printer.line(for: record)) }
             after = page.next
             if let last = page.records.last { seq = Seq(last.seq) }
         } while after != nil
@@ -120,7 +120,7 @@ struct JournalCommands {
         _ loop: RunnableLoop, _ arguments: ParsedArguments, _ place: JournalPlace
     ) async throws -> Int32 {
         let (_, bytes) = try await loop.tools.state(place, arguments[at].map { Seq(UInt64($0)) })
-        print(try CBOR.json(bytes))
+        try StandardOutput.line(try CBOR.json(bytes))
         return 0
     }
 
@@ -128,7 +128,7 @@ struct JournalCommands {
         _ loop: RunnableLoop, _ arguments: ParsedArguments, _ place: JournalPlace
     ) async throws -> Int32 {
         let report = try await loop.tools.rehearse(place)
-        print(arguments[json] ? try CBOR.json(CBOR.encode(report)) : report.text)
+        try StandardOutput.line(arguments[json] ? try CBOR.json(CBOR.encode(report)) : report.text)
         return report.isHarmless ? 0 : 1
     }
 
@@ -138,10 +138,10 @@ struct JournalCommands {
         let name = place.name(loop.name)
         switch (arguments[before], arguments[after]) {
         case (let seq?, nil):
-            print("\(name) begins at seq \(try loop.tools.trim(place, Seq(UInt64(seq)))) now")
+            try StandardOutput.line("\(name) begins at seq \(try loop.tools.trim(place, Seq(UInt64(seq)))) now")
         case (nil, let seq?):
             try loop.tools.cut(place, Seq(UInt64(seq)))
-            print("\(name) ends at seq \(seq) now, in a new history: workers and senders are told so")
+            try StandardOutput.line("\(name) ends at seq \(seq) now, in a new history: workers and senders are told so")
         case (nil, nil), (_?, _?):
             throw UsageError(message: "trim takes one of --before and --after", hint: "see trim --help")
         }

@@ -1,4 +1,4 @@
-import Glibc
+internal import Linux
 import LoopCluster
 import LoopCore
 public import LoopOptions
@@ -58,7 +58,7 @@ public struct NodeProgram: Sendable {
             if leavesNameOut, words.first == loops[0].name { words.removeFirst() }
             switch try command.parse(words, environment: environment) {
             case .text(let text):
-                print(text)
+                try StandardOutput.line(text)
                 return 0
             case .arguments(let parsed):
                 guard let loop = leavesNameOut ? loops[0] : loops.first(where: { $0.name == parsed.path.first }) else {
@@ -73,18 +73,14 @@ public struct NodeProgram: Sendable {
                 do {
                     return try await run(loop, parsed, signals)
                 } catch {
-                    if error is UsageError { throw error }
+                    if error is UsageError || error is OutputError { throw error }
                     // In the form of the log: whoever reads that must not miss the last line.
                     NodeLog(name: command.name, parsed.log).note(.failed, "\(error)", [.reason("\(error)")])
                     return Self.code(of: error)
                 }
             }
-        } catch let error as UsageError {
-            StandardError.line("\(command.name): \(error)")
-            return 64
         } catch {
-            StandardError.line("\(command.name): \(error)")
-            return 2
+            return ProgramFailure.code(of: error, in: command.name)
         }
     }
 
@@ -96,9 +92,9 @@ public struct NodeProgram: Sendable {
 
     /// Runs this process's own command line, and exits.
     public func main() async -> Never {
+        StandardOutput.holdClosed()
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
-        fflush(nil)
-        exit(code)
+        StandardOutput.exit(code, command.name)
     }
 }
 

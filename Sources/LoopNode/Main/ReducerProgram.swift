@@ -11,7 +11,7 @@ public enum ReducerProgram {
         "bind", .bindAddress, default: .standard,
         help: "where peers find this reducer; the two ports after it are used too (0: any free ones)")
     static let keys = Option(
-        optional: "keys", .string.named("DIR"),
+        optional: "keys", .path("DIR"),
         help: "admit only owners of the keys in DIR/allowed, and prove to be the reducer by DIR/server.key_secret")
     static let insecure = Option(
         flag: "insecure", help: "allow an address that other machines can reach without --keys: everyone may take part")
@@ -68,7 +68,8 @@ public enum ReducerProgram {
         "snapshot-every", .int(in: 100...1_000_000_000), default: 100_000,
         help: "how many records may have to be replayed at a start; more where the state is large")
     static let json = Option(
-        optional: "json", .string.named("FILE"), help: "write the loop's outcome to this file, as JSON")
+        optional: "json", .path(takesStream: true),
+        help: "write the loop's outcome to this file, as JSON; -: to standard output, with the text on standard error")
 
     /// The program for these loops.
     /// - Parameters:
@@ -95,7 +96,7 @@ public enum ReducerProgram {
         return NodeProgram(
             name, abstract: "Own the state of a loop, order its events, and hand its effects to workers.",
             discussion: """
-                Exit codes: 0 and 1 are the loop's verdict; 0 also when SIGTERM or SIGINT has stopped it; 2 could not run; \
+                Exit codes: 0 and 1 are the loop's verdict; 0 also when SIGTERM, SIGINT or SIGHUP has stopped it; 2 could not run; \
                 3 the journal is damaged or lacks acknowledged records; \
                 64 wrong usage; 130 ended at once by a second signal.
                 """,
@@ -125,6 +126,8 @@ public enum ReducerProgram {
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.log = arguments.log
             let file = arguments[json]
+            // Before the run, which may take hours.
+            if let file, file != "-" { try FileSystem.checkWritable(file) }
             configuration.onOutcome = { try report($0, to: file) }
             switch try await loop.runReducer(arguments, configuration, signals) {
             case .ended(let outcome): return outcome.exitCode
@@ -151,11 +154,14 @@ public enum ReducerProgram {
     }
 
     private static func report(_ outcome: Outcome, to file: String?) throws {
-        print(outcome.text)
-        guard fflush(nil) == 0 else {
-            throw NodeError.system(
-                "could not write the outcome to standard output: \(SystemError.lastText);"
-                    + " the next start on this journal tells it again")
+        do throws(OutputError) {
+            if file == "-" {
+                StandardError.line(outcome.text)
+                return try StandardOutput.json(outcome.json ?? "null")
+            }
+            try StandardOutput.line(outcome.text)
+        } catch {
+            throw NodeError.system("the outcome: \(error); the next start on this journal tells it again")
         }
         if let file {
             do throws(SystemError) {

@@ -1,9 +1,9 @@
 internal import Linux
 
-/// Finds out why there is no answer at an address, by a connection of its own that says nothing.
+/// Finds out why there is no answer at an address, by a connection of its own that says no more than which protocol it speaks.
 package enum AddressLook {
-    /// How long a connection may take.
-    private static let connectLimitMilliseconds: Int32 = 1000
+    /// How long a connection may take, and the answer.
+    private static let limitMilliseconds: Int32 = 1000
 
     /// For people, to follow a colon. Blocks as `obstacle` does.
     package static func text(at reducer: ReducerAddress) -> String {
@@ -12,24 +12,65 @@ package enum AddressLook {
         return each.map { "\($0): \(obstacle(at: $0).text)" }.joined(separator: "; ")
     }
 
-    /// Blocks for up to a second, and for as long as the system looks for a host's name.
-    /// - Parameter reducer: the address of one reducer.
-    static func obstacle(at reducer: ReducerAddress) -> ReducerWait.Obstacle {
+    /// Blocks for up to two seconds, and for as long as the system looks for a host's name.
+    /// - Parameters:
+    ///   - reducer: the address of one reducer.
+    ///   - isEnding: whether the other side has ended each handshake without a reason.
+    static func obstacle(at reducer: ReducerAddress, isEnding: Bool = false) -> ReducerWait.Obstacle {
         switch reducer.endpoint {
-        case .ipc(let path): Sockets.isListening(atPath: path) ? .foreign : .nothingListens
+        case .ipc(let path) where !Sockets.isListening(atPath: path): .nothingListens
+        case .ipc: isEnding ? .handshakes(.ended) : .foreign
         case .inproc: .nothingListens
-        case .tcp(let host, let port): tcp(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host, port)
+        case .tcp(let host, let port):
+            switch Sockets.tryConnecting(
+                host: reducer.endpoint.address?.description ?? host, port: port, milliseconds: limitMilliseconds,
+                greeting: Greeting.start, replyBytes: Greeting.byteCount)
+            {
+            case .accepted(let said, let hasEnded): obstacle(Greeting(said, hasEnded: hasEnded), reducer.keys, isEnding)
+            case .refused: .nothingListens
+            case .silent: .unreachable("no answer from the machine")
+            case .noSuchHost(let reason): .noSuchHost(reason)
+            case .failed(let reason): .unreachable(reason)
+            case .unknown: .unknown
+            }
         }
     }
 
-    private static func tcp(_ host: String, _ port: UInt16) -> ReducerWait.Obstacle {
-        switch Sockets.tryConnecting(host: host, port: port, milliseconds: connectLimitMilliseconds) {
-        case .accepted: .foreign
-        case .refused: .nothingListens
-        case .silent: .unreachable("no answer from the machine")
-        case .noSuchHost(let reason): .noSuchHost(reason)
-        case .failed(let reason): .unreachable(reason)
-        case .unknown: .unknown
+    private static func obstacle(_ greeting: Greeting, _ keys: PeerKeys?, _ isEnding: Bool) -> ReducerWait.Obstacle {
+        switch (greeting, keys) {
+        case (.cutShort, _): .handshakes(.ended)
+        case (.mechanism("CURVE"), nil): .handshakes(.keysNeeded)
+        case (.mechanism("NULL"), _?): .handshakes(.reducerWithoutKeys)
+        case (.mechanism("CURVE"), let keys?) where isEnding: .handshakes(.otherReducerKey(keys.reducer))
+        case (.mechanism, _), (.foreign, _): .foreign
+        }
+    }
+}
+
+/// What a listener says first: the greeting of ZeroMQ, or something else. (ZeroMQ RFC 23, section "Greeting")
+enum Greeting: Equatable {
+    /// It speaks ZeroMQ, with keys (`CURVE`) or without (`NULL`).
+    case mechanism(String)
+    /// It has ended the connection before its greeting was complete.
+    case cutShort
+    /// It speaks another protocol, or waits for one.
+    case foreign
+
+    /// Of a whole greeting.
+    static let byteCount = 64
+    /// The signature and the version, after which the other side says the rest.
+    static let start: [UInt8] = signature + [3]
+    private static let signature: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0x7F]
+
+    /// - Parameters:
+    ///   - bytes: all that was said.
+    ///   - hasEnded: whether the connection ended then.
+    init(_ bytes: [UInt8], hasEnded: Bool) {
+        if bytes.count >= Self.byteCount, bytes[0] == Self.signature[0], bytes[9] == Self.signature[9] {
+            self = .mechanism(String(decoding: bytes[12..<32].prefix { $0 != 0 }, as: UTF8.self))
+        } else {
+            let isZeroMQ = bytes.prefix(10).elementsEqual(Self.signature.prefix(bytes.count))
+            self = hasEnded && isZeroMQ ? .cutShort : .foreign
         }
     }
 }

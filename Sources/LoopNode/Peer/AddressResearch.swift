@@ -29,10 +29,13 @@ final class AddressResearch: Sendable {
     }
 
     /// Finds out why no reducer answers.
-    func look() {
-        let each = reducer.each
+    /// - Parameter ending: an address that has ended each handshake without a reason, or nil.
+    func look(ending: ReducerAddress?) {
+        var each = reducer.each
+        if let ending, !each.contains(ending) { each.append(ending) }
+        let places = each
         let body: @Sendable () -> Void = { [findings, wakeup] in
-            let obstacles = each.map { ($0.description, AddressLook.obstacle(at: $0)) }
+            let obstacles = places.map { ($0.description, AddressLook.obstacle(at: $0, isEnding: $0 == ending)) }
             findings.withLock { $0.obstacles = Dictionary(obstacles) { $1 } }
             wakeup.signal()
         }
@@ -44,8 +47,8 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// Looks up the names among the addresses. A name of one machine stays as it is: libzmq looks that up whenever it connects, and
-    /// takes the first address of several.
+    /// Looks up the names among the addresses. A name with one address stays as it is: libzmq looks that up whenever it connects, and
+    /// tries only one address of several.
     func lookUp() {
         guard reducer.endpoints.contains(where: { $0.name != nil }) else { return }
         let isBegun = findings.withLock { findings in
@@ -55,7 +58,7 @@ final class AddressResearch: Sendable {
         if isBegun { return }
         let endpoints = reducer.endpoints
         let body: @Sendable () -> Void = { [findings, wakeup] in
-            let places = Self.places(endpoints) { Sockets.addresses(of: $0) }
+            let places = Self.places(endpoints) { (try? Sockets.addresses(of: $0)) ?? [] }
             findings.withLock { findings in
                 findings.places = places
                 findings.isLookingUp = false
@@ -68,24 +71,17 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// The addresses with those of machines in place of the names that stand for several.
-    /// - Parameter lookUp: the IPv4 addresses that a name stands for, in any order.
-    static func places(_ endpoints: [Endpoint], _ lookUp: (String) -> [String]) -> [String] {
-        endpoints.flatMap { endpoint -> [String] in
-            guard case .tcp(_, let port) = endpoint, let name = endpoint.name else { return [endpoint.description] }
+    /// The endpoints, with an address in digits for each that a name stands for, if it stands for several. A peer has room for a few
+    /// (``LeaderSearch/placesMax``), so the first address of each name comes before the second of any.
+    /// - Parameter lookUp: the addresses that a name stands for.
+    static func places(_ endpoints: [Endpoint], _ lookUp: (String) -> [HostAddress]) -> [String] {
+        let each = endpoints.map { endpoint -> [String] in
             // Servers of names change the order with each answer.
-            let addresses = Set(lookUp(name)).sorted()
-            return addresses.count < 2 ? [endpoint.description] : addresses.map { "tcp://\($0):\(port)" }
+            let addresses = endpoint.name.map { Set(lookUp($0)).sorted() } ?? []
+            return addresses.count < 2 ? [endpoint.description] : addresses.map { endpoint.with($0).description }
         }
-    }
-}
-
-extension Endpoint {
-    /// The name that has to be looked up; nil: there is none, or it is this machine's own.
-    fileprivate var name: String? {
-        guard case .tcp(let host, _) = self, !host.hasPrefix("["), host != "localhost", !Sockets.isAddress(host) else {
-            return nil
+        return (0..<(each.map(\.count).max() ?? 0)).flatMap { index in
+            each.compactMap { index < $0.count ? $0[index] : nil }
         }
-        return host
     }
 }

@@ -3,6 +3,7 @@ import ZMQ
 
 /// A client's socket that dials its reducer, and what its handshakes have come to.
 struct DialledSocket: ~Copyable {
+    private let reducer: ReducerAddress
     private let endpoint: String
     private let isInProcess: Bool
     var socket: Socket
@@ -28,6 +29,7 @@ struct DialledSocket: ~Copyable {
         let monitor = try SocketMonitor(socket, eventsMax: 1000)
         let endpoint = reducer.endpoint.description
         try socket.connect(endpoint)
+        self.reducer = reducer
         self.endpoint = endpoint
         isInProcess = if case .inproc = reducer.endpoint { true } else { false }
         handshakes = Handshakes(keys: reducer.keys)
@@ -37,6 +39,11 @@ struct DialledSocket: ~Copyable {
 
     /// What keeps the connection from standing; nil: nothing that is known.
     var obstacle: Handshakes.Obstacle? { handshakes.obstacle }
+
+    /// The same for people, with a look at the address if the other side does not say why it ends connections. Blocks, for tools.
+    var explanation: String? {
+        obstacle == .ended ? AddressLook.obstacle(at: reducer, isEnding: true).text : obstacle?.text
+    }
 
     /// When `readEvents` has something to do although nothing has happened.
     var deadline: MonotonicTime { redialsAt ?? MonotonicTime(nanoseconds: .max) }

@@ -9,12 +9,16 @@ struct Handshakes: Equatable {
     enum Obstacle: Equatable, Sendable {
         /// The reducer does not admit the client's key. It says so, and a connection is not tried again.
         case notAdmitted(PublicKey)
-        /// The other side ends each handshake: it has another key than the client was told.
+        /// The other side has keys and ends each handshake: it has another key than the client was told.
         case otherReducerKey(PublicKey)
-        /// The client has keys, and the other side has none, or is no reducer.
+        /// The client has keys, and the other side has none.
         case reducerWithoutKeys
-        /// The client has no keys, and the other side demands them, or is no reducer.
+        /// The client has no keys, and the other side demands them.
         case keysNeeded
+        /// The other side breaks ZeroMQ's protocol, by this code of libzmq.
+        case unreadable(Int32)
+        /// The other side ends each connection, and does not say why. A look at the address may tell more.
+        case ended
 
         /// One line for people: what is wrong, and what to do.
         var text: String {
@@ -22,11 +26,16 @@ struct Handshakes: Equatable {
             case .notAdmitted(let key):
                 "the reducer does not admit the key \(key); add its certificate to allowed/ of the reducer's folder of keys"
             case .otherReducerKey(let key):
-                "the reducer there does not have the key \(key); give the server.key of that reducer (--reducer-key)"
+                "what listens there has keys, and not the key \(key); give the server.key of that reducer (--reducer-key)"
             case .reducerWithoutKeys:
                 "what listens there has no keys; leave out --key and --reducer-key if that is the reducer that you mean"
             case .keysNeeded:
                 "what listens there does not talk without keys; if it is a reducer, give --key and --reducer-key"
+            case .unreadable(let code):
+                "what listens there breaks ZeroMQ's protocol (error 0x\(String(code, radix: 16))); is it a reducer?"
+            case .ended:
+                "connections are accepted there, and ended at once for an unknown reason; if it is a reducer, it may have no room for"
+                    + " more (--connections-max, see its log)"
             }
         }
     }
@@ -34,12 +43,14 @@ struct Handshakes: Equatable {
     private let keys: PeerKeys?
     /// How many handshakes were ended without a reason, since one was successful.
     private var unexplained = 0
-    /// Nil: nothing is known to be wrong.
+    /// What is wrong, or nil if nothing is known to be.
     private(set) var obstacle: Obstacle?
     /// Whether the newest handshake was successful, and its connection stands.
     private(set) var isSuccessful = false
     /// Whether libzmq does not try again by itself.
     private(set) var isOver = false
+    /// Whether the other side has accepted a connection since the last one was given up.
+    private var isAccepted = false
 
     /// One may fail because the reducer ends at that moment.
     private static var unexplainedMax: Int { 3 }
@@ -58,17 +69,23 @@ struct Handshakes: Equatable {
         case .handshakeFailed(.notAdmitted):
             obstacle = keys.map { .notAdmitted($0.own.publicKey) }
             isOver = true
-        case .handshakeFailed(.protocolError):
+        case .handshakeFailed(.mechanismMismatch):
             obstacle = keys == nil ? .keysNeeded : .reducerWithoutKeys
+            isOver = true
+        case .handshakeFailed(.protocolError(let code)):
+            obstacle = .unreadable(code)
             isOver = true
         case .handshakeFailed(.noDetail):
             unexplained += 1
-            guard unexplained >= Self.unexplainedMax else { return }
-            obstacle = keys.map { .otherReducerKey($0.reducer) } ?? .keysNeeded
-        case .connected, .connectDelayed, .connectRetried, .listening, .bindFailed, .accepted, .acceptFailed, .closed,
-            .closeFailed, .disconnected, .monitorStopped, .other:
+            if unexplained >= Self.unexplainedMax { obstacle = .ended }
+        case .connected: isAccepted = true
+        case .connectRetried:
+            // Nothing accepts connections there: what was learned is of another time.
+            if !isAccepted { (obstacle, unexplained) = (nil, 0) }
+            isAccepted = false
+        case .disconnected: isSuccessful = false
+        case .connectDelayed, .listening, .accepted, .acceptFailed, .closed, .closeFailed, .monitorStopped, .other:
             break
         }
-        if case .disconnected = event.kind { isSuccessful = false }
     }
 }

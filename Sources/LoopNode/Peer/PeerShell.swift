@@ -210,7 +210,7 @@ struct PeerShell: ~Copyable {
                 log.note(.waiting, text, [.address("\(reducer)"), .duration(duration), .reason(why)])
             case .reconnected(let text, let duration):
                 log.note(.reconnected, text, [.address("\(reducer)"), .duration(duration)])
-            case .look: research.look()
+            case .look: research.look(ending: dealer.obstacle == .ended ? place : nil)
             case .giveUp(let limit, let why): throw .noAnswer(reducer, after: limit, because: why)
             }
         }

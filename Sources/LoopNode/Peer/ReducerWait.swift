@@ -144,8 +144,8 @@ struct ReducerWait: Equatable, Sendable {
                 }
             }
             guard !isLooking, now >= since + delay(beforeLine: count) else { return [] }
-            // Of other addresses than the dialled one nothing is known without a look.
-            if known != nil, reducer.endpoints.count == 1 { return [line(at: now)] }
+            // Of other addresses than the dialled one nothing is known without a look, and of that one no more than that handshakes end.
+            if let known, known != .handshakes(.ended), reducer.endpoints.count == 1 { return [line(at: now)] }
             state = .waiting(since: since, linesCount: count, isLooking: true)
             return [.look]
         }

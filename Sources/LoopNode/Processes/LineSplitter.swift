@@ -4,7 +4,7 @@ struct LineSplitter {
     private var pending: [UInt8] = []
 
     /// - Parameter bytesMax: a line that grows beyond it is cut.
-    init(bytesMax: Int = 64 << 10) { self.bytesMax = bytesMax }
+    init(bytesMax: Int = 16 << 20) { self.bytesMax = bytesMax }
 
     /// Takes the next bytes and gives each line that is complete now, without `\n` or `\r\n`.
     mutating func feed(_ bytes: some Sequence<UInt8>, line: (String) -> Void) {

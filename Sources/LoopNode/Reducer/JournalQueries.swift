@@ -28,22 +28,21 @@ struct JournalQueries: Sendable {
     /// Begins to work on a question.
     /// - Parameters:
     ///   - request: what the answer is for.
-    ///   - newest: encodes the newest state. A journal in memory cannot be read by another thread, and that state is known
-    ///     without it.
+    ///   - newest: encodes a part of the newest state, which is known without the journal.
     /// - Returns: why not, or nil.
     func take(
         _ reading: JournalReading, for request: JournalRequest,
-        newest: @autoclosure () -> @Sendable () throws -> AdministrationAnswer
+        newest: (StateSelection) -> @Sendable () throws -> AdministrationAnswer
     ) -> String? {
         let work: @Sendable () throws -> AdministrationAnswer
-        if let read {
+        if case .state(at: nil, let part) = reading {
+            work = newest(part)
+        } else if let read {
             work = { [loop, answer] in
                 var journal = try read(loop) { _ in }
                 defer { journal.close() }
                 return try answer(reading, journal)
             }
-        } else if case .state(at: nil) = reading {
-            work = newest()
         } else {
             return "this reducer keeps its journal in memory; start it with --journal FILE"
         }
@@ -78,9 +77,10 @@ struct JournalQueries: Sendable {
         switch reading {
         case .history(let from, let through, let after):
             return .history(try HistoryPage(of: journal, from: from, through: through, after: after))
-        case .state(let seq):
+        case .state(let seq, let part):
             let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
-            return .state(seq: recovery.core.seq.value, bytes: try ShownState.encode(recovery.core.state))
+            return .state(
+                seq: recovery.core.seq.value, bytes: try ShownState.encode(part, of: recovery.core.state, definition))
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

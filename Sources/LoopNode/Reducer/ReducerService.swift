@@ -312,16 +312,16 @@ struct ReducerService<Definition: LoopDefinition> {
         case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()
-            if let refusal = queries.take(reading, for: request, newest: newestState()) {
+            if let refusal = queries.take(reading, for: request, newest: { newestState($0) }) {
                 answer(.refused(refusal), to: request)
             }
         }
     }
 
-    /// Encodes the newest state, on whichever thread it is called.
-    private func newestState() -> @Sendable () throws -> AdministrationAnswer {
-        let (seq, state) = (machine.seq, machine.state)
-        return { .state(seq: seq.value, bytes: try ShownState.encode(state)) }
+    /// Encodes a part of the newest state, on whichever thread it is called.
+    private func newestState(_ part: StateSelection) -> @Sendable () throws -> AdministrationAnswer {
+        let (seq, state, definition) = (machine.seq, machine.state, machine.core.definition)
+        return { .state(seq: seq.value, bytes: try ShownState.encode(part, of: state, definition)) }
     }
 
     /// Begins a new history without records that peers know of.

@@ -61,6 +61,7 @@ struct ReducerSockets: ~Copyable {
         bind: BindAddress, servers: [ServerKey], limits: ConnectionLimits, loop: LoopID, fingerprint: UInt64,
         context: ZMQContext, log: NodeLog
     ) throws {
+        let bind = try bind.lookedUp()
         let limits = limits.within(descriptors: DescriptorLimit.current)
         let connections = ConnectionWatch(limits: limits)
         var router = try bind.socket(.router, server: servers.first, limits, in: context)
@@ -154,10 +155,9 @@ struct ReducerSockets: ~Copyable {
         }
         if let key { return (.key(key), id) }
         // Only a join request is judged by its address, and that comes over the router.
-        guard isReachable, socket == .router, let address = message.peerAddress,
-            !address.hasPrefix("127."), address != "::1"
-        else { return (.unknown, id) }
-        return (.address(address), id)
+        guard isReachable, socket == .router, let text = message.peerAddress else { return (.unknown, id) }
+        let address = HostAddress(text)
+        return (address?.isLoopback == true ? .unknown : .address(address?.machine ?? text), id)
     }
 
     /// Ends connections that listen to the inbox of a peer that has turned out to be another key's.

@@ -24,7 +24,7 @@ public struct AdministrationCall: ~Copyable {
     /// - Throws: `ZMQError` if the system refuses something.
     public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
         let context = try context ?? ZMQContext()
-        let dealer = try DialledSocket(reducer.each[0], .questions, in: context)
+        let dealer = try DialledSocket(reducer.each[0].reachable(), .questions, in: context)
         var polls = PollSet()
         _ = dealer.add(to: &polls)
         self.reducer = reducer
@@ -73,7 +73,7 @@ public struct AdministrationCall: ~Copyable {
             }
             guard now < deadline else {
                 throw AdministrationError.silent(
-                    reducer, limit, parts: answer.partsTaken, of: answer.partsInAll, because: dealer.obstacle?.text)
+                    reducer, limit, parts: answer.partsTaken, of: answer.partsInAll, because: dealer.explanation)
             }
             if let notice = notices.first, now >= asked + notice {
                 onSilence(notice)
@@ -107,7 +107,7 @@ public struct AdministrationCall: ~Copyable {
 
     /// The next question goes to this address.
     private mutating func dial(_ address: ReducerAddress) throws {
-        let new = try DialledSocket(address, .questions, in: context)
+        let new = try DialledSocket(address.reachable(), .questions, in: context)
         var polls = PollSet()
         _ = new.add(to: &polls)
         self.dealer = new

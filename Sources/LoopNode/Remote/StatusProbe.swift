@@ -75,7 +75,7 @@ public enum StatusProbe {
         private(set) var member: Member?
 
         init(_ address: ReducerAddress, _ context: ZMQContext, _ polls: inout PollSet) throws(ZMQError) {
-            let dealer = try DialledSocket(address, .questions, in: context)
+            let dealer = try DialledSocket(address.reachable(), .questions, in: context)
             _ = dealer.add(to: &polls)
             self.address = address
             self.dealer = dealer
@@ -162,9 +162,9 @@ public enum StatusProbe {
     }
 
     private static func silence(of reducer: ReducerAddress, _ questions: [Question], _ limit: Duration) -> NodeError {
-        guard let obstacle = questions.lazy.compactMap({ $0.dealer.obstacle }).first else {
+        guard let why = questions.lazy.compactMap({ $0.dealer.explanation }).first else {
             return .noAnswer(reducer, after: limit)
         }
-        return .refused("no reducer answered at \(reducer) within \(limit): \(obstacle.text)")
+        return .refused("no reducer answered at \(reducer) within \(limit): \(why)")
     }
 }

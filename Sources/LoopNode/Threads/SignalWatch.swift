@@ -31,16 +31,17 @@ public final class SignalWatch: Sendable {
     }
 
     /// - Throws: when there are no descriptors left.
-    public init(_ signals: [Signal] = [.terminate, .interrupt]) throws(SystemError) {
+    public init(_ signals: [Signal] = Signal.allCases) throws(SystemError) {
         source = .queue(try SignalQueue(signals.map(\.rawValue)))
     }
 
     /// Watches for the whole process, by handlers, whichever thread takes a signal: for a program with an asynchronous
-    /// `main`, whose main thread waits in libdispatch and lets every signal through. Once in a process.
+    /// `main`, whose main thread waits in libdispatch and lets every signal through. Once in a process. A SIGHUP that was ignored when the
+    /// process began (`nohup`) stays ignored.
     ///
     /// - Throws: when there are no descriptors left.
-    public static func ofProcess(_ signals: [Signal] = [.terminate, .interrupt]) throws(SystemError) -> SignalWatch {
-        try SignalWatch(process: signals)
+    public static func ofProcess() throws(SystemError) -> SignalWatch {
+        try SignalWatch(process: Signal.allCases)
     }
 
     /// From now on a write to a pipe without a reader fails, and does not end this process: for programs that go on

@@ -1,5 +1,6 @@
 package import CBOR
 import LoopCollections
+package import LoopCore
 
 /// A state for people: tracked dictionaries are maps there, as plain dictionaries are. It cannot be decoded as a state.
 package enum ShownState {
@@ -7,5 +8,23 @@ package enum ShownState {
     /// - Throws: what encoding the state throws.
     package static func encode(_ state: some Encodable) throws(WireError) -> [UInt8] {
         try CBOR.encode(state, userInfo: [DeltaCoding.key: DeltaCoding.showing])
+    }
+
+    /// The document of a part of a state.
+    /// - Throws: ``StateSelectionError`` if there is no such part, and what encoding throws.
+    package static func encode<Definition: LoopDefinition>(
+        _ part: StateSelection, of state: Definition.State, _ definition: Definition
+    ) throws -> [UInt8] {
+        guard let name = part.section else { return try part.bytes(of: encode(state)) }
+        guard let section = definition.sections.first(where: { $0.name == name }) else {
+            throw StateSelectionError.unknownSection(name, known: definition.sections.map(\.name))
+        }
+        return try part.bytes(of: encode(section.reading, of: state))
+    }
+
+    private static func encode<State>(
+        _ reading: some SectionReading<State>, of state: State
+    ) throws(WireError) -> [UInt8] {
+        try encode(reading.value(in: state))
     }
 }

@@ -18,8 +18,8 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Asks for a page of the journal's records in a range of seqs. `through` nil: up to the newest. The page begins
     /// after the position `after`; nil: at the seq `from`.
     case history(from: UInt64, through: UInt64?, after: UInt64?)
-    /// Asks for the state after a transition; nil: the newest.
-    case state(at: UInt64?)
+    /// Asks for the state after a transition; nil: the newest. Without a part it is the whole state.
+    case state(at: UInt64?, part: StateSelection? = nil)
     /// Replays the journal, and compares it with its snapshots and state hashes.
     case verify
     /// Removes the records below a seq, as far as snapshots cover them.
@@ -54,7 +54,7 @@ public enum AdministrationAnswer: Codable, Equatable, Sendable {
     case quarantine([QuarantinedEvent])
     /// Answers `history` with one page.
     case history(HistoryPage)
-    /// Answers `state`: the encoded state, and the seq that it belongs to.
+    /// Answers `state`: the encoded state or its part, and the seq that it belongs to.
     case state(seq: UInt64, bytes: [UInt8])
     /// Answers `verify`.
     case verified(VerifyReport)

@@ -121,9 +121,11 @@ extension AdministrationQuestion<HistoryPage> {
 
 extension AdministrationQuestion<(seq: UInt64, bytes: [UInt8])> {
     /// Asks for the encoded state after a transition, and its seq.
-    /// - Parameter seq: the seq of the transition; 0 for the initial state, nil for the newest.
-    public static func state(at seq: UInt64?) -> Self {
-        Self(.state(at: seq)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
+    /// - Parameters:
+    ///   - seq: the seq of the transition; 0 for the initial state, nil for the newest.
+    ///   - part: the part that is wanted, or nil for the whole state.
+    public static func state(at seq: UInt64?, part: StateSelection? = nil) -> Self {
+        Self(.state(at: seq, part: part)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
     }
 }
 

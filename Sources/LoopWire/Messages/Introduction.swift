@@ -123,7 +123,7 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
                 + (reducer.isEmpty ? " its definition registers none" : " it has \(reducer)")
         case .key:
             "the reducer does not admit the key \(peer); add its certificate to allowed/ of the reducer's folder of keys"
-        case .role: "the key \(reducer), may not \(peer); have its certificate name a role that allows it"
+        case .role: "the key \(reducer), may not \(peer)"
         case .session:
             "the session \(peer) is not of the key \(reducer); use the key that it was begun with, or begin another"
         case .placement: "the group \"\(peer)\" is the reducer's own; a worker may serve \(reducer)"

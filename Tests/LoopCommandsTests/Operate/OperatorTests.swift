@@ -38,6 +38,10 @@ import Testing
             ),
             (["state", "--at", "8"], .state(seq: 8, bytes: [0xA0]), .state(at: 8)),
             (["state", "--json"], .state(seq: 8, bytes: [0xA0]), .state(at: nil)),
+            (
+                ["state", "--path", #"a.b[2]["c.d"]"#, "--section", "s"], .state(seq: 8, bytes: [0xA0]),
+                .state(at: nil, part: StateSelection(section: "s", path: ["a", "b", "2", "c.d"]))
+            ),
             (["schema"], .schema(Self.schema), .schema),
             (["verify"], .verified(report), .verify),
             (["trim", "--before", "100"], .done("done"), .trim(before: 100)),

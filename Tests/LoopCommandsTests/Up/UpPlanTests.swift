@@ -42,13 +42,37 @@ import Testing
 
     @Test func `shows the processes' logs from notice on, unless someone says something else`() throws {
         var request = UpRequest(loop: "own")
-        func environment(_ own: [String: String]) throws -> [String: String]? {
+        func environment(_ own: [String: String]) throws -> [String: String] {
             try UpPlan(request, claimed: nil, folder: "/", environment: own).environment
         }
         #expect(try environment(["PATH": "/bin"]) == ["PATH": "/bin", "LOOP_LOG_LEVEL": "notice"])
-        #expect(try environment(["LOOP_LOG_LEVEL": "debug"]) == ["LOOP_LOG_LEVEL": "debug"])
-        request.logLevel = "info"
-        #expect(try environment(["PATH": "/bin"]) == nil)
+        request = try upRequest(["up", "own"], ["LOOP_LOG_LEVEL": "debug"])
+        #expect(try environment(["LOOP_LOG_LEVEL": "debug"]) == [:])
+        #expect(
+            Array(try UpPlan(request, claimed: nil, folder: "/").workerArguments(1).suffix(2)) == [
+                "--log-level", "debug",
+            ])
+    }
+
+    @Test func `hands on the variables of the loop and of its processes, and none that would make them wait`() throws {
+        let kept = ["PATH": "/bin", "LOOP_SITE": "http://x/", "LOOP_SNAPSHOT_EVERY": "500", "PGPASSWORD": "p"]
+        let own = kept.merging([
+            "LOOP_REDUCER": "tcp://other:1", "LOOP_KEY": "k", "LOOP_REDUCER_KEY": "r", "LOOP_KEYS": "d",
+            "LOOP_BIND": "tcp://*:1", "LOOP_STANDBY": "1", "LOOP_WAIT": "1", "LOOP_JOURNAL": "memory",
+            "LOOP_GROUP": "gpu",
+            "LOOP_ADVERTISE": "tcp://a:1", "LOOP_NAME": "w", "LOOP_INSECURE": "1", "LOOP_CAPACITY": "9",
+            "LOOP_JSON": "-",
+        ]) { $1 }
+        let plan = try UpPlan(UpRequest(loop: "own"), claimed: nil, folder: "/", environment: own)
+        #expect(plan.environment == kept.merging(["LOOP_LOG_LEVEL": "notice"]) { $1 })
+    }
+
+    @Test func `shows the password of a database in no command line`() throws {
+        var request = UpRequest(loop: "own")
+        request.journal = "postgres://ada:secret@db/loops"
+        let plan = try UpPlan(request, claimed: nil, folder: "/", environment: [:])
+        #expect(!(plan.reducerArguments + plan.workerArguments(1)).contains { $0.contains("secret") })
+        #expect(plan.environment["LOOP_JOURNAL"] == request.journal)
     }
 
     @Test(
@@ -107,7 +131,7 @@ import Testing
 
     @Test(arguments: [
         ("tcp://0.0.0.0:7710", "tcp://127.0.0.1:7710"), ("tcp://*:7710", "tcp://127.0.0.1:7710"),
-        ("tcp://[::]:7710", "tcp://[::1]:7710"), ("tcp://10.0.0.1:7710", "tcp://10.0.0.1:7710"),
+        ("tcp://[::]:7710", "tcp://127.0.0.1:7710"), ("tcp://10.0.0.1:7710", "tcp://10.0.0.1:7710"),
         ("ipc:///run/loop", "ipc:///run/loop"),
     ])
     func `dials a reducer that listens everywhere on loopback`(bind: BindAddress, dialled: ReducerAddress) throws {

@@ -1,3 +1,4 @@
+import Linux
 import LoopOptions
 import Testing
 
@@ -23,7 +24,8 @@ import Testing
         ("tcp://reducer:-1", "'-1' is no port"), ("tcp://127.0.0.1:*", "'*' is no port"),
         ("tcp://:7710", "it names no host"), ("tcp://a b:7710", "'a b' is no host"),
         ("tcp://a:7710/", "'7710/' is no port"), ("tcp://a/b:7710", "'a/b' is no host"),
-        ("tcp://[]:1", "'[]' is no host"),
+        ("tcp://[]:1", "'[]' is no IPv6 address"), ("tcp://[10.0.0.1]:1", "'[10.0.0.1]' is no IPv6 address"),
+        ("tcp://[::1%]:1", "'[::1%]' is no IPv6 address"), ("tcp://a%eth0:1", "'a%eth0' is no host"),
         ("tcp://::1:7710", "an IPv6 address stands in brackets, as in tcp://[::1]:7710"),
         ("tcp://reducer:0", "nothing can be reached at port 0"),
         ("tcp://*:7710", "'*' is only for a reducer's own --bind; name a host"), ("ipc://", "it names no path"),
@@ -69,13 +71,20 @@ import Testing
     @Test func `leads to each of the machines that a name stands for`() throws {
         let address = try ReducerAddress(parsing: "tcp://loop:7710,tcp://10.0.0.9:1,ipc://x,tcp://one:2,tcp://gone:3")
         let places = AddressResearch.places(address.endpoints) { name in
-            ["loop": ["10.0.0.2", "10.0.0.1", "10.0.0.2"], "one": ["10.0.0.3"]][name] ?? []
+            ["loop": ["fd00::2", "10.0.0.2", "10.0.0.1", "10.0.0.2"], "one": ["10.0.0.3"]][name, default: []]
+                .compactMap(HostAddress.init)
         }
         #expect(
             places == [
-                "tcp://10.0.0.1:7710", "tcp://10.0.0.2:7710", "tcp://10.0.0.9:1", "ipc://x", "tcp://one:2",
-                "tcp://gone:3",
+                "tcp://10.0.0.1:7710", "tcp://10.0.0.9:1", "ipc://x", "tcp://one:2", "tcp://gone:3",
+                "tcp://10.0.0.2:7710", "tcp://[fd00::2]:7710",
             ])
+    }
+
+    @Test func `of IPv6 is the same however it is written`() throws {
+        let address = try ReducerAddress(parsing: "tcp://[0:0:0:0:0:0:0:1]:7710")
+        #expect(address == "tcp://[::1]:7710")
+        #expect(throws: NodeError.self) { try ReducerAddress(parsing: "tcp://[::1]:1,tcp://[0::1]:1") }
     }
 
     @Test func `may be a literal, which ends the process where it is wrong`() async {
@@ -143,6 +152,8 @@ import Testing
         arguments: [
             ("tcp://127.0.0.1:0", true), ("tcp://localhost:1", true), ("tcp://[::1]:1", true), ("ipc://x", true),
             ("inproc://x", true), ("tcp://*:1", false), ("tcp://0.0.0.0:1", false), ("tcp://reducer:1", false),
+            ("tcp://[0::1]:1", true), ("tcp://[::ffff:127.0.0.1]:1", true), ("tcp://[::]:1", false),
+            ("tcp://127.example.org:1", false), ("tcp://[fd00::1]:1", false),
         ] as [(BindAddress, Bool)])
     func `is local if no other machine can reach it`(bind: BindAddress, isLocal: Bool) {
         #expect(bind.endpoint.isLocal == isLocal)
@@ -151,7 +162,8 @@ import Testing
     @Test(
         arguments: [
             ("tcp://10.0.0.1:7710", "tcp://10.0.0.1:7710"), ("ipc://x", "ipc://x"), ("tcp://*:7710", nil),
-            ("tcp://0.0.0.0:7710", nil), ("tcp://[::]:7710", nil), ("tcp://10.0.0.1:0", nil),
+            ("tcp://0.0.0.0:7710", nil), ("tcp://[::]:7710", nil), ("tcp://[0::0]:7710", nil),
+            ("tcp://10.0.0.1:0", nil),
         ] as [(BindAddress, String?)])
     func `is where peers are told to find the reducer, if they can dial it`(bind: BindAddress, told: String?) {
         var configuration = ReducerNodeConfiguration(bind: bind)
@@ -163,6 +175,24 @@ import Testing
     @Test func `is dialled by processes of its machine`() throws {
         #expect(("tcp://*:7710" as BindAddress).dialled == "tcp://127.0.0.1:7710")
         #expect(("tcp://127.0.0.1:0" as BindAddress).dialled == nil)
+        #expect(("tcp://[::]:7710" as BindAddress).dialled == "tcp://127.0.0.1:7710")
         #expect(try BindAddress("ipc://x" as ReducerAddress).dialled == "ipc://x")
     }
+}
+
+@Suite struct `A host's address in digits` {
+    @Test(
+        arguments: [
+            ("10.1.2.3", "10.1.2.3", false), ("::ffff:10.1.2.3", "10.1.2.3", false), ("127.9.9.9", "127.9.9.9", true),
+            ("::ffff:127.0.0.1", "127.0.0.1", true), ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64", false),
+            ("fe80::1%eth0", "fe80::/64", false), ("::1", "::/64", true),
+        ] as [(String, String, Bool)])
+    func `names the machine that limits are for`(text: String, machine: String, isLoopback: Bool) throws {
+        let address = try #require(HostAddress(text))
+        #expect((address.machine, address.isLoopback) == (machine, isLoopback))
+        #expect(address.description == text)
+    }
+
+    @Test(arguments: ["", "a", "1.2.3", "127.example.org", "1.2.3.4%lo", "::1%", "[::1]", "::g", "1.2.3.4\0"])
+    func `is nothing else`(text: String) { #expect(HostAddress(text) == nil) }
 }

@@ -89,7 +89,7 @@ import Testing
 
     @Test func `are read also when the main thread takes them`() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            let watch = try SignalWatch.ofProcess([.terminate, .interrupt, .hangUp])
+            let watch = try SignalWatch.ofProcess()
             for signal in [SIGTERM, SIGINT, SIGHUP] {
                 kill(getpid(), signal)
                 var item = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)

@@ -1,0 +1,59 @@
+internal import CLinux
+internal import Glibc
+
+/// Standard output: what a program prints as its result. Whoever reads the result must not take a part of it for the whole, so a program
+/// notices when it cannot be written.
+public enum StandardOutput {
+    /// Opens the standard descriptors that the process was started without (`>&-`), so that every write to them fails. A file that is
+    /// opened later would get the number, and be written to. First thing in `main`.
+    public static func holdClosed() {
+        for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", (number == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
+        }
+    }
+
+    /// Writes a text at once, however long that takes.
+    /// - Throws: ``OutputError`` if it cannot be written whole.
+    public static func write(_ text: String) throws(OutputError) {
+        guard isOpen else { throw OutputError(code: EBADF) }
+        do {
+            try SystemCall.write(Array(text.utf8), to: 1)
+        } catch {
+            throw OutputError(code: error.code)
+        }
+    }
+
+    /// Whether the descriptor is a file, a pipe, a socket or a device. A runtime's own descriptors, which may have taken the number before
+    /// `main`, are none of these.
+    private static let isOpen: Bool = {
+        var status = stat()
+        return unsafe fstat(1, &status) == 0 && status.st_mode & S_IFMT != 0
+    }()
+
+    /// Ends the process with a code, after what `print` has kept back was written too. If that fails, it ends with the code of that, and
+    /// says so.
+    public static func exit(_ code: Int32, _ program: String) -> Never {
+        let result = loop_flush_output()
+        guard result != 0 else { Glibc.exit(code) }
+        let error = OutputError(code: max(result, 0))
+        if !error.isReaderGone { try? SystemCall.write(Array("\(program): \(error)\n".utf8), to: 2) }
+        Glibc.exit(code == 0 ? error.exitCode : code)
+    }
+}
+
+/// Standard output could not be written.
+public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The `errno` of the write, or 0 if it is not known any more.
+    public let code: Int32
+
+    /// Whether the reader has closed its end, as `head` does when it has enough: that is no fault.
+    public var isReaderGone: Bool { code == EPIPE }
+
+    /// The code to exit with: 2, or what a shell shows for a program that SIGPIPE has ended.
+    public var exitCode: Int32 { isReaderGone ? 128 + SIGPIPE : 2 }
+
+    /// One line for people.
+    public var description: String {
+        "could not write to standard output" + (code == 0 ? "" : ": \(SystemError("", code: code).text)")
+    }
+}

@@ -1,0 +1,28 @@
+package import Linux
+internal import LoopOptions
+
+extension StandardOutput {
+    /// Writes one whole line for people at once, with control characters escaped. Lines that were written to standard error before come first,
+    /// as far as they have a reader.
+    package static func line(_ text: String) throws(OutputError) {
+        StandardError.flush(within: .milliseconds(200))
+        try write(PrintableText.lines(text) + "\n")
+    }
+
+    /// Writes a line of JSON for programs: control characters are escaped as JSON does.
+    package static func json(_ document: String) throws(OutputError) {
+        StandardError.flush(within: .milliseconds(200))
+        try write(PrintableText.json(document) + "\n")
+    }
+}
+
+/// How a program ends that could not do what it was asked.
+package enum ProgramFailure {
+    /// Says why on standard error, unless that is of no interest.
+    /// - Returns: the code to exit with: 64 for a wrong usage, else 2, or 141 if the reader of the output has closed its end.
+    package static func code(of error: any Error, in program: String) -> Int32 {
+        if let output = error as? OutputError, output.isReaderGone { return output.exitCode }
+        StandardError.line("\(program): \(error)")
+        return error is UsageError ? 64 : 2
+    }
+}

@@ -1,0 +1,21 @@
+/// What a text that a person gives as the name of a file may not be.
+public enum FileName {
+    /// Why a text is more likely a mistake than the name of a file, and how to name such a file all the same; nil if it is a name.
+    public static func flaw(in text: String) -> String? {
+        if text.isEmpty { return "it is empty" }
+        if text.utf8.contains(0) { return "it has a NUL" }
+        if text.hasPrefix("-") { return "it begins with -, as options do (a file of that name is ./\(text))" }
+        guard let scheme = scheme(of: text) else { return nil }
+        return "it begins with \(scheme):, as addresses do (a file of that name is ./\(scheme):…)"
+    }
+
+    /// `sqlite` in `sqlite:x`, by the grammar of URLs (RFC 3986 section 3.1), or nil.
+    public static func scheme(of text: String) -> String? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let scheme = text[..<colon]
+        guard scheme.count > 1, scheme.first?.isLetter == true,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) })
+        else { return nil }
+        return String(scheme)
+    }
+}

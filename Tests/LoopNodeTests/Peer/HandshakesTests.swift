@@ -1,0 +1,72 @@
+import Glibc
+import LoopKeys
+import TestFolders
+import Testing
+import ZMQ
+
+@testable import LoopNode
+
+@Suite(.timeLimit(.minutes(2))) struct `Handshakes of a client` {
+    private let keys: PeerKeys
+
+    init() throws { keys = PeerKeys(own: try KeyPair(), reducer: try KeyPair().publicKey) }
+
+    private func handshakes(_ keys: PeerKeys?, _ kinds: [SocketEvent.Kind]) -> Handshakes {
+        var handshakes = Handshakes(keys: keys)
+        for kind in kinds { handshakes.take(SocketEvent(kind, at: "tcp://r:1")) }
+        return handshakes
+    }
+
+    private let ended: [SocketEvent.Kind] = [
+        .connectDelayed(code: EINPROGRESS), .connected(descriptor: 7), .handshakeFailed(.noDetail(code: EPIPE)),
+        .connectRetried(after: .milliseconds(50)),
+    ]
+    private let refused: [SocketEvent.Kind] = [
+        .connectDelayed(code: EINPROGRESS), .closed(descriptor: 7), .connectRetried(after: .milliseconds(50)),
+    ]
+
+    @Test func `that end without a reason say nothing of keys`() {
+        for keys in [nil, keys] {
+            #expect(handshakes(keys, ended + ended).obstacle == nil)
+            #expect(handshakes(keys, ended + ended + ended).obstacle == .ended)
+        }
+    }
+
+    @Test func `say nothing of what listened there once, when nothing does any more`() {
+        #expect(handshakes(keys, ended + ended + ended + refused).obstacle == nil)
+        #expect(handshakes(keys, ended + ended + refused + ended).obstacle == nil)
+        #expect(
+            handshakes(keys, [.connected(descriptor: 7), .handshakeFailed(.mechanismMismatch)]).obstacle
+                == .reducerWithoutKeys)
+        #expect(
+            handshakes(nil, [.connected(descriptor: 7), .handshakeFailed(.mechanismMismatch)]).obstacle == .keysNeeded)
+        #expect(handshakes(nil, [.handshakeFailed(.mechanismMismatch)] + refused).obstacle == nil)
+    }
+
+    @Test func `are explained by the greeting of what listens there`() throws {
+        let context = try ZMQContext()
+        var plain = try Socket(.router, in: context)
+        let place = try ReducerAddress(parsing: plain.bind("tcp://127.0.0.1:*"))
+        #expect(AddressLook.obstacle(at: place) == .foreign)
+        #expect(AddressLook.obstacle(at: place.with(keys)) == .handshakes(.reducerWithoutKeys))
+        let guarded = try ZMQContext(authenticator: { _ in .refuse })
+        var options = SocketOptions()
+        options.security = .server(secretKey: keys.own.secretKey, domain: "d")
+        var server = try Socket(.router, in: guarded, options: options)
+        let other = try ReducerAddress(parsing: server.bind("tcp://127.0.0.1:*"))
+        #expect(AddressLook.obstacle(at: other) == .handshakes(.keysNeeded))
+        #expect(AddressLook.obstacle(at: other.with(keys)) == .foreign)
+        #expect(
+            AddressLook.obstacle(at: other.with(keys), isEnding: true) == .handshakes(.otherReducerKey(keys.reducer)))
+    }
+
+    @Test(
+        arguments: [
+            ([], true, Greeting.cutShort), ([], false, .foreign), ([0xFF, 0], true, .cutShort),
+            ([0xFF, 0], false, .foreign),
+            (Array("HTTP/1.1 400".utf8), true, .foreign), ([UInt8](repeating: 0xFF, count: 64), false, .foreign),
+        ] as [([UInt8], Bool, Greeting)])
+    func `read a greeting for what it is`(bytes: [UInt8], hasEnded: Bool, greeting: Greeting) {
+        #expect(Greeting(bytes, hasEnded: hasEnded) == greeting)
+    }
+}

@@ -1,0 +1,41 @@
+import Testing
+
+@testable import LoopOptions
+
+@Suite struct `Texts about addresses` {
+    @Test(arguments: [
+        ("postgres://ada:secret@db/loops", "postgres://ada:***@db/loops"),
+        ("'http://u:p:q@h/' and 'https://a:b@c'", "'http://u:***@h/' and 'https://a:***@c'"),
+        ("postgres://ada@db/loops?password=x&sslmode=on", "postgres://ada@db/loops?password=***&sslmode=on"),
+        ("postgres://db/x?sslpassword=y", "postgres://db/x?sslpassword=***"), ("x://a:b/c@d", "x://a:***@d"),
+        ("tcp://127.0.0.1:7710,tcp://[::1]:7710", "tcp://127.0.0.1:7710,tcp://[::1]:7710"), ("a:b@c", "a:b@c"),
+        ("", ""),
+    ])
+    func `show no password`(text: String, shown: String) { #expect(Redaction.of(text) == shown) }
+
+    @Test func `are in errors of usage`() {
+        let command = Command("x", abstract: "", groups: [OptionGroup("", [Option(optional: "j", .string, help: "")])])
+        let words = ["--j", "postgres://u:secret@h/d", "--j", "postgres://u:secret@h/e"]
+        let error = #expect(throws: UsageError.self) { try command.parse(words, environment: [:]) }
+        #expect(error?.description.contains("secret") == false && error?.description.contains("u:***@h/e") == true)
+    }
+}
+
+@Suite struct `The name of a file` {
+    @Test(arguments: ["a", "./a:b", "/a:b/c", "a b", "1:2", "C", "../x", "é:x", "a/b:c"])
+    func `is any text that is no address and no option`(text: String) { #expect(FileName.flaw(in: text) == nil) }
+
+    @Test(arguments: ["", "-", "-x", "--", "postgres:x", "sqlite:x", "file:///x", "a+b.c:d", "a\0"])
+    func `is nothing else`(text: String) { #expect(FileName.flaw(in: text) != nil) }
+}
+
+@Suite struct `Help for a command that there is not` {
+    private let command = Command(
+        "x", abstract: "", subcommands: [Command("one", abstract: "", subcommands: [Command("two", abstract: "")])])
+
+    @Test(arguments: [["nix", "--help"], ["--help", "nix"], ["one", "nix", "-h"], ["nix"]])
+    func `is an error`(words: [String]) {
+        let error = #expect(throws: UsageError.self) { try command.parse(words, environment: [:]) }
+        #expect(error?.message == "unknown command 'nix'")
+    }
+}
