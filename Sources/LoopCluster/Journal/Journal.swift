@@ -105,6 +105,17 @@ public protocol Journal {
 }
 
 extension Journal {
+    /// Whether its first record was not trimmed.
+    func hasFirstRecord() throws(JournalError) -> Bool {
+        do throws(JournalError) {
+            _ = try records(after: 0, bytesMax: 1)
+            return true
+        } catch {
+            guard error.kind == .trimmed else { throw error }
+            return false
+        }
+    }
+
     /// Appends the records: this journal is done when it returns.
     public mutating func beginAppend(
         _ records: RecordLog, through position: UInt64

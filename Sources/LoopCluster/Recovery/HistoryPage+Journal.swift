@@ -54,13 +54,8 @@ extension HistoryPage {
                 .trimmed, operation: "show the records from seq \(from) on",
                 reason: "the events before seq \(first) were trimmed", remedy: "begin with seq \(first)")
         }
-        guard from <= Seq(1) else { return try journal.position(before: from) }
-        do {
-            _ = try journal.records(after: 0, bytesMax: 1)
-            return 0
-        } catch  where error.kind == .trimmed {
-            return try journal.position(before: from)
-        }
+        if from <= Seq(1), try journal.hasFirstRecord() { return 0 }
+        return try journal.position(before: from)
     }
 }
 

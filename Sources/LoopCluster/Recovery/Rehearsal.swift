@@ -46,10 +46,7 @@ public struct Rehearsal<Definition: LoopDefinition> {
         _ journal: any Journal, _ definition: Definition, _ coder: any ValueCoder
     ) throws -> RehearsalReport {
         var core = JournaledState(definition: definition, coder: coder, history: journal.history)
-        do {
-            _ = try journal.records(after: 0, bytesMax: 1)
-        } catch  where error.kind == .trimmed {
-            guard let oldest = try journal.snapshots().last else { throw error }
+        if try !journal.hasFirstRecord(), let oldest = try journal.snapshots().last {
             core = try JournaledState(
                 restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true)
         }
