@@ -100,7 +100,8 @@ import Testing
                   --durability fsync|os|none  what must have happened to a record before it is acknowledged; without
                                               it fsync [env: LOOP_DURABILITY]
                   --wait                      wait for a journal that another reducer holds [env: LOOP_WAIT]
-                  --json FILE                 write the loop's outcome to this file, as JSON [env: LOOP_JSON]
+                  --json FILE                 write the loop's outcome to this file, as JSON; -: to standard output,
+                                              with the text on standard error [env: LOOP_JSON]
 
                 General:
                   -h, --help                  show this text
