@@ -31,7 +31,7 @@ import Testing
 
     /// Sends events, and gives them back as tasks that end with the seqs at which they were applied.
     private func send(_ count: Int) -> [Task<Seq, any Error>] {
-        (0..<count).map { _ in Task { try await sender.send(Self.event, confirmed: true) } }
+        (0..<count).map { _ in Task { try await sender.send(Self.event, confirmed: true).seq } }
     }
 
     private func seqs(_ sent: [Task<Seq, any Error>]) async throws -> Set<Seq> {

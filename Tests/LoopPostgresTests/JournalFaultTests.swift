@@ -64,9 +64,9 @@ private final class Member: Sendable {
     func send() throws -> Task<Seq, any Error> {
         let remote = try RemoteLoop(Counter.self, reducer: address, log: .silent)
         return Task {
-            let seq = try await remote.sendAndConfirm(.add)
+            let id = try await remote.sendAndConfirm(.add)
             await remote.close()
-            return seq
+            return id.seq
         }
     }
 

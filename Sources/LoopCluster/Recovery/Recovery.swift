@@ -243,7 +243,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         switch self {
         case .unreadable(let seq, _, _):
             "\(reason); run the program that wrote it, or keep what is before it: trim --after \(seq.value - 1) JOURNAL"
-        case .differs, .definition, .snapshot, .arguments, .stopped: reason
+        case .differs, .definition, .snapshot, .arguments, .trimmed, .ofAnotherSchema, .endsBefore, .stopped: reason
         }
     }
 

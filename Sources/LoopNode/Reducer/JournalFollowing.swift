@@ -1,7 +1,7 @@
 import LoopCluster
 package import LoopCore
 import LoopLock
-import LoopWire
+package import LoopWire
 
 /// How far a standby has followed the journal.
 package struct FollowingReport: Equatable, Sendable {

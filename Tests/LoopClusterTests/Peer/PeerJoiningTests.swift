@@ -88,7 +88,7 @@ import Testing
             #expect(bench.wait(1).contains(.redial))
         }
         // It has answered that it is busy.
-        _ = bench.reply(.busy(retryAfter: .seconds(2)))
+        _ = bench.reply(.busy(to: .hello, retryAfter: .seconds(2), reason: ""))
         #expect(!bench.wait(5000).contains(.redial))
         #expect(bench.wait(1).contains(.redial))
     }

@@ -195,7 +195,7 @@ import ZMQ
         let node = try ReducerNode(Jobs(ends: false), configuration: configuration)
         let life = Task { try await node.run() }
         let remote = try RemoteLoop(Jobs.self, reducer: address, context: context, log: .silent)
-        #expect(try await remote.sendAndConfirm(.note("30")) == Seq(31))
+        #expect(try await remote.sendAndConfirm(.note("30")).seq == Seq(31))
         try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
         // Also an idle reducer says so.
         var reason = ""
@@ -208,7 +208,7 @@ import ZMQ
         }
         async let late = remote.sendAndConfirm(.note("31"))
         try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
-        #expect(try await late == Seq(32))
+        #expect(try await late.seq == Seq(32))
         await remote.close()
         node.stop()
         _ = try await life.value

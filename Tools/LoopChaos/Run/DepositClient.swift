@@ -78,7 +78,7 @@ struct DepositClient: Sendable {
     private func send(_ event: Ledger.Event, _ number: UInt64) async -> Bool {
         book.sent(number)
         do throws(SendRefusal) {
-            book.settled(number, .applied(try await loop.sendAndConfirm(event)))
+            book.settled(number, .applied(try await loop.sendAndConfirm(event).seq))
             return true
         } catch {
             // A closed handle does not know; every other outcome comes from the reducer.
