@@ -1,3 +1,5 @@
+// Unsafe: an index was built of the whole document, so every item lies within its bytes; a key's text is used at once.
+
 /// What is at a path within a document.
 public enum CBORPart: Equatable, Sendable {
     /// The bytes of the item there, which are a document of their own.

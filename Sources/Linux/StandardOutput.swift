@@ -1,3 +1,5 @@
+// Unsafe: the system uses what it is passed only during the call, and writes a file's status into a variable of its own.
+
 internal import CLinux
 internal import Glibc
 

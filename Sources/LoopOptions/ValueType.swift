@@ -64,11 +64,11 @@ public struct ValueType<Value: Sendable>: Sendable {
 
 /// What is wrong with a text that was to be read as a value.
 public struct Misfit: Error {
-    /// To follow a colon: `it names no port`.
-    let why: String
+    /// To follow a colon: `it names no port`; nil: what the type expects says it.
+    let why: String?
 
-    /// Creates the reason, which follows a colon: `it names no port`.
-    public init(_ why: String) { self.why = why }
+    /// Creates the reason, which follows a colon: `it names no port`. Without one, only what the type expects is said.
+    public init(_ why: String? = nil) { self.why = why }
 }
 
 extension ValueType where Value == String {

@@ -10,18 +10,18 @@ import Testing
 @Suite struct `Found by fuzzing` {
     @Test func `an observer bears transitions with the largest seq there is`() {
         var observer = ObserverMachine(Following(.updates(UpdateStream(.full)), transitions: true), at: .zero)
-        func hear(_ seqs: UInt64...) -> [ObserverAction] {
-            let notes = seqs.map {
-                TransitionNote(
-                    seq: Seq($0), time: WallTime(milliseconds: 0), session: SessionID(1), effect: nil, event: [])
-            }
+        let (history, epoch) = (History(1), Epoch(number: 1, nonce: 1))
+        func note(_ seq: UInt64) -> TransitionNote {
+            TransitionNote(
+                seq: Seq(seq), time: WallTime(milliseconds: 0), session: SessionID(1), effect: nil, event: [])
+        }
+        func hear(_ seq: UInt64) -> [ObserverAction] {
             observer.receivePublished(
-                PeerFrame(
-                    history: History(1), epoch: Epoch(number: 1, nonce: 1), session: .none, message: .transitions(notes)
-                ), at: .zero)
+                PeerFrame(history: history, epoch: epoch, session: .none, message: .transitions([note(seq)])), at: .zero
+            )
             return observer.takeActions()
         }
-        #expect(hear(.max).count == 1)
+        #expect(hear(.max) == [.begins(history, epoch), .transitions([note(.max)])])
         // What comes next would have a seq that there is not.
         #expect(hear(3) == [])
     }

@@ -56,6 +56,10 @@ import Testing
         #expect(bench.machine.counters[.otherHistory] == 1)
         bench.machine.beginHistory(History(0x99), at: ReducerBench.moment(bench.time))
         _ = bench.turn()
+        // Its worker has to join again; of the other history nothing is told any more.
+        let unserved = NewsOfUnserved(feedback: "lamps", group: "default", effects: 1)
+        #expect(bench.machine.status().warnings == [unserved.text])
+        bench.join(alice)
         #expect(bench.machine.status().warnings == [])
     }
 

@@ -12,7 +12,8 @@ import Testing
         _ = bench.say(.join(request), from: alice)
         let session = bench.machine.core.sessionByPeer[alice] ?? .none
         _ = bench.say(.claim(session, bench.machine.epoch, ClaimPart([])), from: alice)
-        return (bench, bench.join(client, capacity: 0))
+        let sender = bench.join(client, capacity: 0)
+        return (bench, sender)
     }
 
     @Test(arguments: [

@@ -88,11 +88,12 @@ import Testing
             _ = try journal.all()
         }
         let kept = UInt64(damaged * 2)
+        let keeping = kept == 0 ? "keep no event" : "keep events 1 to \(kept)"
         #expect(error?.kind == .corrupt)
         #expect(
             error?.description
                 == "the journal could not be read: at position \(kept + 1), seq \(kept + 1): the bytes are not those that "
-                + "were written (checksum); put back a copy of \(folder.journal), or keep events 1 to \(kept) and begin "
+                + "were written (checksum); put the copy that has them in its place, or \(keeping) and begin "
                 + "a new history: loop-reducer test trim --after \(kept) \(folder.journal)")
         try cut(kept)
         let journal = try Examples.open(folder.journal)

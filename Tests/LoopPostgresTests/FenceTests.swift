@@ -216,7 +216,7 @@ import Testing
         /// Behind a takeover of its own. `kept` has the second batch, and what the row says with it.
         var statements: [String] {
             let takes =
-                "UPDATE loop_journal SET term = term + 1, nonce = nonce + 1, renewals = renewals + 1, released = false"
+                "UPDATE loop_journal SET term = term + 1, nonce = nonce + 1, released = false"
             let end = "position, seq, checksum"
             switch self {
             case .appends:

@@ -78,7 +78,7 @@ extension ValueType where Value == String {
         ValueType(
             placeholder: "URL", expected: "an http or https URL such as http://127.0.0.1:8000/",
             parse: { text throws(Misfit) in
-                guard let url = try? WebURL(text).string else { throw Misfit("it is no such URL") }
+                guard let url = try? WebURL(text).string else { throw Misfit() }
                 // Requests, and so the site, are in the journal and in the report.
                 if url.split(separator: "/", maxSplits: 2)[1].contains("@") {
                     throw Misfit(

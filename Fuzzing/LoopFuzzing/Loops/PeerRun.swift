@@ -115,7 +115,8 @@ struct PeerRun {
                 running[effect] = nil
             case .update(let effect, let attempt, _):
                 try require(isStopping || running[effect] == attempt, "\(effect) is updated and does not run")
-            case .connect, .dial, .redial, .lookUp, .rebuildPush, .settled, .answered, .hasSpace, .keptWaiting, .refused,
+            case .connect, .dial, .redial, .lookUp, .rebuildPush, .settled, .answered, .hasSpace, .keptWaiting,
+                .refused,
                 .loopEnded, .finished:
                 break
             }

@@ -45,7 +45,8 @@ enum TestLoopError: Error {
         switch self {
         case .restless(let transitionsMax, let last):
             call.failure(
-                "the loop does not come to rest: its own effects have sent \(transitionsMax) events, the last is \(last)")
+                "the loop does not come to rest: its own effects have sent \(transitionsMax) events, the last is \(last)"
+            )
         case .impure(let event, let difference):
             call.failure(
                 "reduce is not a function of state and event: \(event), applied twice to one state, had two results."

@@ -45,7 +45,9 @@ import Testing
         }
         #expect(
             guarded.refusal(of: fetch, from: alice, by: .key(sender))
-                == Refused(.role, reducer: "\"s\", which is sender", peer: "fetch states"))
+                == Refused(
+                    .role, reducer: "\"s\", which is sender",
+                    peer: "fetch states; its certificate must have the role observer"))
     }
 
     @Test func `gives a worker the groups of its key alone`() throws {
@@ -54,11 +56,16 @@ import Testing
         #expect(guarded.join(alice, by: worker, capacity: 4) != .none)
         let request = ToReducer.join(ReducerBench.joinRequest(bob, capacity: 4))
         let video = guarded.refusal(of: request, from: bob, by: .key(other))
+        let remedy = "its certificate must name that group, and the role worker"
         #expect(
-            video == Refused(.role, reducer: "\"v\", which is worker", peer: "run effects of the group \"default\""))
+            video
+                == Refused(
+                    .role, reducer: "\"v\", which is worker", peer: "run effects of the group \"default\"; \(remedy)"))
         #expect(
             guarded.refusal(of: request, from: bob, by: .key(sender))
-                == Refused(.role, reducer: "\"s\", which is sender", peer: "run effects"))
+                == Refused(
+                    .role, reducer: "\"s\", which is sender",
+                    peer: "run effects; its certificate must have the role worker"))
         #expect(guarded.bench.machine.memberCount(besides: nil) == 1)
     }
 
@@ -79,7 +86,8 @@ import Testing
         let watching = guarded.join(alice, by: observer)
         let forbidden = guarded.bench.batch(watching, from: 1, [try guarded.bench.event(.note)])
         let told = guarded.bench.push(forbidden, by: .key(observer)).messages(to: alice)
-        let refused = Refused(.role, reducer: "\"o\", which is observer", peer: "send events")
+        let refused = Refused(
+            .role, reducer: "\"o\", which is observer", peer: "send events; its certificate must have the role sender")
         #expect(told == [ToPeer.refused(refused, to: .none)])
         #expect(guarded.bench.machine.seq == Seq(1))
     }

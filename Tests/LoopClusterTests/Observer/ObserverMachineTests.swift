@@ -128,7 +128,8 @@ import Testing
         observer.receivePublished(frame(first, epoch: 2, .serverHeartbeat(Seq(1))), at: time(1))
         #expect(observer.takeRest() == [])
         observer.advance(to: time(3))
-        #expect(observer.takeRest() == [])
+        // It asks for a state, with which every epoch begins, and has heard of no end.
+        #expect(observer.takeRest() == [.send(.stateRequest(transfer: 0, part: 0))])
         observer.receivePublished(frame(first, epoch: 2, .ended(at: Seq(2), exitCode: 1, text: "")), at: time(3))
         observer.receivePublished(frame(first, epoch: 2, .update(Seq(2), state: [2])), at: time(3))
         #expect(observer.takeRest().last == .state(Seq(2), [2]))

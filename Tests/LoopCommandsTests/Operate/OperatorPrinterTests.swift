@@ -31,7 +31,7 @@ import Testing
         #expect(
             ParkedPrinter(isJSON: true).text(for: try effects())
                 == #"[{"effect":"0.17.2","feedback":"fetch","failures":4,"message":"no route\nto host","#
-                + #""request":{"url":"http://a/"},"requestBytes":14},{"effect":"1.9.0","feedback":"wait","failures":12,"#
+                + #""request":{"url":"http://a/"},"requestBytes":15},{"effect":"1.9.0","feedback":"wait","failures":12,"#
                 + #""message":"","request":null,"requestBytes":1},{"effect":"1.9.1","feedback":"wait","failures":1,"#
                 + #""message":"","requestBytes":5242880}]"#)
         #expect(ParkedPrinter(isJSON: true).text(for: []) == "[]")

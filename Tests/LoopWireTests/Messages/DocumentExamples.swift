@@ -24,6 +24,8 @@ enum DocumentExamples {
         report.history = "00000000000000ab"
         (report.epoch, report.seq, report.uptimeMilliseconds, report.eventsPerSecond) = (3, 7, 1000, 0.5)
         (report.isReady, report.notReadyBecause) = (true, "no reason")
+        report.journalFault = JournalFault(.noDatabase, sqlState: "57P01", host: "db")
+        (report.journalFaultMilliseconds, report.clockBehindMilliseconds) = (1500, 6000)
         report.progress = Progress(done: 1, found: 2, unit: "pages", note: "one broken")
         report.exitCode = -1
         var peer = StatusReport.Peer(
@@ -52,7 +54,9 @@ enum DocumentExamples {
         ("dropQuarantined", .dropQuarantined(id: 1, who: "eve")),
         ("history", .history(from: 1, through: 9, after: 3)),
         ("history to the end", .history(from: 1, through: nil, after: nil)), ("state", .state(at: 4)),
-        ("state now", .state(at: nil)), ("verify", .verify), ("trim", .trim(before: 5)), ("schedules", .schedules),
+        ("state now", .state(at: nil)),
+        ("state's part", .state(at: nil, part: StateSelection(section: "jobs", path: ["open", "0"]))),
+        ("verify", .verify), ("trim", .trim(before: 5)), ("schedules", .schedules),
         ("pauseSchedule", .pauseSchedule(name: "nightly", who: "eve")),
         ("resumeSchedule", .resumeSchedule(name: "nightly", who: "eve")),
         ("runSchedule", .runSchedule(name: "nightly", who: "eve")), ("explain", .explain(event: [0xa0])),
@@ -76,7 +80,8 @@ enum DocumentExamples {
             "schedules",
             .schedules([
                 ListedSchedule(name: "nightly", schedule: "0 3 * * *", isPaused: false, last: 1, next: [2, 3]),
-                ListedSchedule(name: "never", schedule: "0 3 * * *", isPaused: true, last: nil, next: []),
+                ListedSchedule(
+                    name: "never", schedule: "0 3 * * *", isPaused: true, last: nil, next: [], standsStillUntil: 9),
             ])
         ),
         ("explained", .explained(DecodingExplanation(error: "no", unknownKeys: ["a.b"]))), ("schema", .schema(schema)),
@@ -92,6 +97,7 @@ enum DocumentExamples {
     private static var record: HistoryRecord {
         var record = HistoryRecord(position: 2, seq: 1, kind: "event")
         (record.time, record.session, record.number, record.effect) = (1, 3, 4, "2.7.1")
+        record.retryAt = 10
         (record.attempt, record.note, record.event) = ("3/9", "last", [0xa0])
         return record
     }
