@@ -93,8 +93,10 @@ private struct Hopeless: RetryAdvice, CustomStringConvertible {
                     let job = try effect.request(as: Mishaps.Job.self)
                     if let error = Mishaps.error(of: job) { try effect.fail(error) }
                 }
-                try loop.advance(by: .seconds(1))
+                // Long enough for the next try, and too short for a timeout.
+                try loop.advance(by: .milliseconds(50))
             }
+            try loop.advance(by: .seconds(1))
             #expect(loop.state.ends == Mishaps.ends)
             #expect(loop.parked.map(\.reason) == ["Broken()"])
         }
