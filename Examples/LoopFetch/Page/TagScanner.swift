@@ -16,6 +16,8 @@ internal import Glibc
     private var references: CharacterReferences
     /// The open elements that change how tags are read, the innermost last.
     private var open: [Context] = []
+    /// The places of the open elements, by name: an end tag finds its element without a search.
+    private var places: [Word: [Int]] = [:]
     private var inertCount = 0
 
     private enum Kind {
@@ -104,7 +106,7 @@ internal import Glibc
         if open.last?.kind == .foreign,
             Self.endsForeign(name) || name == "font" && attributes.contains(where: \.isOfFont)
         {
-            while open.last?.kind == .foreign { open.removeLast() }
+            while open.last?.kind == .foreign { pop() }
         }
         if inertCount == 0, !attributes.isEmpty { collector.start(name, attributes) }
         if isForeign {
@@ -118,11 +120,11 @@ internal import Glibc
 
     private mutating func enter(_ name: Word, isClosed: Bool) {
         switch name {
-        case "svg", "math": if !isClosed { open.append(Context(name: name, kind: .foreign)) }
+        case "svg", "math": if !isClosed { push(name, .foreign) }
         case "template":
             let isPart =
                 attributes.value("shadowrootmode").map { ["open", "closed"].contains($0.lowercased()) } ?? false
-            open.append(Context(name: name, kind: isPart ? .template : .inertTemplate))
+            push(name, isPart ? .template : .inertTemplate)
             inertCount += isPart ? 0 : 1
         case "script": passScript()
         case "title", "textarea", "style", "xmp", "iframe", "noembed", "noframes": passText(of: name)
@@ -133,15 +135,15 @@ internal import Glibc
 
     private mutating func enterForeign(_ name: Word) {
         switch name {
-        case "svg", "math": open.append(Context(name: name, kind: .foreign))
+        case "svg", "math": push(name, .foreign)
         case "foreignobject", "desc", "title":
-            if open.last?.name == "svg" { open.append(Context(name: name, kind: .integration)) }
+            if open.last?.name == "svg" { push(name, .integration) }
         case "mi", "mo", "mn", "ms", "mtext":
-            if open.last?.name == "math" { open.append(Context(name: name, kind: .integration)) }
+            if open.last?.name == "math" { push(name, .integration) }
         case "annotation-xml":
             let encoding = attributes.value("encoding")?.lowercased()
             if encoding == "text/html" || encoding == "application/xhtml+xml" {
-                open.append(Context(name: name, kind: .integration))
+                push(name, .integration)
             }
         default: break
         }
@@ -149,17 +151,23 @@ internal import Glibc
 
     /// Closes the innermost open element with this name, and what is open in it, but no template around it.
     private mutating func close(_ name: Word) {
+        if open.isEmpty { return }
         if open.last?.kind == .foreign, name == "p" || name == "br" {
-            while open.last?.kind == .foreign { open.removeLast() }
+            while open.last?.kind == .foreign { pop() }
         }
-        for place in open.indices.reversed() {
-            if open[place].name == name {
-                inertCount -= open[place].kind == .inertTemplate ? 1 : 0
-                open.removeSubrange(place...)
-                return
-            }
-            if open[place].kind == .template || open[place].kind == .inertTemplate { return }
-        }
+        guard let place = places[name]?.last, place >= places["template"]?.last ?? 0 else { return }
+        while open.count > place { pop() }
+    }
+
+    private mutating func push(_ name: Word, _ kind: Kind) {
+        places[name, default: []].append(open.count)
+        open.append(Context(name: name, kind: kind))
+    }
+
+    private mutating func pop() {
+        let context = open.removeLast()
+        places[context.name]?.removeLast()
+        if context.kind == .inertTemplate { inertCount -= 1 }
     }
 
     /// Goes to the end tag of an element that has only text.

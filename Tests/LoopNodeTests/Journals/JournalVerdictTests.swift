@@ -226,8 +226,8 @@ import ZMQ
         let place = JournalPlace.file(path)
         var states: [Seq: [UInt8]] = [:]
         for seq in (0...30).map(Seq.init) { states[seq] = try await tools.state(place, seq).bytes }
-        let first = try tools.trim(place, Seq(19))
-        #expect(first > Seq(1) && first <= Seq(19))
+        let first = try tools.trim(place, Seq(25))
+        try #require(first > Seq(2) && first <= Seq(25))
         // Newer snapshots do not take the place of the one at the cut.
         for round in 1...3 {
             try await run(Jobs(ends: false), notes: (20 + round * 10)..<(30 + round * 10), isKilled: round == 2)

@@ -137,8 +137,7 @@ import Testing
                 1.0 seconds, seq 0: effect "timer" for red timed out (expectTimeout)
                 Not asserted yet:
                 1.0 seconds, seq 0: effect "timer" for red timed out (expectTimeout)
-                1.0 seconds, seq 0: effect "timer" for red was parked (effect 0.0.0 took longer than 1.0 seconds; raise its \
-                timeout or make it faster) (expectParked)
+                1.0 seconds, seq 0: effect "timer" for red was parked (no end within 1.0 seconds) (expectParked)
                 """)
     }
 
