@@ -36,6 +36,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private var listeners: Standby.Listeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
+    /// From what the state was recovered, in a sentence. Nil if the journal was empty.
+    let recovered: String?
     /// An operator has asked to let another reducer lead.
     private(set) var stepDownRequest: JournalRequest?
 
@@ -105,12 +107,15 @@ struct ReducerService<Definition: LoopDefinition> {
             seed: SystemRandom.uint64(), nonce: SystemRandom.uint64(), at: SystemClock.now)
         if journal.position > 0 {
             let duration = SystemClock.monotonic - now.monotonic
-            log.note(
-                .recovered,
+            let text =
                 "recovered seq \(machine.seq) from \(Self.beginning(of: recovery)) and \(recovery.recordsCount) records"
-                    + (recovery.lacking.isEmpty ? "" : ", and appended \(recovery.lacking.count) that had no receipt,")
-                    + " in \(duration.wholeNanoseconds / 1_000_000) ms",
-                [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
+                + (recovery.lacking.isEmpty ? "" : ", and appended \(recovery.lacking.count) that had no receipt,")
+                + " in \(duration.wholeNanoseconds / 1_000_000) ms"
+            recovered = text
+            log.note(
+                .recovered, text, [.seq(machine.seq), .records(recovery.recordsCount), .duration(duration)])
+        } else {
+            recovered = nil
         }
         if definition.allFeedbacks.contains(where: { $0.placement == .local && $0.makeQuery != nil }) {
             local = try LocalPeer(

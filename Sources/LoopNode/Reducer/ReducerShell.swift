@@ -347,6 +347,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             _ = try service?.turn(&holder.sockets)
             guard let machine = service?.machine else { return }
             service?.log = log
+            if let recovered = service?.recovered { log.note(.recovered, recovered) }
             let duration = obstacle.clear() ?? .zero
             log.note(
                 .journalRestored,
