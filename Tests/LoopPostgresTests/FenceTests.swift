@@ -226,8 +226,10 @@ import Testing
                 ]
             case .trims:
                 return [
-                    takes, "DELETE FROM loop_batch",
-                    "UPDATE loop_journal SET (trimmed_position, trimmed_seq, trimmed_checksum) = (position, seq, checksum)",
+                    takes,
+                    "UPDATE loop_journal SET (trimmed_position, trimmed_seq, trimmed_checksum) = (SELECT last_position,"
+                        + " last_seq, checksum FROM loop_batch ORDER BY first_position DESC LIMIT 1)",
+                    "DELETE FROM loop_batch",
                 ]
             case .cuts:
                 return [takes, "UPDATE loop_journal SET position = 0, seq = 0, checksum = 0", "DELETE FROM loop_batch"]
@@ -254,7 +256,7 @@ import Testing
         holder.abandon()
         // It has its term, and waits for the rows.
         var other = try PostgresConnection(test.url, within: TestJournal.limit)
-        for statement in ["BEGIN", "LOCK TABLE loop_batch"] {
+        for statement in ["BEGIN", "LOCK TABLE loop_snapshot"] {
             _ = try other.run(statement, "test", within: TestJournal.limit)
         }
         let test = test
@@ -270,7 +272,8 @@ import Testing
             }
         }
         try await test.wait(
-            until: "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%loop_batch%'")
+            until:
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%loop_snapshot%'")
         for statement in successor.statements + ["COMMIT"] {
             _ = try other.run(statement, "test", within: TestJournal.limit)
         }

@@ -204,7 +204,8 @@ private final class Member: Sendable {
         await first.stop()
         try test.run("DELETE FROM loop_snapshot")
         Counter.pause.withLock { $0 = 50_000 }
-        let second = try Member(test.url)
+        // A standby would have applied the records before it leads.
+        let second = try Member(test.url) { $0.isStandby = false }
         let report = try await second.fault(.recovering)
         #expect(report.notReadyBecause?.contains(" records are applied") == true)
         Counter.pause.withLock { $0 = 0 }

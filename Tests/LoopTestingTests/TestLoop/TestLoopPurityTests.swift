@@ -30,10 +30,12 @@ private struct Notes: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("fetch", requests: { [request] state in Set(state.wanted.values.map { _ in request() }) }) {
-                (_: Int) in .none
-            }
+            .react("fetch", requests: wanted) { (_: Int) in .none }
         ]
+    }
+
+    private var wanted: @Sendable (State) -> Set<Int> {
+        { [request] state in Set(state.wanted.values.map { _ in request() }) }
     }
 }
 
