@@ -79,7 +79,9 @@ extension ValueType where Value == String {
     }
 
     /// The name of a file or folder. What looks like the address of something else, or like an option, is no such name.
-    /// - Parameter takesStream: whether `-` is taken too, for standard input or output.
+    /// - Parameters:
+    ///   - placeholder: how help names the value.
+    ///   - takesStream: whether `-` is taken too, for standard input or output.
     public static func path(_ placeholder: String = "FILE", takesStream: Bool = false) -> ValueType {
         ValueType(
             placeholder: placeholder, expected: "the name of a file or folder" + (takesStream ? ", or -" : ""),

@@ -245,8 +245,7 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The cause of the failure, for programs.
     public var fault: JournalFault
 
-    /// Creates an error from its parts.
-    /// - Parameter fault: the cause, or nil if the kind says all that is known.
+    /// Creates an error from its parts. Without a `fault` the kind says all that is known.
     public init(_ kind: Kind, operation: String, reason: String, remedy: String, fault: JournalFault? = nil) {
         self.kind = kind
         self.operation = operation

@@ -31,6 +31,7 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// What a person does about acknowledged records that are missing, wherever that is noticed.
     /// - Parameters:
+    ///   - loop: the name of the loop.
     ///   - seq: the last event that can be kept; 0 if none can.
     ///   - place: the journal, as a command line names it.
     public static func remedy(loop: String, seq: UInt64, place: String) -> String {

@@ -110,8 +110,7 @@ public struct ParkedEffect: Codable, Equatable, Sendable {
     /// How many bytes the encoded request has, also if it is not here.
     public var requestBytes: Int
 
-    /// Creates an entry of the list of parked effects from its parts.
-    /// - Parameter requestBytes: nil: the request is here.
+    /// Creates an entry of the list of parked effects from its parts. Without `requestBytes` the size is that of the request.
     public init(
         effect: String, feedback: String, failures: Int, message: String, request: [UInt8], requestBytes: Int? = nil
     ) {
