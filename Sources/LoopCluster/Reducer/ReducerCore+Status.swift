@@ -22,7 +22,7 @@ extension ReducerCore {
         }
     }
 
-    /// A transaction of the journal's database that is open for so long deserves a warning.
+    /// The age from which an open transaction of the journal's database is a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
