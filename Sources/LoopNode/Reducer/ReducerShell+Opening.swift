@@ -73,7 +73,7 @@ extension ReducerShell {
             let now = SystemClock.monotonic
             guard now >= answersAt else { return isStopping() }
             answersAt = now + .milliseconds(100)
-            let all = total ?? journal.position - ((try? journal.snapshots().first?.position) ?? 0)
+            let all = total ?? journal.position - min(journal.position, (try? journal.snapshots().first?.position) ?? 0)
             total = all
             let error = JournalError(
                 .unreachable, operation: "be used yet",

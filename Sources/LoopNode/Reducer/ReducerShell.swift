@@ -80,6 +80,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             hadCrash: hadCrash)
         do {
             try shell.serve(gained)
+            obstacle.clear()
         } catch let error as JournalError
             where error.kind.mayPass && (configuration.isStandby || configuration.waitsForJournal)
         {
@@ -279,6 +280,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, obstacle, left, isStopping)
         try renewNote(gained.journal)
         try serve(gained)
+        obstacle.clear()
     }
 
     private mutating func letGo(_ left: Left, _ request: JournalRequest) throws {
