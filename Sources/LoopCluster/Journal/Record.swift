@@ -375,7 +375,7 @@ public struct RetryTime: Equatable, Sendable {
 
     /// The time after a wait.
     init(after wait: Duration, from time: WallTime) {
-        let milliseconds = (wait.wholeNanoseconds + 999_999) / 1_000_000
+        let milliseconds = wait.wholeNanoseconds / 1_000_000 + (wait.wholeNanoseconds % 1_000_000 > 0 ? 1 : 0)
         self.init(notBefore: time + .milliseconds(milliseconds), wait: milliseconds)
     }
 
