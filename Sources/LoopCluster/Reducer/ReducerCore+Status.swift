@@ -133,7 +133,7 @@ extension ReducerCore {
         }
         if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(
-                "A TRANSACTION HAS BEEN OPEN FOR \(age / .seconds(60)) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
+                "A TRANSACTION HAS BEEN OPEN FOR \(age.components.seconds / 60) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
                     + " room until it ends (pg_stat_activity says whose it is)")
         }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }
