@@ -40,8 +40,8 @@ struct Dispatch: Sendable {
     // MARK: Waiting
 
     /// The effect at a place waits for a worker, unless it is parked from the start.
-    /// - Returns: whether it waits.
     /// - Parameter isFirst: whether it comes before all effects that wait already.
+    /// - Returns: whether it waits.
     @discardableResult
     mutating func schedule(
         _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledCore, _ context: TurnContext
