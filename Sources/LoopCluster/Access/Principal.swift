@@ -6,7 +6,7 @@ public enum Principal: Hashable, Sendable {
     case local
     /// A connection without a key. Nothing is known of it.
     case unknown
-    /// A connection without a key, from another machine: its address, or the first 64 bits of an address of IPv6.
+    /// A connection without a key, from another machine: its IPv4 address, or the first 64 bits of its IPv6 address.
     case address(String)
     /// The owner of a key that was admitted when the connection was made. It may have been removed since.
     case key(PublicKey)

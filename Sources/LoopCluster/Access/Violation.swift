@@ -32,7 +32,7 @@ enum Violation: Hashable, Sendable {
         }
     }
 
-    /// The roles that allow something, for people.
+    /// The roles that allow a verb, for people.
     private static func roles(_ verb: Verb) -> String {
         Role.allCases.filter { $0.allows(verb) }.map(\.rawValue).joined(separator: " or ")
     }

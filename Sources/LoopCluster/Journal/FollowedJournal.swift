@@ -1,7 +1,7 @@
 /// A journal that a reader can follow while another process writes it: it tells what was appended behind a row, and whether that row
 /// is there at all. Rows go away when a failover of a database takes them back, when a journal is cut, and when it is trimmed.
 public protocol FollowedJournal: Journal {
-    /// The end of the newest row that is known to be in the journal; it is known still when the journal has failed.
+    /// The end of the newest row that is known to be in the journal. It can be read after the journal has failed.
     var newestEnd: RowEnd { get }
 
     /// The end of the row that ends with a record, as it is in the journal now.
@@ -18,18 +18,18 @@ public protocol FollowedJournal: Journal {
     /// - Throws: of kind `.corrupt` where the next record cannot be trusted.
     func page(after position: UInt64, checksum: UInt32?, bytesMax: Int) throws(JournalError) -> FollowedPage?
 
-    /// Whether it may read elsewhere than where the leader writes.
+    /// Whether the journal may be read from another server than the one that the leader writes to.
     var mayLag: Bool { get }
 
-    /// What it reads is behind the leader: the next one that is opened reads elsewhere, where there are several places.
+    /// The source is behind the leader. If there are several sources, the next journal that is opened reads from another one.
     func leaveSource()
 }
 
 extension FollowedJournal {
-    /// There is one place.
+    /// A journal with one source cannot lag.
     public var mayLag: Bool { false }
 
-    /// Nothing: there is one place.
+    /// Does nothing, because there is one source.
     public func leaveSource() {}
 }
 

@@ -32,12 +32,12 @@ public protocol Journal {
     /// - Throws: as `append`, if an append that was begun has failed or took too long.
     mutating func takeReceipt(waits: Bool) throws(JournalError) -> JournalReceipt?
 
-    /// A descriptor to poll while an append is on its way: it is readable when `takeReceipt` may find something. Nil if no append
-    /// is on its way.
+    /// A descriptor to poll while an append waits for its receipt, or nil if none does. It is readable when `takeReceipt` may find
+    /// something.
     var receiptDescriptor: Int32? { get }
 
-    /// Asks what the oldest append waits for that has no receipt. It may be called on any thread, and takes a few seconds at most. It
-    /// returns nil if the answer is not known. Nil if no append is ever on its way.
+    /// Asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. The closure may be called on
+    /// any thread, takes a few seconds at most, and returns nil if the answer is not known.
     var appendInquiry: (@Sendable () -> JournalError?)? { get }
 
     /// Proves that this process still leads the loop, by a commit that begins after the call: before it says that records are missing
@@ -57,7 +57,7 @@ public protocol Journal {
     /// - Parameters:
     ///   - position: the last position that is not wanted.
     ///   - bytesMax: about how many bytes of records; at least one record comes where there is one.
-    /// - Throws: of kind `.corrupt` where a record cannot be trusted, of kind `.trimmed` if the next one was trimmed.
+    /// - Throws: `JournalError` of kind `.corrupt` if a record cannot be trusted, of kind `.trimmed` if the next one was trimmed.
     func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record]
 
     /// The first seq among the event records that are still there; nil: there is none.
@@ -83,8 +83,8 @@ public protocol Journal {
     /// - Throws: where the snapshot cannot be added; it does not count then.
     mutating func add(_ snapshot: SnapshotEntry) throws(JournalError)
 
-    /// Forgets records below a seq, up to a valid snapshot that is not the newest one. That snapshot is kept, so that the state
-    /// after every event that is kept can be shown.
+    /// Forgets records below a seq, up to a valid snapshot that is not the newest one. It keeps that snapshot, so that the state
+    /// after every remaining event can be shown.
     /// - Returns: the first seq that is still there.
     /// - Throws: where the records cannot be removed; none is removed then.
     mutating func trim(before seq: Seq) throws(JournalError) -> Seq
@@ -93,7 +93,8 @@ public protocol Journal {
     /// - Throws: where that cannot be written.
     mutating func markEnded() throws(JournalError)
 
-    /// Why no reducer would open it, of a journal that was opened for reading; nil if one would, or if one has it open.
+    /// Why a reducer would refuse to start on this journal, which was opened for reading. Nil if a reducer would start, or has it
+    /// open.
     var startRefusal: JournalError? { get }
 
     /// Lets go of the files. Nothing else may be called afterwards.
@@ -129,13 +130,13 @@ extension Journal {
     /// Nil: no append is ever on its way.
     public var receiptDescriptor: Int32? { nil }
 
-    /// Nil: no append is ever on its way.
+    /// Nil, because every append returns its receipt.
     public var appendInquiry: (@Sendable () -> JournalError?)? { nil }
 
     /// Nothing: the journal is this process's own as long as it is open.
     public mutating func prove() {}
 
-    /// Nil: what would refuse a start refuses the reading too.
+    /// Nil, because opening for reading fails for the same reasons as a start.
     public var startRefusal: JournalError? { nil }
 
     /// Nil: no process takes it.
@@ -152,7 +153,7 @@ public struct JournalLease: Equatable, Sendable {
     /// When the newest commit began that has shown that this process holds the journal.
     public var provenAt: MonotonicTime
 
-    /// How long the oldest transaction of the database has been open: dead rows stay until it ends.
+    /// How long the oldest transaction of the database has been open. The database keeps dead rows until that transaction ends.
     public var oldestTransaction: Duration
 
     /// Creates a lease from its parts.
@@ -217,9 +218,9 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         case failedDisk
         /// Another process has it.
         case locked
-        /// A program that is no reducer is in a transaction of it, or is about to be.
+        /// Another program, which is no reducer, has a transaction open on the file, or is about to begin one.
         case busy
-        /// Its name leads to no file, or no longer to the file that was opened.
+        /// The path names no file any more, or another file than the one that was opened.
         case moved
         /// A database did not answer in time, or its answer proves nothing: whether it did what it was asked is unknown.
         case unreachable
@@ -245,7 +246,7 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
     /// The cause of the failure, for programs.
     public var fault: JournalFault
 
-    /// Creates an error from its parts. Without a `fault` the kind says all that is known.
+    /// Creates an error from its parts. Without a `fault` the cause is the usual one of the kind.
     public init(_ kind: Kind, operation: String, reason: String, remedy: String, fault: JournalFault? = nil) {
         self.kind = kind
         self.operation = operation
@@ -259,7 +260,7 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
 }
 
 extension JournalError.Kind {
-    /// The cause if nothing more is known.
+    /// The cause of an error of this kind if nothing more is known.
     fileprivate var usualFault: JournalFault.Reason {
         switch self {
         case .full: .diskFull
@@ -275,7 +276,7 @@ extension JournalError.Kind {
         }
     }
 
-    /// Whether it may be well again later without a change of the journal.
+    /// Whether the error may pass without a change of the journal.
     package var mayPass: Bool {
         switch self {
         case .full, .readOnly, .failedDisk, .locked, .busy, .moved, .unreachable: true

@@ -13,7 +13,7 @@ public enum Record: Equatable, Sendable {
     /// A numbered entry said how an effect ended that is no longer live: consumed, and changes nothing. The usual end of
     /// an effect whose own event made it unwanted.
     case skipped(SessionID, number: UInt64)
-    /// Attempts were granted: who may run these effects from here on. All earlier attempts of them are void.
+    /// Attempts of effects were granted. All earlier attempts of these effects are void.
     case granted(GrantRecord)
     /// Attempts of an effect are void.
     case attemptEnded(AttemptEnd)
@@ -107,7 +107,7 @@ public struct QuarantineRecord: Equatable, Sendable {
         case query = 3
         /// The definition's `answer` was running, on the state after the event.
         case answering = 4
-        /// The `failing` of a feedback was making an event of an effect's last failure.
+        /// A feedback's `failing` closure was making an event of an effect's last failure.
         case failing = 5
 
         /// The step as a noun phrase, for people.
@@ -162,7 +162,7 @@ public struct QuarantineRecord: Equatable, Sendable {
 }
 
 extension QuarantineRecord {
-    /// Whether a sender has sent the event: no effect has, no timer and no schedule.
+    /// Whether a sender has sent the event, and not an effect, a timer or a schedule.
     var isOfSender: Bool { effect == nil && session != .none }
 
     /// The event in a few words, for people.
@@ -185,8 +185,8 @@ public struct OperatorAction: Equatable, Sendable {
         case resumeSchedule(UInt32)
         /// It is to run once besides: the next record is the event.
         case runSchedule(UInt32)
-        /// The clock is right, although it is behind the times of earlier records: the time of the loop goes back to the
-        /// time of this record.
+        /// The clock is right, although it is behind the times of earlier records. The loop's time goes back to the time of
+        /// this record.
         case acceptClock
     }
 
@@ -209,7 +209,7 @@ public struct OperatorAction: Equatable, Sendable {
 public struct EventRecord: Equatable, Sendable {
     /// The number of the transition that the event made; at least 1.
     public var seq: Seq
-    /// Never earlier than the record before, unless an operator has accepted a clock that was set back.
+    /// The loop's time; never earlier than the record before, unless an operator has accepted a clock that was set back.
     public var time: WallTime
     /// The session that the entry is of; `.none` for a timer's event, and for a quarantined one that an operator had applied.
     public var session: SessionID
@@ -256,7 +256,7 @@ extension EventRecord {
             isLast: true, bytes: bytes)
     }
 
-    /// Whether it is what a feedback makes of an attempt that has taken too long: no session's entry, and it ends its effect.
+    /// Whether a feedback made the event of an attempt's timeout. Such an event belongs to no session, and ends its effect.
     public var isOfTimeout: Bool { isLast && session == .none && attempt != .none }
 
     /// Whether a timer sent the event: it is no session's entry, and ends its effect.
@@ -295,7 +295,7 @@ public struct RefusalRecord: Equatable, Sendable {
     }
 }
 
-/// The grants of one turn. After a restart, only an effect that has such a record may run somewhere.
+/// The grants of one turn. After a restart, a worker can hold only effects that have such a record.
 public struct GrantRecord: Equatable, Sendable {
     /// The attempt of the first effect. Each following effect has the next count of the same epoch.
     public var first: Attempt
@@ -308,7 +308,7 @@ public struct GrantRecord: Equatable, Sendable {
         self.effects = effects
     }
 
-    /// The attempt of the effect at an index.
+    /// The attempt of the effect at an index of `effects`.
     package func attempt(at index: Int) -> Attempt { Attempt(epoch: first.epoch, count: first.count + UInt64(index)) }
 }
 
@@ -364,10 +364,10 @@ public struct AttemptEnd: Equatable, Sendable {
 public struct RetryTime: Equatable, Sendable {
     /// The next attempt does not begin before this time, by the reducer's civil clock.
     public var notBefore: WallTime
-    /// How long the wait is meant to be, in milliseconds. A clock that was set back makes it no longer.
+    /// How long the wait is meant to be, in milliseconds; at least 0. A clock that is set back does not make it longer.
     public var wait: Int64
 
-    /// Creates a time from its parts. A wait below zero is none.
+    /// Creates a time from its parts. A wait below zero counts as zero.
     public init(notBefore: WallTime, wait: Int64) {
         self.notBefore = notBefore
         self.wait = max(0, wait)
@@ -375,11 +375,11 @@ public struct RetryTime: Equatable, Sendable {
 
     /// The time after a wait.
     init(after wait: Duration, from time: WallTime) {
-        let milliseconds = (wait.wholeNanoseconds + 999_999) / 1_000_000
+        let milliseconds = wait.wholeNanoseconds / 1_000_000 + (wait.wholeNanoseconds % 1_000_000 > 0 ? 1 : 0)
         self.init(notBefore: time + .milliseconds(milliseconds), wait: milliseconds)
     }
 
-    /// How long the wait is, seen from a time; at least zero.
+    /// How long the effect still waits at a time; at least zero.
     package func wait(from time: WallTime) -> Duration {
         let (left, overflow) = notBefore.milliseconds.subtractingReportingOverflow(time.milliseconds)
         return .milliseconds(overflow ? wait : max(0, min(left, wait)))

@@ -40,7 +40,7 @@ struct FollowedEpoch: Sendable {
         case ignored
     }
 
-    /// Something of a history and an epoch has come at this time.
+    /// A message of this history and epoch has come.
     mutating func hear(
         _ history: History, _ epoch: Epoch, at now: MonotonicTime, _ rules: BrokenRules
     ) -> Verdict {

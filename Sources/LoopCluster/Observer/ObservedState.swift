@@ -35,7 +35,7 @@ struct ObservedState: Equatable, Sendable {
     private(set) var phase = Phase.unknown
     /// The newest seq that was handed out in this history.
     private(set) var shown: Seq?
-    /// The newest seq that was handed out in this epoch: no older one follows. What an earlier epoch had may be lost.
+    /// The newest seq that was handed out in this epoch. No older seq follows it. States of earlier epochs may be lost.
     private var floor: Seq?
     /// The newest seq that is known to exist.
     private(set) var newest = Seq.initial
@@ -107,14 +107,14 @@ struct ObservedState: Equatable, Sendable {
     /// Nothing can be built on what was handed out.
     mutating func forget() { phase = .unknown }
 
-    /// What was handed out does not fit. The newest state of this epoch that is shown nevertheless is of this seq.
+    /// The state that was handed out proved wrong. `shown` is the seq of the newest state of this epoch that is still shown.
     mutating func diverge(shown: Seq?) {
         forget()
         (self.shown, floor) = (shown, shown)
     }
 
-    /// The journal may have lost what was handed out, and what was heard of.
-    /// - Parameter isKept: whether the state is taken for one of the new epoch; a rule that is broken on purpose.
+    /// Begins an epoch, whose journal may have lost the states that were handed out or announced before.
+    /// - Parameter isKept: whether the state counts as one of the new epoch, which breaks a rule on purpose.
     mutating func beginEpoch(keepingState isKept: Bool) {
         newest = isKept ? seqs?.upperBound ?? .initial : .initial
         inKnown { $0.outdatedSince = nil }

@@ -5,9 +5,9 @@ public import LoopWire
 public enum ObserverAction: Equatable, Sendable {
     /// Over DEALER.
     case send(ToReducer)
-    /// What follows is of this epoch. What was handed out before may be lost there.
+    /// All actions that follow are of this epoch, whose journal may lack states that were handed out before.
     case begins(History, Epoch)
-    /// A newer state, encoded; the first of an epoch may be older than what an earlier epoch had.
+    /// A newer state, encoded. The first state of an epoch may be older than the last one of the epoch before.
     case state(Seq, [UInt8])
     /// The state at the seq of the last one, encoded, once more: what was made since may be another, or was told to be wrong.
     case again(Seq, [UInt8])
@@ -46,7 +46,7 @@ extension ObserverAction {
 
 /// How well an observer knows the state.
 public struct ObserverStanding: Equatable, Sendable {
-    /// The newest state that it has; nil before the first of the epoch that it follows.
+    /// The newest state that the observer has of the epoch that it follows, or nil before the first.
     public var state: StateID?
     /// Whether no newer state is known to exist, by a reducer that is heard.
     public var isCurrent: Bool

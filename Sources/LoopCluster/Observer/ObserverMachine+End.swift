@@ -10,7 +10,7 @@ extension ObserverMachine {
     mutating func end(_ heard: HeardEnd, now: MonotonicTime) {
         pass(to: now)
         guard !loopEnd.isHeard, !followed.hasLeft(heard) else { return }
-        // The peer may have heard first of the epoch that has ended: its last seq says nothing about another one.
+        // The peer may hear of a new epoch first, and a last seq counts only in its own epoch.
         _ = follows(heard.history, heard.epoch)
         loopEnd = .awaited(heard, by: self.now + endLimit)
         state.notice(heard.seq, at: self.now)

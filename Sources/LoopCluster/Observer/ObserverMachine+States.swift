@@ -93,7 +93,7 @@ extension ObserverMachine {
         if !new.isEmpty { actions.append(.transitions(new)) }
     }
 
-    /// In a new epoch the journal has ended at this seq or before it: transitions after it that were shown are lost.
+    /// A new epoch's journal ended at this seq or before it. Transitions after it that were shown are lost.
     mutating func endTransitions(at seq: Seq) {
         guard mayHaveLostTransitions else { return }
         mayHaveLostTransitions = false

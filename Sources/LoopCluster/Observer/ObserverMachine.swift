@@ -17,7 +17,7 @@ public struct ObserverMachine: Sendable {
     var loopEnd = ObservedEnd.unheard
     /// The newest transition that was shown to people.
     var lastTransition: Seq?
-    /// Whether it was shown in an earlier epoch, so that the journal may have lost it.
+    /// Whether `lastTransition` is of an earlier epoch, so that the journal may have lost it.
     var mayHaveLostTransitions = false
     var now: MonotonicTime
     var actions: [ObserverAction] = []
@@ -99,7 +99,7 @@ public struct ObserverMachine: Sendable {
     }
 
     /// What was handed out does not fit: a state is to be fetched before anything else is handed out.
-    /// - Parameter shown: the seq of the newest state of this epoch that is shown nevertheless.
+    /// - Parameter shown: the seq of the newest state of this epoch that is still shown, or nil if there is none.
     public mutating func resync(shown: Seq?) {
         guard following.hasStates else { return }
         state.diverge(shown: shown)
@@ -138,7 +138,7 @@ public struct ObserverMachine: Sendable {
         case .statePart(let part): if follows(frame) { assemble(part) }
         case .transitions(let notes): if follows(frame) { repair(notes) }
         case .busy(let question, let retryAfter, _):
-            // Of a transfer that is over nothing is wanted any more.
+            // The answer may be to a transfer that is over.
             guard question == requests.question else { return }
             requests.endTransfer()
             requests.wait(until: self.now + ReducerTerms.pause(retryAfter))
@@ -159,7 +159,7 @@ public struct ObserverMachine: Sendable {
         case .newEpoch:
             // Transfers are numbered by each reducer process for itself.
             if !breaks(.transfersEndWithTheirEpoch) { requests.endTransfer() }
-            // The journal may have lost the events of what was shown last: the state is fetched, if it does not come by itself.
+            // The journal may have lost the last events that were shown. The state is fetched if it does not come by itself.
             let isKept = breaks(.epochsBeginWithAState)
             state.beginEpoch(keepingState: isKept)
             if !isKept { begin() }

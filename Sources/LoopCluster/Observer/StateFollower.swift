@@ -12,7 +12,7 @@ public import LoopWire
 public struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// The newest state that was shown.
     public private(set) var current: (id: StateID, value: Value)?
-    /// The epoch of what comes.
+    /// The history and the epoch of the present actions; its seq is not used.
     private var place = StateID.none
     /// Whether the next state is waited for, and nothing else is of use.
     private var isWaiting = true
@@ -28,7 +28,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         case shows(StateID, Value)
         /// States at these seqs are not shown.
         case misses(ClosedRange<Seq>)
-        /// What came does not fit: the machine is to be told to `resync`, with `shown`.
+        /// An action does not fit the state. The caller calls the machine's `resync` with `shown`.
         case diverged(StateDivergence)
     }
 
@@ -65,7 +65,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The seq of the newest state of this epoch that was shown; nil before the first.
+    /// The seq of the newest state of this epoch that was shown, or nil before the first.
     public var shown: Seq? { current.flatMap { $0.id == id($0.id.seq) ? $0.id.seq : nil } }
 
     private func id(_ seq: Seq) -> StateID { StateID(history: place.history, epoch: place.epoch, seq: seq) }

@@ -32,7 +32,7 @@ struct StateRequests: Sendable {
     /// How many bytes have come of the state that is being fetched.
     var byteCount: Int { fetch?.byteCount ?? 0 }
 
-    /// What an answer names that is to the present question for the state.
+    /// The question that an answer to the present request for the state names.
     var question: Question { .state(transfer: fetch?.id ?? 0) }
 
     // MARK: Asking

@@ -89,7 +89,7 @@ struct Delivery: Sendable {
     /// The socket did not take what begins with this number.
     mutating func goBack(before first: UInt64) { outbox.goBack(to: first - 1) }
 
-    /// What is done about entries that stay unsettled for the limit while ticks come: the PUSH takes nothing, or does not deliver.
+    /// The remedy for entries that stay unsettled for the limit while ticks come: the PUSH takes nothing, or does not deliver.
     enum Remedy: Equatable {
         case newSocket
         /// New sockets did not help.

@@ -65,9 +65,9 @@ public enum PeerAction: Equatable, Sendable {
     case lookUp
     /// Connect (again, with new sockets) to where the reducer's publisher and collector are, and subscribe the inbox.
     case connect(Introduction)
-    /// Dial the present address again: nothing that was said there is answered.
+    /// Dial the present address again, because no greeting there was answered.
     case redial
-    /// Build a new PUSH: the old one takes nothing, or does not deliver.
+    /// Build a new PUSH, because the old one takes nothing, or does not deliver.
     case rebuildPush
     /// Run the body of an effect.
     case run(Grant)

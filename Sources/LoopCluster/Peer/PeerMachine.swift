@@ -186,8 +186,8 @@ public struct PeerMachine: Sendable {
         nextRequest = now
     }
 
-    /// The connection over which the reducer was greeted is gone, and another was dialled. The reducer's other sockets are found by a
-    /// greeting.
+    /// The shell has replaced the connection over which the reducer was greeted. The peer greets again, which also finds the reducer's
+    /// other sockets.
     public mutating func hasRedialled() {
         if case .introducing = phase { return }
         if !phase.hasLeft { greetAgain() }
@@ -224,7 +224,7 @@ public struct PeerMachine: Sendable {
 
     private mutating func greetIfDue() {
         if search.isOver(at: now) { moveOn() }
-        // The connection may be dead. Of several addresses the next one is dialled anyway.
+        // The connection may be dead. With several addresses the search dials the next one anyway.
         if search.isFixed, now > redialsAt {
             redialsAt = now + redialInterval
             actions.append(.redial)

@@ -23,8 +23,9 @@ public struct CrashNote: Sendable {
         case replayPosition, replayCrashes
     }
 
-    /// How many of an event's first bytes are kept, and where, in words: behind the suspects.
+    /// The number of an event's first bytes that the note keeps.
     private static let eventBytesMax = 64
+    /// The index of the word with the event's size, after the suspects; its first bytes follow.
     private static let event = first + suspectsMax * wordsEach
 
     /// What is going on.

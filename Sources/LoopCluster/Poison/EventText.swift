@@ -1,20 +1,20 @@
 import CBOR
 
-/// An encoded event in a few words, for people: its case and the beginning of its value. Nothing of the definition is asked: it may
-/// have ended the process in decoding these bytes.
+/// Describes an encoded event in a few words, for people, by its case and the beginning of its value. It does not use the definition,
+/// which may have ended the process when it decoded these bytes.
 package enum EventText {
     /// How many characters an event has in a line.
     private static let charactersMax = 80
 
     /// - Parameters:
     ///   - bytes: the first bytes of the event.
-    ///   - count: how many it has.
+    ///   - count: the number of bytes of the whole event.
     package static func of(_ bytes: some Collection<UInt8>, of count: Int) -> String {
         let bytes = Array(bytes)
         if bytes.count == count, let text = try? CBOR.json(bytes) {
             return text.count > charactersMax ? "\(text.prefix(charactersMax - 1))…" : text
         }
-        // What is no event, such as the words of a failure.
+        // Bytes that are no event, such as the message of a failure.
         if let text = String(validating: bytes, as: UTF8.self), text.allSatisfy({ $0.isASCII && $0 >= " " }) {
             return "\"\(text)\""
         }
@@ -22,7 +22,7 @@ package enum EventText {
         return "\(count) bytes: \(bytes.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())"
     }
 
-    /// The first key of a map, which names the case of an enumeration; nil: it is no map, or the key is not there as a whole.
+    /// The first key of a map, which names the case of an enumeration. Nil if it is no map, or if the key is cut.
     private static func firstKey(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 2, (0xa1...0xb7).contains(bytes[0]), (0x60...0x77).contains(bytes[1]) else { return nil }
         let length = Int(bytes[1] - 0x60)

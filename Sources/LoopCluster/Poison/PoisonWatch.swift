@@ -52,7 +52,7 @@ struct PoisonWatch: Sendable {
         case wait
         /// It has ended the process too often.
         case setAside(Suspect)
-        /// The same bytes, of the same effect or of a sender, are set aside already.
+        /// An event with these bytes, of this effect or of a sender, is set aside already.
         case refuse
     }
 

@@ -33,12 +33,12 @@ public struct Suspect: Equatable, Sendable {
     /// An entry is set aside after this many crashes.
     static let crashesMax: UInt32 = 2
 
-    /// Whether it is the same event: the same bytes, of the same effect or of a sender.
+    /// Whether another suspect is this event: its bytes are equal, and it is of this effect, or both are of a sender.
     ///
-    /// The session does not count. A worker in the reducer's own process dies with it, and comes back under another one, and each
-    /// call of `loopctl send` has its own. Numbers do not count either: where a journal has lost its end, or is an older one that
-    /// was put back, numbers of sessions are given again, to other peers. What has no session (a schedule's run, an operator's
-    /// try) is told apart by its number.
+    /// Sessions do not count: a worker in the reducer's process comes back under another session, and each call of `loopctl send`
+    /// has its own. Numbers of entries do not count either: a journal that lost its end, or that was restored from a backup, gives
+    /// numbers of sessions again, to other peers. Events without a session (a schedule's run, an operator's try) are compared by
+    /// number.
     func isSame(as other: Suspect) -> Bool {
         hash == other.hash && effect == other.effect && isOfSameKind(other.number, of: other.session)
     }

@@ -12,8 +12,8 @@ extension HistoryPage {
     ///   - from: where the first page begins; of a later page, the seq that the one before had come to.
     ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
     ///   - after: the position at which the page before ended; nil: this is the first.
-    /// - Throws: if the journal cannot be read; of kind `.trimmed` if the first event that is asked for was trimmed, unless all are
-    ///   asked for, or if the records after `after` were.
+    /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were trimmed, or
+    ///   if the event `from` was, unless the page is of all events.
     public init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {

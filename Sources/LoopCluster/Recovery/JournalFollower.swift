@@ -35,7 +35,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private let coder: any ValueCoder
     private let reinterprets: Bool
     private var state = State.cold
-    /// The newest records that it has applied, and that it has not seen in the journal.
+    /// The newest records that it has applied but not seen in the journal.
     private var ahead: ArraySlice<Record> = []
     /// The position of the newest record that was seen in the journal.
     public private(set) var newest: UInt64 = 0
@@ -60,7 +60,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
         state = .warm(Recovery(going: warm, reinterprets: reinterprets), warm.end, warm.history)
     }
 
-    /// The seq and the position up to which records were applied that the journal has; nil while it is cold.
+    /// The seq and the position of the newest applied record that the journal has, or nil while it is cold.
     public var applied: (seq: Seq, position: UInt64)? {
         guard case .warm(let recovery, _, _) = state else { return nil }
         let (seq, position) = (recovery.core.seq, recovery.core.position)
@@ -70,7 +70,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     /// How many records it has not applied of those that it knows to be there.
     public var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
 
-    /// What it has, for whoever comes to lead; nil: nothing that could be continued.
+    /// The state for the next leader, or nil if there is none that could be continued.
     public var warm: WarmState<Definition>? {
         guard case .warm(let recovery, let end?, let history) = state else { return nil }
         return WarmState(recovery.core, at: end, of: history, ahead: Array(ahead))
@@ -87,11 +87,11 @@ public struct JournalFollower<Definition: LoopDefinition> {
     /// - Parameters:
     ///   - journal: one that reads while another process writes; the same at each look, until one is `.lost` or throws.
     ///   - bytesMax: about how many bytes of records are read.
-    ///   - isCurrent: whether a source whose newest record has this position has all that the leader has. What one lacks that
-    ///     is not, is not lost.
+    ///   - isCurrent: whether a source whose newest record has this position has all records of the leader. Records that another
+    ///     source lacks are not lost.
     ///   - isStopped: asked before each record whether the result is not needed any more.
-    /// - Throws: `JournalError` where the journal could not be read, or lacks what was followed and is not current; it goes on with the next
-    ///   look. `RecoveryError.stopped`.
+    /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next look
+    ///   may succeed. `RecoveryError.stopped` if `isStopped` returns true.
     public mutating func look(
         at journal: any FollowedJournal, bytesMax: Int, isCurrent: (_ newest: UInt64) -> Bool = { _ in true },
         isStopped: (() -> Bool)? = nil
@@ -108,7 +108,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
             throw RecoveryError.stopped
         } catch {
             state = .stopped
-            // Nothing is advised: what it reads may be of a server that is alone, and whoever leads judges.
+            // It gives no advice: its source may be an isolated server, and only the leader judges the journal.
             let reason = (error as? JournalError)?.reason ?? (error as? RecoveryError)?.reason
             return .stopped(reason ?? "\(error)")
         }

@@ -1,12 +1,12 @@
 public import LoopCore
 
 extension Recovery {
-    /// Rebuilds the state after a seq, to be shown.
+    /// Rebuilds the state after a seq, to show it.
     ///
-    /// The events of another definition of the same schema are applied with this one: it has the same `reduce`, or the schema would
-    /// be another. What it asks for may differ, and is not shown.
+    /// Events of another definition with the same schema are applied with this definition. Its `reduce` is the same, or its schema would
+    /// differ. Its queries may differ, but effects are not shown.
     /// - Parameters:
-    ///   - seq: the last seq to be replayed; nil: all.
+    ///   - seq: the last seq to replay, or nil for all.
     ///   - journal: the journal to replay.
     ///   - definition: the loop to recover.
     ///   - coder: the coder of the definition's values.

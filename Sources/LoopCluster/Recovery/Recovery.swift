@@ -20,7 +20,7 @@ public struct Recovery<Definition: LoopDefinition> {
     public var recordsCount: UInt64 { counts.records }
     /// How many of the replayed records were events.
     public var eventsCount: UInt64 { counts.events }
-    /// The newest records of a warm state, which the journal lacks. They are appended before anything else.
+    /// The newest records of a warm state that the journal lacks. The caller appends them before anything else.
     public private(set) var lacking: [Record] = []
     private var counts = ReplayCounts()
     /// What people should know of: snapshots and a warm state that could not be used.
@@ -213,11 +213,11 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
     case unreadable(seq: Seq, position: UInt64, reason: String)
-    /// The records before the first that is left were trimmed, and no snapshot up to the seq can be used.
-    /// - `oldest`: the seq of the oldest snapshot that can be used; nil: there is none.
+    /// The records at the beginning were trimmed, and no snapshot at the seq or before it can be used.
+    /// - `oldest`: the seq of the oldest snapshot that can be read, or nil if there is none.
     case trimmed(oldest: Seq?)
     /// The event was applied by a definition of another schema, whose states this one cannot show.
-    /// - `first`: the oldest seq behind it that this one can show, if that is known.
+    /// - `first`: the oldest later seq that this definition can show, or nil if that is not known.
     case ofAnotherSchema(Seq, schema: UInt64, own: UInt64, first: Seq?)
     /// The journal ends before the seq.
     case endsBefore(Seq, at: Seq)
@@ -247,7 +247,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The error in one line, without a remedy that deletes records: for a process that does not lead.
+    /// The error in one line, for a process that does not lead. It gives no remedy that deletes records.
     var reason: String {
         switch self {
         case .differs(let difference):

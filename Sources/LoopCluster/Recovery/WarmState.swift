@@ -3,8 +3,8 @@ import LoopWire
 
 /// What a journal determines up to the end of a row: a reducer that comes to lead goes on from it, if the journal has that very row.
 ///
-/// A reducer whose journal has failed keeps its state, which may be ahead: the newest records have no receipt. Each of them is in the
-/// journal, or can be appended by the same process in its next term, as long as no other process has appended something there.
+/// A reducer whose journal has failed keeps its state. The state may be ahead of the journal by records that have no receipt. Each of
+/// these is in the journal, or this process can append it in its next term if no other process has appended since.
 ///
 ///     journal:  ── row ── row ─┤ end          state:  ── row ── row ─┤ end ── ahead ──▶
 public struct WarmState<Definition: LoopDefinition>: Sendable {
@@ -13,7 +13,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     package let end: RowEnd
     /// The history that the journal began with.
     let history: History
-    /// The records behind that row that the state has, and that have no receipt.
+    /// The records of the state after that row, which have no receipt.
     package let ahead: [Record]
 
     /// The seq of the state.
@@ -28,11 +28,11 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
         self.ahead = ahead
     }
 
-    /// The state of a machine that writes no more.
+    /// Takes the state of a machine that writes no more. Nil if records are missing between the journal and `ahead`, or if the journal
+    /// cannot be followed.
     /// - Parameters:
-    ///   - journal: the one that it has written; it may have failed.
-    ///   - ahead: the newest records of the machine, in order: all that the journal may lack.
-    /// - Returns: nil: there are others between the journal and the state, or the journal cannot be followed.
+    ///   - journal: the journal that the machine wrote, which may have failed.
+    ///   - ahead: the newest records of the machine, in order, with all that the journal may lack.
     package init?(of core: JournaledState<Definition>, at journal: any Journal, ahead: [Record] = []) {
         guard let end = (journal as? any FollowedJournal)?.newestEnd,
             core.position >= end.position, core.position - end.position <= UInt64(ahead.count)
@@ -43,9 +43,9 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
 
     /// How a journal continues a state.
     enum Continuation {
-        /// It does not, for this reason.
+        /// The journal does not continue the state, for this reason.
         case refused(String)
-        /// It does, once these records were appended: the newest of those that are ahead. There may be none.
+        /// The journal continues the state once these records are appended, the newest of those that are ahead. There may be none.
         case lacks([Record])
     }
 
@@ -70,8 +70,8 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
         return .lacks(Array(lacking))
     }
 
-    /// The records that are ahead and behind those that a journal has.
-    /// - Returns: nil: the journal has other ones.
+    /// The records of `ahead` that follow those that were found in a journal.
+    /// - Returns: nil if the journal has other records in their place.
     package static func rest(of ahead: ArraySlice<Record>, behind found: [Record]) -> ArraySlice<Record>? {
         let count = min(ahead.count, found.count)
         return ahead.prefix(count).elementsEqual(found.prefix(count)) ? ahead.dropFirst(count) : nil

@@ -29,11 +29,11 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
         self.name = name
     }
 
-    /// What a person does about acknowledged records that are missing, wherever that is noticed.
+    /// What a person can do about missing acknowledged records. All errors about lost history end with this text.
     /// - Parameters:
     ///   - loop: the name of the loop.
-    ///   - seq: the last event that can be kept; 0 if none can.
-    ///   - place: the journal, as a command line names it.
+    ///   - seq: the last event that can be kept, or 0 if none can.
+    ///   - place: the journal, as the command line names it.
     public static func remedy(loop: String, seq: UInt64, place: String) -> String {
         let kept = seq == 0 ? "keep no event" : "keep events 1 to \(seq)"
         return "put the copy that has them in its place, or \(kept) and begin a new history: "

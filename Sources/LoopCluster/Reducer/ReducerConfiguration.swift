@@ -58,7 +58,7 @@ public struct ReducerConfiguration: Sendable {
     /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 
-    /// Whether a clock that is behind the times in the journal is right: then an epoch begins with its time.
+    /// Whether a clock that is behind the times in the journal counts as right. An epoch then begins with the clock's time.
     public var acceptsClock = false
 
     /// Whether each event is reduced twice, and a hash written after it: for development, at several times the cost.
@@ -159,7 +159,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case deferredDropped
     /// Join requests that name what this journal does not have.
     case historyLost
-    /// Peers that have a session and came from another history: another reducer leads with another journal.
+    /// Join requests of peers that have a session here and come from another history, so another reducer has led with another journal.
     case otherHistory
     /// Lines of the process's log that nobody read.
     case droppedLogLine

@@ -26,7 +26,7 @@ public enum JournalReading: Equatable, Sendable {
     /// A page of the records of a range of seqs.
     /// - `after`: the position after which the page begins; nil: at the seq `from`.
     case history(from: Seq, through: Seq?, after: UInt64?)
-    /// The state after a transition or a part of it; nil: the newest.
+    /// The state after a transition, or a part of it. Without a seq it is the newest state.
     case state(at: Seq?, StateSelection)
     /// A replay, compared with the journal's snapshots and state hashes.
     case verify

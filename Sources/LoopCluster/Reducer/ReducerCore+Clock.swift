@@ -1,17 +1,17 @@
 import LoopCore
 import LoopWire
 
-/// A clock that is behind the times in the journal, since it was ahead before: timers and schedules stand still until it has caught
-/// up. (Protocol, section 6.)
+/// A clock that was ahead and was set right is behind the times in the journal. Timers and schedules do not run until it has caught up.
+/// (Protocol, section 6.)
 extension ReducerCore {
-    /// How far the clock is behind; nil: not far enough for people to hear of it.
+    /// How far the clock is behind, or nil if that is less than five seconds.
     var clockLag: Duration? {
         let (lag, overflow) = journaled.time.milliseconds.subtractingReportingOverflow(context.now.wall.milliseconds)
         let wait = Duration.milliseconds(overflow ? .max : lag)
         return wait >= .seconds(5) ? wait : nil
     }
 
-    /// Tells people when the clock is found to be behind, and when it has caught up. At each tick.
+    /// Tells people that the clock is behind, and later that it has caught up. Called at each tick.
     mutating func tellClock() {
         let lag = clockLag
         guard (lag != nil) != isClockBehind else { return }
@@ -33,7 +33,7 @@ extension ReducerCore {
         return parts.prefix(2).map { "\($0.0) \($0.1)" }.joined(separator: " ")
     }
 
-    /// An operator has said that the clock is right: the time of the loop goes back to it. At the begin of an epoch.
+    /// Sets the loop's time back to the clock if an operator has said that the clock is right. Called when an epoch begins.
     mutating func acceptClock() {
         guard context.configuration.acceptsClock, clockLag != nil else { return }
         write(.operatorAction(OperatorAction(.acceptClock, by: "--accept-clock", at: context.now.wall)))

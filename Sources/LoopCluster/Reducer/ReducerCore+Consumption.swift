@@ -92,7 +92,7 @@ extension ReducerCore {
     private mutating func consume(
         _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ origin: EntryNumber, _ judgement: Judgement
     ) -> Bool {
-        // A failure that applies is examined as what becomes of it.
+        // `fail` examines a failure that applies.
         if poison.isWatching, entry.kind != .failed || !judgement.applies {
             let verdict = poison.examine(
                 Entry(entry, payload), origin, isApplied: judgement.applies && entry.kind == .event,

@@ -1,15 +1,15 @@
 import LoopCore
 import LoopWire
 
-/// Attempts that fail. The last failure of an effect becomes the event that the feedback's `failing` makes of it, or parks the
-/// effect. (Protocol, section 4.)
+/// Failures of attempts. The feedback's `failing` makes an event of the last failure of an effect; without one the effect is
+/// parked. (Protocol, section 4.)
 extension ReducerCore {
     /// Ends the current attempt of an effect as a failure.
     /// - Parameter place: of the effect among the live ones.
-    /// - Returns: false: nothing has changed, and the failure waits for a turn of its own.
+    /// - Returns: false if nothing has changed, because the failure waits for a turn of its own.
     mutating func fail(_ effect: EffectID, at place: Int, _ outcome: AttemptOutcome) -> Bool {
         let failing = outcome.retryIn == nil ? journaled.feedback(of: effect)?.failing : nil
-        // A failure is known by its words, which are the same when the effect fails again after a crash.
+        // A failure is identified by its message, which is the same if the effect fails again after a crash.
         let words = Entry(kind: .failed, effect: effect, payload: Array(outcome.message.utf8)[...])
         var verdict = PoisonWatch.Verdict.consume
         if poison.isWatching {
@@ -42,7 +42,7 @@ extension ReducerCore {
     }
 
     /// Applies the event that a feedback makes of a failure, by one record that completes the effect.
-    /// - Returns: false: the feedback makes none of this failure.
+    /// - Returns: false if the feedback makes no event of this failure.
     private mutating func apply(
         _ failing: FailingFacts, to effect: EffectID, at place: Int, _ outcome: AttemptOutcome
     ) throws(NoFailingEvent) -> Bool {
@@ -68,7 +68,7 @@ extension ReducerCore {
         return true
     }
 
-    /// The attempts that have taken too long fail.
+    /// Ends attempts that have taken too long as failures.
     mutating func endTimedOutAttempts() {
         while !poison.isAlone, let late = dispatch.nextTimedOut(journaled.effects, at: context.now.monotonic) {
             guard let owner = dispatch.owner(at: late.place) else { continue }
@@ -82,7 +82,7 @@ extension ReducerCore {
     }
 }
 
-/// Why a feedback that has an event for failures could not make one, in words.
+/// Why a feedback with a `failing` closure could not make an event, in words.
 struct NoFailingEvent: Error {
     let reason: String
 }

@@ -21,12 +21,12 @@ extension ReducerCore {
         return nil
     }
 
-    /// Notices a peer that has a session here and comes from another history: both are alive. Reducers of one list of addresses that
-    /// have two journals both lead, and their peers go from one to the other.
+    /// Notices a peer that has a session here and comes from another history. Reducers of one list of addresses with two journals
+    /// both lead, and peers move between them.
     mutating func noticeOtherHistory(_ joinRequest: JoinRequest) {
         guard joinRequest.history != .none, joinRequest.history != journaled.history,
             let session = journaled.sessionByPeer[joinRequest.peer],
-            // A request is repeated until it is answered: only one who has taken part here has come back.
+            // A join request is repeated until it is answered, so only a peer that has taken part here has come back.
             admission.members[session]?.hasJoined ?? false || journaled.sessions[session]?.watermark ?? 0 > 0
         else { return }
         otherHistory = (joinRequest.history, joinRequest.peer)

@@ -3,8 +3,8 @@ import LoopWire
 
 /// Schedules that are due become events. (Protocol, section 6.)
 extension ReducerCore {
-    /// An epoch begins: schedules that the journal does not know, or knows with another plan, begin now. So do those that have
-    /// run ahead with a clock that was wrong.
+    /// Begins the schedules of an epoch. A schedule that the journal does not know, or knows with another plan, begins now. So
+    /// does one that has run ahead with a wrong clock.
     mutating func beginSchedules() {
         schedules.begin(journaled, context.configuration.timeZones)
         for number in schedules.all.keys.sorted() {

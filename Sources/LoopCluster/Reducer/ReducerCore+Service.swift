@@ -1,16 +1,16 @@
 import LoopCore
 import LoopWire
 
-/// Effects that no worker would run, and workers that would run none.
+/// Warnings about effects that no worker serves, and about workers that serve nothing.
 extension ReducerCore {
-    /// Tells people of feedbacks that are not served, and of those that are served again. At each tick.
+    /// Tells people of feedbacks that no worker serves, and of those that are served again. Called at each tick.
     mutating func tellUnserved() {
         let (new, served) = unserved.review(unservedFeedbacks, at: context.now.monotonic)
         for feedback in new { turn.news.append(.unserved(news(of: feedback))) }
         for (feedback, duration) in served { turn.news.append(.served(news(of: feedback), after: duration)) }
     }
 
-    /// A worker has joined: people are told if it names groups that have no feedbacks.
+    /// Tells people if a worker that has joined names groups that have no feedbacks.
     mutating func tellIdle(_ session: SessionID) {
         guard let member = admission.members[session], let news = news(of: session),
             let reason = objection(to: member)
@@ -30,7 +30,7 @@ extension ReducerCore {
 
     private static var idleMax: Int { 10 }
 
-    /// The numbers of the feedbacks with effects that wait for a worker, none of which serves them.
+    /// The numbers of the feedbacks that have waiting effects and no worker that serves them.
     private var unservedFeedbacks: [UInt32] {
         guard phase.grants else { return [] }
         return journaled.table.numbers.filter { number in
@@ -48,7 +48,7 @@ extension ReducerCore {
             effects: dispatch.scheduler.waitingCount(of: feedback))
     }
 
-    /// What is wrong with the groups that a member names as a worker; nil: nothing is, or it is no worker.
+    /// What is wrong with the groups that a worker names, or nil if nothing is, or if the member is no worker.
     private func objection(to member: Member) -> String? {
         guard member.peer != .local, member.capacity > 0 || !member.groups.isEmpty else { return nil }
         let groups = PlacedGroups(placements: journaled.loop.feedbacks.map(\.placement))

@@ -22,7 +22,7 @@ extension ReducerCore {
         }
     }
 
-    /// A transaction of the journal's database that is open for so long deserves a warning.
+    /// The age from which an open transaction of the journal's database is a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
@@ -133,7 +133,7 @@ extension ReducerCore {
         }
         if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(
-                "A TRANSACTION HAS BEEN OPEN FOR \(age / .seconds(60)) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
+                "A TRANSACTION HAS BEEN OPEN FOR \(age.components.seconds / 60) min IN THE JOURNAL'S DATABASE: what is trimmed takes"
                     + " room until it ends (pg_stat_activity says whose it is)")
         }
         if let warning = admission.sessionsWarning(journaled, context) { warnings.append(warning) }

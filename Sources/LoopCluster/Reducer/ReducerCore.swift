@@ -18,9 +18,9 @@ public struct ReducerCore: Sendable {
     /// Limits, broken rules, the time.
     var context: TurnContext
     var phase = Phase.serving
-    /// What the newest peer has said that was not believed.
+    /// The newest loss that a peer reported and that was not believed.
     var disbelievedLoss: HistoryLost?
-    /// A living history besides this one, as the newest peer has shown that was here, went there and came back.
+    /// Another history, from which a peer that had a session here came back last.
     var otherHistory: (history: History, peer: PeerID)?
     /// Everything the journal determines.
     var journaled: JournaledCore
@@ -45,7 +45,7 @@ public struct ReducerCore: Sendable {
     var impuritiesCount = 0
     var poison: PoisonWatch
     var unserved = UnservedFeedbacks()
-    /// Whether people were told that the clock is behind the journal.
+    /// Whether the newest report about the clock says that it is behind the journal.
     var isClockBehind = false
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
@@ -81,7 +81,7 @@ public struct ReducerCore: Sendable {
         let open = Set(
             journaled.effects.lazy.filter { [timers] in $0.value.status == .open && !timers.isTimer($0.key) }
                 .map(\.key))
-        // The process that ran the local ones is gone: no worker can claim those.
+        // The process that ran the local effects is gone, so no worker can claim them.
         let held = open.filter { [journaled] effect in
             journaled.effects[effect]?.mayBeHeld ?? false && journaled.table.group(effect.feedback) != localGroup
         }
@@ -95,7 +95,7 @@ public struct ReducerCore: Sendable {
         beginSchedules()
     }
 
-    /// Effects that were granted in earlier epochs wait for the workers that run them.
+    /// Lets effects that were granted in earlier epochs wait for the claims of the workers that run them.
     private mutating func awaitClaims(of effects: Set<EffectID>) {
         if effects.isEmpty { return }
         phase = .grace(
@@ -105,8 +105,8 @@ public struct ReducerCore: Sendable {
                 ends: context.now.monotonic + context.configuration.graceLimit))
     }
 
-    /// Effects that no worker has claimed in time wait to be granted to others, before newer ones. Until one is, its worker may
-    /// still claim it.
+    /// Queues effects that no worker has claimed in time, before newer ones. Until such an effect is granted, its worker may still
+    /// claim it.
     private mutating func endGrace() {
         guard let grace = phase.grace, grace.isOver(at: context.now.monotonic) else { return }
         for effect in grace.unclaimed.sorted() { schedule(effect, isFirst: true) }

@@ -12,7 +12,7 @@ struct Schedules: Sendable {
 
     /// Empty where the definition has none, so that loops without schedules are asked nothing else.
     private(set) var all: [UInt32: One] = [:]
-    /// The times that are due of each.
+    /// The due times of each schedule, by its number.
     var backlogs: [UInt32: PlannedSchedule.Backlog] = [:]
     /// The schedule that is due first is a suspect, and waits for a turn of its own.
     var awaitsTurn = false

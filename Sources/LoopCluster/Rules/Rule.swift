@@ -200,7 +200,7 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case tailIsReadInTheTerm
     /// 7: a leader proves that it leads before it says that records are missing.
     case lossIsProven
-    /// Journal in a database, 3: what was read is called damaged only behind another commit of the term.
+    /// Journal in a database, 3: a process calls the journal damaged only after another commit of its term.
     case verdictsAreProven
     /// A standby goes on from what it has followed only if the journal has the batch where that ends.
     case warmStatesAreCompared

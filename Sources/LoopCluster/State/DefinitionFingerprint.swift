@@ -5,7 +5,7 @@ import LoopWire
 public struct DefinitionFingerprint: Equatable, Sendable {
     /// A 64-bit hash of the name, the schema and the lines of `feedbacks`: FNV-1a.
     public let value: UInt64
-    /// One line for each feedback, "name@placement", in the definition's order, which means nothing.
+    /// One line for each feedback, "name@placement", in the definition's order. The order does not change `value`.
     public let feedbacks: [String]
 
     /// Computes the fingerprint of a definition.

@@ -197,7 +197,7 @@ extension LiveEffect {
     /// The fewest bytes an effect takes.
     static var bytesMin: Int { 8 + 1 + 4 + 1 + 16 + 4 + 1 }
 
-    // In the byte of its status.
+    // These flags are in the byte of the status.
     private static var grantedFlag: UInt8 { 128 }
     private static var heldFlag: UInt8 { 64 }
 

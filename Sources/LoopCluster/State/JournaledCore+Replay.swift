@@ -254,7 +254,7 @@ extension JournaledCore {
         effects[at: place].floor = last
     }
 
-    /// An attempt may run from here on, and no earlier one.
+    /// Grants an attempt, and voids all earlier ones.
     private mutating func grant(_ attempt: Attempt, of effect: EffectID) {
         guard let index = effects.index(forKey: effect) else { return }
         effects[at: index].wasGranted = true

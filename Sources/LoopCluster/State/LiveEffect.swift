@@ -30,7 +30,7 @@ package struct LiveEffect: Equatable, Sendable {
     }
 
     package var request: RequestBytes
-    /// The seq that made the request, which is below 2⁶²; and in the two bits above, what was granted.
+    /// The seq that made the request, which is below 2⁶². The two bits above say whether an attempt was granted.
     private var marked: UInt64
     /// Attempts up to this one are void. Those of epochs before the effect's own were of another effect, which had its number
     /// in a part of the journal that is lost.
@@ -68,7 +68,7 @@ package struct LiveEffect: Equatable, Sendable {
         set { particulars.failures = newValue }
     }
 
-    /// When it is tried again; nil: at once.
+    /// When the effect is tried again, or nil if it may start at once.
     package var retry: RetryTime? {
         get { box?.particulars.retry }
         set { particulars.retry = newValue }
@@ -91,13 +91,13 @@ package struct LiveEffect: Equatable, Sendable {
         set { marked = marked & (Self.grantedMark | Self.heldMark) | newValue.value }
     }
 
-    /// Whether an attempt was granted, which may have done a part of the work.
+    /// Whether an attempt was ever granted. It may have done a part of the work.
     package var wasGranted: Bool {
         get { marked & Self.grantedMark != 0 }
         set { marked = newValue ? marked | Self.grantedMark : marked & ~Self.grantedMark }
     }
 
-    /// Whether an attempt was granted, and no record has ended it: a worker may run it.
+    /// Whether an attempt was granted that no record has ended, so that a worker may still run it.
     package var mayBeHeld: Bool {
         get { marked & Self.heldMark != 0 }
         set { marked = newValue ? marked | Self.heldMark : marked & ~Self.heldMark }

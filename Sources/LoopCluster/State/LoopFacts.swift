@@ -45,7 +45,7 @@ package final class FeedbackFacts: Sendable {
     let requestCoding: RequestCoding?
     /// What its timers send, and when; nil: it has none.
     let timer: TimerFacts?
-    /// The event for an effect that has failed for good; nil: such an effect is parked.
+    /// Makes the event for an effect that has failed for good. Nil if such an effect is parked.
     let failing: FailingFacts?
     /// When its schedule runs; nil: it has none.
     let schedule: ScheduleFacts?
@@ -100,7 +100,7 @@ package struct ScheduleFacts: Sendable {
 
 /// What the reducer asks of a feedback when an effect has failed for good.
 package struct FailingFacts: Sendable {
-    /// The encoded event for an encoded request; nil: the feedback makes none of this failure.
+    /// Makes the encoded event for an encoded request and a failure. It returns nil if the feedback makes no event of this failure.
     let event: @Sendable (RequestBytes, EffectFailure) throws(NoFailingEvent) -> [UInt8]?
 
     init?<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {

@@ -1,5 +1,5 @@
-/// Why an effect has failed for good. It says the same whoever has run the effect, in one process or on a worker: of an error
-/// that a body has thrown, its text.
+/// Why an effect has failed for good. It is the same whether the effect ran in this process or on a worker, so of an error that a body
+/// has thrown it has the text alone.
 public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What has ended the last attempt.
     public enum Cause: Hashable, Sendable {
@@ -20,7 +20,7 @@ public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = String(message.unicodeScalars.prefix(1000))
     }
 
-    /// What an error that a body has thrown becomes.
+    /// Creates the failure of an error that a body has thrown.
     package init(_ error: any Error) { self = error as? EffectFailure ?? EffectFailure(.failed, message: "\(error)") }
 
     /// The attempt has not ended within the policy's timeout.

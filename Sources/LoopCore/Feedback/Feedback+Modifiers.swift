@@ -104,11 +104,11 @@ extension Feedback {
         return copy
     }
 
-    /// The same feedback, which says by an event that an effect has failed for good: an error or a timeout has ended its last
-    /// attempt. The closure names the type of the requests: `{ (page: Page, failure) in .failed(page, "\(failure)") }`. If it
-    /// returns nil, the effect is parked, or, in `compacting`, forgotten.
+    /// A copy of the feedback that sends an event when an effect has failed for good, because an error or a timeout has ended its
+    /// last attempt. The closure names the type of the requests: `{ (page: Page, failure) in .failed(page, "\(failure)") }`. If
+    /// it returns nil, the effect is parked, or, in `compacting`, forgotten.
     ///
-    /// The owner of the state calls the closure, wherever the effect has run. With a reducer that is the reducer.
+    /// The process that owns the state calls the closure, wherever the effect has run: the reducer if there is one.
     public func failing<Request: Sendable>(
         _ event: @escaping @Sendable (Request, EffectFailure) -> Event?
     ) -> Feedback {
@@ -119,7 +119,7 @@ extension Feedback {
         return copy
     }
 
-    /// What is wrong with a modifier whose closure or key path is for requests of another type than the feedback's.
+    /// What is wrong if a modifier's closure or key path is for another type than the feedback's requests, or nil if nothing is.
     private func mistake<Request>(of modifier: String, for type: Request.Type) -> String? {
         let type = RequestType(type)
         if requestType == type { return nil }

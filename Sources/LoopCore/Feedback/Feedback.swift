@@ -158,7 +158,7 @@ extension Feedback {
         self.parts = parts
     }
 
-    /// A copy that says what is wrong with it. The first mistake counts.
+    /// A copy that has a mistake. The first mistake counts.
     func mistaken(_ mistake: String) -> Feedback {
         changing { $0.mistake = $0.mistake ?? mistake }
     }

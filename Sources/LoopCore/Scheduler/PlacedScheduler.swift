@@ -22,7 +22,7 @@ package struct PlacedScheduler: Sendable {
     private var turn = 0
     /// Numbers the additions, so that order does not depend on time.
     private var ticket: UInt64 = 1 << 32
-    /// Numbers those that come before all others.
+    /// Numbers the additions that come before all others.
     private var firstTicket: UInt64 = 0
 
     /// - Parameter policies: by feedback number. A feedback without one has no limits.
@@ -53,7 +53,7 @@ package struct PlacedScheduler: Sendable {
     ///   - group: the group whose limits and share it counts for; nil: no group limits it.
     ///   - priority: the greater, the sooner; of no effect where the policy has no `priorityStep`.
     ///   - notBefore: the earliest start; nil: at once.
-    ///   - isFirst: it comes before all that were added without this, and after those with it.
+    ///   - isFirst: whether it comes before all effects that were added without this flag, and after those with it.
     package mutating func add(
         at place: Int, of feedback: UInt32, group: String?, priority: Int32 = 0, notBefore: MonotonicTime? = nil,
         isFirst: Bool = false

@@ -25,7 +25,7 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
     ///     loop starts.
     ///   - timeZone: a name of the time zone database, such as `Europe/Berlin`; `UTC`; or a rule of POSIX, such as
     ///     `CET-1CEST,M3.5.0,M10.5.0/3`, which needs no database. In such rules hours ahead of UTC are negative: `<+02>-2`.
-    ///     `UTC+2`, `Etc/GMT+2` and the like, which mean two hours behind, are errors where the loop starts.
+    ///     `UTC+2`, `Etc/GMT+2` and the like, which mean two hours behind UTC, are errors when the loop starts.
     public static func cron(_ expression: String, timeZone: String = "UTC") -> Schedule {
         let text = "\(expression) \(timeZone)"
         do {

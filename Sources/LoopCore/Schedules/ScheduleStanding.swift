@@ -60,7 +60,7 @@ extension PlannedSchedule {
     /// How many missed runs are counted.
     private static var countMax: Int { 1000 }
 
-    /// The times that are due, so that they are computed once for all runs at one time.
+    /// The due times of a schedule, kept so that they are computed once for all runs at one time.
     package struct Backlog: Sendable {
         fileprivate var due: ArraySlice<WallTime> = []
         fileprivate var wall = WallTime.never
@@ -69,7 +69,7 @@ extension PlannedSchedule {
     }
 
     /// What a schedule does at a time; nil: nothing is due.
-    /// - Parameter backlog: of the schedule, from one step to the next.
+    /// - Parameter backlog: the schedule's due times, kept from one step to the next.
     package func step(
         _ standing: ScheduleStanding, _ missed: MissedRuns, at wall: WallTime, _ backlog: inout Backlog
     ) -> Step? {

@@ -52,7 +52,8 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// With an address of the machine in place of a name, of IPv4 if it has one. The name of a network interface stays: libzmq knows it.
+    /// The address with the machine's IP address in place of its name, an IPv4 address if there is one. The name of a network interface
+    /// stays, because libzmq knows it.
     /// - Throws: `NodeError.endpoint` if the name has no address.
     func lookedUp() throws(NodeError) -> BindAddress {
         guard let name = endpoint.name, !Sockets.isInterface(name) else { return self }
@@ -62,7 +63,7 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         } catch {
             throw .endpoint(description, "the host name has no address (\(error.reason))")
         }
-        // What counts as local is not reachable from elsewhere, whatever the system's names say.
+        // A local endpoint must not be reachable from other machines, whatever the system's names say.
         guard let address = addresses.first(where: { !endpoint.isLocal || $0.isLoopback }) else {
             throw .endpoint(description, "the host name has no loopback address")
         }

@@ -2,7 +2,7 @@ import Linux
 
 /// Where one socket is, as ZeroMQ writes it.
 enum Endpoint: Hashable, Sendable, CustomStringConvertible {
-    /// An IPv6 address is in brackets, in its shortest usual form.
+    /// An IPv6 address has brackets, and its shortest usual form.
     case tcp(host: String, port: UInt16)
     case ipc(path: String)
     /// Within one ZeroMQ context of one process.
@@ -68,7 +68,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         return host
     }
 
-    /// With an address in place of the host.
+    /// The endpoint with an address in place of the host.
     func with(_ address: HostAddress) -> Endpoint {
         guard case .tcp(_, let port) = self else { return self }
         return .tcp(host: address.isIPv6 ? "[\(address)]" : "\(address)", port: port)
@@ -87,8 +87,8 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         if case .tcp(_, let port) = self { "\(port)" } else { description }
     }
 
-    /// As a process of this machine dials it. A socket at all addresses of IPv6 takes connections of IPv4 too, and a machine may have IPv6
-    /// and no `::1`.
+    /// The endpoint as a process of this machine dials it. It is an IPv4 address also for `[::]`: that socket takes IPv4 connections too,
+    /// and a machine may have IPv6 without `::1`.
     var dialledHere: Endpoint {
         guard isWildcard, case .tcp(_, let port) = self else { return self }
         return .tcp(host: "127.0.0.1", port: port)

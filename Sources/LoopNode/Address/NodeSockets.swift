@@ -33,7 +33,7 @@ enum ClientSocket {
         options.immediate = self != .questions
         // The way out says goodbye.
         if self == .control { options.lingerLimit = .milliseconds(200) }
-        // What is said to a machine that is gone is said again over another connection.
+        // A machine may vanish without closing its connections. Messages to it are repeated over another one.
         if self == .control { options.stalledLimit = .seconds(10) }
         return options
     }

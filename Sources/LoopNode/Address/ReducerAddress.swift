@@ -72,8 +72,8 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Its endpoints one by one, each with the keys.
     package var each: [ReducerAddress] { endpoints.map { ReducerAddress($0, keys: keys) } }
 
-    /// Where to dial the first endpoint. Of a name with several addresses it is one that accepts a connection, or else the first: libzmq
-    /// would try a single one. Blocks, for tools.
+    /// The first endpoint with an address that can be dialled. If its name has several addresses, it is one that accepts a connection, or
+    /// else the first, because libzmq would try a single one. Blocks for up to 300 ms for each address, so it is for tools.
     func reachable() -> ReducerAddress {
         guard case .tcp(_, let port) = endpoint, let name = endpoint.name,
             let addresses = try? Sockets.addresses(of: name), addresses.count > 1

@@ -20,7 +20,7 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     case system(String)
     /// The journal refused something; nothing that depends on it has left.
     case journal(String)
-    /// The journal is damaged, or acknowledged records are missing from it. A person has to decide; another start changes nothing.
+    /// The journal is damaged, or acknowledged records are missing from it. A person has to decide, for another start changes nothing.
     case damaged(String)
 
     /// One line for people: what went wrong, with which value, and what to do.
@@ -43,6 +43,6 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
 }
 
 extension NodeError {
-    /// What a journal has refused for good.
+    /// Creates the error of a journal that cannot be used without a change.
     init(_ error: JournalError) { self = error.kind == .corrupt ? .damaged("\(error)") : .journal("\(error)") }
 }

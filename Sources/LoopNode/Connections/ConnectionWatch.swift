@@ -16,7 +16,7 @@ final class ConnectionWatch: Sendable {
         /// The sockets that listen, by descriptor.
         var listeners: [Int32: ReducerSocket] = [:]
         var counts: [Counter: UInt64] = [:]
-        /// Handshakes of this process's own that are to fail.
+        /// The number of this process's own handshakes that are expected to fail.
         var ownFailures = 0
         /// Connections that have ended since their memory was given back.
         var endings = 0
@@ -51,7 +51,7 @@ final class ConnectionWatch: Sendable {
         state.withLock { $0.addresses = addresses }
     }
 
-    /// This process is about to fail so many handshakes itself, to see that they fail.
+    /// This process is about to make this many handshakes itself, to see that they fail. They are not counted.
     func expectFailures(_ count: Int) { state.withLock { $0.ownFailures += count } }
 
     // MARK: What the reducer's thread tells

@@ -58,7 +58,7 @@ final class BodyRunner: Sendable {
         }
     }
 
-    /// Whether the task has never waited, and runs this body.
+    /// Whether the runner runs this body and has not waited since the body began.
     func isBusy(with body: EffectBody) -> Bool { state.withLock { $0.task == nil && $0.body === body } }
 
     /// Cancels the task if it runs this body.

@@ -28,7 +28,7 @@ final class EffectBody: Sendable, EffectSource {
     /// - Returns: false: it was cancelled before.
     func begins(in runner: BodyRunner) -> Bool { self.runner.storeIfNil(runner) === runner }
 
-    /// Whether it has begun, and has not waited for anything since; nil: it has not begun.
+    /// Whether the body has not waited for anything since it began, or nil if it has not begun.
     var hasNotWaited: Bool? { runner.load().map { $0.isBusy(with: self) } }
 
     nonisolated(nonsending) func run() async {

@@ -1,8 +1,8 @@
 import LoopCore
 import Synchronization
 
-/// Notices that no thread of Swift's pool is free while bodies of effects run there. A task is started now and then: it shows whether
-/// the pool runs anything. It belongs to the thread that looks.
+/// Notices that no thread of Swift's pool is free while bodies of effects run there. It starts a task now and then, which shows
+/// whether the pool runs anything. One thread uses it.
 struct PoolWatch {
     private final class Probe: Sendable {
         let hasRun = Atomic(false)
@@ -10,17 +10,17 @@ struct PoolWatch {
 
     private var probe: Probe?
     private var lookedAt = MonotonicTime.zero
-    /// How long the probe has waited, or how long the last one is ago. A gap between two looks counts for one interval at most:
-    /// the whole process may have stood still.
+    /// How long the probe has waited, or how long ago the last one ran. A gap between two looks counts for one interval at most,
+    /// because the whole process may have been stopped.
     private var elapsed = Duration.zero
     private var isTold = false
 
     private static var interval: Duration { .seconds(1) }
-    /// How long the pool may run nothing before people are told.
+    /// How long the pool may run nothing before it counts as blocked.
     static var limit: Duration { .seconds(3) }
 
     /// - Parameter mayBeBlocked: whether as many bodies run as the pool has threads.
-    /// - Returns: whether the pool has run nothing for the limit; once for each time.
+    /// - Returns: whether the pool has run nothing for the limit. It returns true once for each blockage.
     mutating func isBlocked(at now: MonotonicTime, mayBeBlocked: Bool) -> Bool {
         elapsed = elapsed + min(now - lookedAt, Self.interval)
         lookedAt = now
@@ -43,7 +43,7 @@ struct PoolWatch {
 }
 
 extension PeerDriver {
-    /// Tells people that bodies of effects leave no thread of Swift's pool free, and of which feedbacks they are.
+    /// Logs that bodies of effects leave no thread of Swift's pool free, with the names of their feedbacks.
     mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
         guard let names = blockers(at: now) else { return }
         let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")

@@ -16,15 +16,16 @@ public struct JournalPlace: Sendable {
         /// Called at fixed intervals while it waits, with what is known of the process that has the journal; about 20 times a second as
         /// long as that can be asked. Returns whether to go on waiting.
         package var whileWaiting: (@Sendable (JournalOwner) -> Bool)?
-        /// Whether it waits for a program that is no reducer, and for a file that was moved.
+        /// Whether the opening waits for a program that reads the file, and for a file that was moved.
         package var waitsForFile = false
-        /// The history of the journal that this process has had, or has followed: no other one is opened, and none is made.
+        /// The history of the journal that this process has had open or has followed, or nil if there is none. With a history, no other
+        /// journal is opened, and none is made.
         package var expected: @Sendable () -> History? = { nil }
         /// Until then it does not take the journal from itself: only when another process has had it since. Nil: at once.
         package var standsBackUntil: MonotonicTime?
-        /// How far this process follows the journal; nil: it does not.
+        /// How far this process follows the journal. Nil if it does not.
         package var following: (@Sendable () -> FollowingReport)?
-        /// Told of the newest position each time that the process which has the journal has given a sign of life, where that can be seen.
+        /// Called with the newest position at each sign of life of the process that has the journal, if such signs can be seen.
         package var hears: (@Sendable (_ newest: UInt64) -> Void)?
         /// Of a journal in a database: how long after the last renewal no other process may take it.
         package var lease = ReducerNodeConfiguration.standardLease
@@ -50,15 +51,15 @@ public struct JournalPlace: Sendable {
             self.note = note
         }
 
-        /// How long this process leaves a journal that is free to others, which may be closer to its end: a tenth of a millisecond for
-        /// each record that it would have to catch up, two leases at most, and no time where it does not follow.
+        /// How long this process leaves a free journal to other processes, which may have followed it further: a tenth of a millisecond
+        /// for each record that this process lacks, and two leases at most. It is zero for a process that does not follow.
         /// - Parameters:
-        ///   - newest: the position of the journal's newest record; nil: what it has seen of the journal.
-        ///   - snapshot: the position of the newest snapshot, from which it could begin.
+        ///   - newest: the position of the journal's newest record, or nil to count from the newest record that it has seen.
+        ///   - snapshot: the position of the newest snapshot, from which it could begin, or 0 if there is none.
         package func headStart(newest: UInt64? = nil, snapshot: UInt64 = 0) -> Duration {
             guard let report = following?() else { return .zero }
             guard let newest else { return headStart(behind: report.coldBecause == nil ? report.lag : .max) }
-            // What it has followed beyond that is gone: it has to begin again.
+            // If it has followed records beyond the newest one, they are gone, and it has to begin again.
             let reached = max(report.position > newest ? 0 : report.position, min(snapshot, newest))
             return headStart(behind: newest - reached)
         }
@@ -143,10 +144,10 @@ public struct JournalPlace: Sendable {
         return try openFileOnce(path, next)
     }
 
-    /// Waits until the journal is free or the node is to stop.
+    /// Makes a closure that waits for a moment, until the next try. It returns whether to go on waiting.
     private static func waiting(_ opening: Opening, for path: String) -> (JournalError) -> Bool {
         { error in
-            // Another standby that is closer to the journal's end tries more often.
+            // A standby that has followed the journal further tries more often.
             let nextTry = SystemClock.monotonic + opening.headStart()
             repeat {
                 if opening.isStopping() { return false }
@@ -194,7 +195,7 @@ public struct JournalPlace: Sendable {
         }
     }
 
-    /// Whether an opening is tried again, as long as nothing else is the matter.
+    /// Whether an opening that has failed with this error is tried again.
     private static func mayWait(_ error: JournalError, _ opening: Opening) -> Bool {
         switch error.kind {
         case .busy, .moved: opening.waitsForFile

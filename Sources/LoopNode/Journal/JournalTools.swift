@@ -11,7 +11,7 @@ struct JournalTools: Sendable {
     let rehearse: @Sendable (_ place: JournalPlace) async throws -> RehearsalReport
     /// The state after a transition, or the newest; with its seq.
     let state: @Sendable (_ place: JournalPlace, _ at: Seq?) async throws -> (seq: Seq, bytes: [UInt8])
-    /// Throws what a start of this program would be refused by.
+    /// Throws the error with which a start of this program on the journal would fail.
     let judge: @Sendable (_ place: JournalPlace) async throws -> Void
     let history: @Sendable (_ place: JournalPlace, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
     /// What the definition's types look like; needs no journal.

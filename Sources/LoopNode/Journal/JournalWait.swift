@@ -16,7 +16,7 @@ final class JournalWait: Sendable {
 
     /// - Parameters:
     ///   - place: where the journal is.
-    ///   - opening: how it is opened, and whether it waits; who has it meanwhile is known here.
+    ///   - opening: how it is opened, and whether it waits. `owner` says which process has it meanwhile.
     init(_ place: JournalPlace, _ opening: JournalPlace.Opening) throws(SystemError) {
         let (state, wakeup) = (Monitor(State()), try Wakeup())
         (self.state, self.wakeup) = (state, wakeup)

@@ -64,7 +64,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case quarantined
     /// An event was refused, because its bytes are no event of this loop.
     case undecodable
-    /// The reducer's clock is behind the times in the journal: timers and schedules stand still.
+    /// The reducer's clock is behind the times in the journal, so timers and schedules do not run.
     case clockBehind
     /// The clock has caught up.
     case clockCaughtUp

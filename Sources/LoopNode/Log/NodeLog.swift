@@ -13,7 +13,7 @@ struct NodeLog: Sendable {
         self.handler = handler
     }
 
-    /// The log without events that matter less.
+    /// A copy of the log that leaves out events below a level.
     func leavingOut(below level: LogLevel) -> NodeLog {
         NodeLog(name: name, LogHandler(level: max(level, handler.level), handler.write))
     }

@@ -6,7 +6,7 @@ package enum PrintableText {
     /// The same on one line: ends of lines are escaped too.
     package static func line(_ text: String) -> String { escape(text) { $0 == "\t" } }
 
-    /// A JSON text in which strings may have such characters: with JSON's escapes in their places, so it means the same.
+    /// A JSON text with JSON's escapes in place of control characters in its strings, so that its meaning stays.
     package static func json(_ text: String) -> String {
         escape(text, unless: { $0 == "\n" || $0 == "\t" || $0 == "\r" }) { scalar in
             let digits = String(scalar.value, radix: 16)

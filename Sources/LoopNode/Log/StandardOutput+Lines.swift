@@ -2,23 +2,23 @@ package import Linux
 internal import LoopOptions
 
 extension StandardOutput {
-    /// Writes one whole line for people at once, with control characters escaped. Lines that were written to standard error before come first,
-    /// as far as they have a reader.
+    /// Writes one whole line for people at once, with control characters escaped. Earlier lines on standard error come first, as far as
+    /// they have a reader.
     package static func line(_ text: String) throws(OutputError) {
         StandardError.flush(within: .milliseconds(200))
         try write(PrintableText.lines(text) + "\n")
     }
 
-    /// Writes a line of JSON for programs: control characters are escaped as JSON does.
+    /// Writes a line of JSON for programs, with control characters escaped as JSON does.
     package static func json(_ document: String) throws(OutputError) {
         StandardError.flush(within: .milliseconds(200))
         try write(PrintableText.json(document) + "\n")
     }
 }
 
-/// How a program ends that could not do what it was asked.
+/// The end of a program that could not do what it was asked.
 package enum ProgramFailure {
-    /// Says why on standard error, unless that is of no interest.
+    /// Writes the error to standard error, unless the reader of the output has closed its end.
     /// - Returns: the code to exit with: 64 for a wrong usage, else 2, or 141 if the reader of the output has closed its end.
     package static func code(of error: any Error, in program: String) -> Int32 {
         if let output = error as? OutputError, output.isReaderGone { return output.exitCode }

@@ -71,8 +71,7 @@ struct JournalCommands {
 
     private static let verdict = "Exit codes: 0 a reducer would start on it, 2 it would not, or it cannot be shown."
 
-    /// Does what is asked, and then judges the journal as a start does: what is shown of one that no reducer would open is no
-    /// success.
+    /// Runs a command, and then judges the journal as a start does. A command on a journal that no reducer would open is no success.
     private func judged(
         _ command: (RunnableLoop, ParsedArguments, JournalPlace) async throws -> Int32, _ loop: RunnableLoop,
         _ arguments: ParsedArguments

@@ -1,8 +1,8 @@
 import Glibc
 import LoopLock
 
-/// Ends the process of a node that has ended, where bodies of its effects leave no thread of Swift's pool free: then nothing that awaits
-/// the node's end goes on.
+/// Ends the process of a node that has ended if bodies of its effects leave no thread of Swift's pool free. Code that awaits the node's
+/// end would never run.
 final class LastResort: Sendable {
     private static var delay: Duration { .seconds(1) }
 
@@ -12,9 +12,9 @@ final class LastResort: Sendable {
     init(_ log: NodeLog) { self.log = log }
 
     /// The node has ended. Unless `disarm` is called within a second, the process exits.
-    /// - Parameter result: the code to exit with; an error is in the log before, and the code is 2.
+    /// - Parameter result: the code to exit with. An error is logged first, and its code is 2.
     func arm(_ result: Result<Int32, any Error>) {
-        // Without a thread for it the process ends when a body gives its thread back.
+        // If no thread can be made, the process ends when a body gives its thread back.
         _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [isOver, log] in
             if isOver.wait(until: { $0 }, timeout: Self.delay) { return }
             log.note(

@@ -126,7 +126,7 @@ public enum ReducerProgram {
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.log = arguments.log
             let file = arguments[json]
-            // Before the run, which may take hours.
+            // Check before the run, which may take hours.
             if let file, file != "-" { try FileSystem.checkWritable(file) }
             configuration.onOutcome = { try report($0, to: file) }
             switch try await loop.runReducer(arguments, configuration, signals) {

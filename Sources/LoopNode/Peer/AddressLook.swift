@@ -1,8 +1,8 @@
 internal import Linux
 
-/// Finds out why there is no answer at an address, by a connection of its own that says no more than which protocol it speaks.
+/// Finds out why there is no answer at an address. It makes a connection of its own, which sends the beginning of a greeting.
 package enum AddressLook {
-    /// How long a connection may take, and the answer.
+    /// How long the connection, and then the answer, may take.
     private static let limitMilliseconds: Int32 = 1000
 
     /// For people, to follow a colon. Blocks as `obstacle` does.
@@ -47,24 +47,24 @@ package enum AddressLook {
     }
 }
 
-/// What a listener says first: the greeting of ZeroMQ, or something else. (ZeroMQ RFC 23, section "Greeting")
+/// The first bytes of a listener: the greeting of ZeroMQ, or something else. (ZeroMQ RFC 23, section "Greeting")
 enum Greeting: Equatable {
     /// It speaks ZeroMQ, with keys (`CURVE`) or without (`NULL`).
     case mechanism(String)
-    /// It has ended the connection before its greeting was complete.
+    /// It ended the connection before its greeting was complete.
     case cutShort
     /// It speaks another protocol, or waits for one.
     case foreign
 
-    /// Of a whole greeting.
+    /// The size of a whole greeting.
     static let byteCount = 64
-    /// The signature and the version, after which the other side says the rest.
+    /// The signature and the version, after which the other side sends the rest of its greeting.
     static let start: [UInt8] = signature + [3]
     private static let signature: [UInt8] = [0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0x7F]
 
     /// - Parameters:
-    ///   - bytes: all that was said.
-    ///   - hasEnded: whether the connection ended then.
+    ///   - bytes: all bytes that the listener sent.
+    ///   - hasEnded: whether it ended the connection then.
     init(_ bytes: [UInt8], hasEnded: Bool) {
         if bytes.count >= Self.byteCount, bytes[0] == Self.signature[0], bytes[9] == Self.signature[9] {
             self = .mechanism(String(decoding: bytes[12..<32].prefix { $0 != 0 }, as: UTF8.self))

@@ -47,8 +47,8 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// Looks up the names among the addresses. A name with one address stays as it is: libzmq looks that up whenever it connects, and
-    /// tries only one address of several.
+    /// Looks up the names among the addresses. A name with one address stays, because libzmq looks it up at each connection. Of several
+    /// addresses libzmq would try only one.
     func lookUp() {
         guard reducer.endpoints.contains(where: { $0.name != nil }) else { return }
         let isBegun = findings.withLock { findings in
@@ -71,9 +71,9 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// The endpoints, with an address in digits for each that a name stands for, if it stands for several. A peer has room for a few
-    /// (``LeaderSearch/placesMax``), so the first address of each name comes before the second of any.
-    /// - Parameter lookUp: the addresses that a name stands for.
+    /// The endpoints, with each name of several addresses replaced by these. A peer has room for a few (``LeaderSearch/placesMax``), so
+    /// the first address of each name comes before the second of any.
+    /// - Parameter lookUp: finds the addresses of a name.
     static func places(_ endpoints: [Endpoint], _ lookUp: (String) -> [HostAddress]) -> [String] {
         let each = endpoints.map { endpoint -> [String] in
             // Servers of names change the order with each answer.

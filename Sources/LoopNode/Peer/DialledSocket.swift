@@ -15,7 +15,7 @@ struct DialledSocket: ~Copyable {
     /// What has become of a message.
     enum Sent {
         case queued
-        /// It is queued for another connection than the messages before it.
+        /// It is queued for a new connection, and the messages before it may be lost.
         case redialled
         /// No connection takes it.
         case unheard
@@ -40,7 +40,8 @@ struct DialledSocket: ~Copyable {
     /// What keeps the connection from standing; nil: nothing that is known.
     var obstacle: Handshakes.Obstacle? { handshakes.obstacle }
 
-    /// The same for people, with a look at the address if the other side does not say why it ends connections. Blocks, for tools.
+    /// The obstacle for people, with a look at the address if the other side does not say why it ends connections. Blocks for up to two
+    /// seconds, so it is for tools.
     var explanation: String? {
         obstacle == .ended ? AddressLook.obstacle(at: reducer, isEnding: true).text : obstacle?.text
     }

@@ -83,7 +83,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// - Throws: `NodeError.refused` with both sides named.
     public func run() async throws -> NodeEnd { try await run { _ in } }
 
-    /// Runs, and tells the end on the node's own thread too.
+    /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
     func run(onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void) async throws -> NodeEnd {
         try await withTaskCancellationHandler {
             try await runToItsEnd(onEnd)

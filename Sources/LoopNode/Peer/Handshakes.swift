@@ -9,7 +9,7 @@ struct Handshakes: Equatable {
     enum Obstacle: Equatable, Sendable {
         /// The reducer does not admit the client's key. It says so, and a connection is not tried again.
         case notAdmitted(PublicKey)
-        /// The other side has keys and ends each handshake: it has another key than the client was told.
+        /// The other side has keys and ends each handshake, because it has another key than the one that the client was given.
         case otherReducerKey(PublicKey)
         /// The client has keys, and the other side has none.
         case reducerWithoutKeys
@@ -49,7 +49,7 @@ struct Handshakes: Equatable {
     private(set) var isSuccessful = false
     /// Whether libzmq does not try again by itself.
     private(set) var isOver = false
-    /// Whether the other side has accepted a connection since the last one was given up.
+    /// Whether the other side has accepted a connection since the last retry.
     private var isAccepted = false
 
     /// One may fail because the reducer ends at that moment.
@@ -80,7 +80,7 @@ struct Handshakes: Equatable {
             if unexplained >= Self.unexplainedMax { obstacle = .ended }
         case .connected: isAccepted = true
         case .connectRetried:
-            // Nothing accepts connections there: what was learned is of another time.
+            // Nothing accepts connections there any more, so the obstacle is out of date.
             if !isAccepted { (obstacle, unexplained) = (nil, 0) }
             isAccepted = false
         case .disconnected: isSuccessful = false

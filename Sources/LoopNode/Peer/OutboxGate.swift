@@ -26,7 +26,7 @@ struct PostedEntries: Sendable {
 
 /// What a sender that waits learns of its event.
 struct Settlement: Equatable, Sendable {
-    /// The state that it has made; with the seq `.initial` if its sender does not ask for that, or if it is not known any more.
+    /// The state that the event made. Its seq is `.initial` if the sender did not ask for it, or if it is not known any more.
     var state = StateID.none
     /// What is answered to it; nil: its sender has not asked, or the answer is kept no longer.
     var answer: EntryAnswer?
@@ -138,7 +138,7 @@ final class OutboxGate: Sendable {
     /// Hands an event over.
     ///
     /// Returns when the event is accepted (and on disk, where events are kept); if it wants its seq, when its outcome is known.
-    /// - Returns: the seq at which the event was applied if it wants that, else `.initial`.
+    /// - Returns: the state that the event made if it wants that, else one with the seq `.initial`.
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
     @discardableResult @inline(__always)
     nonisolated(nonsending) func send(_ event: Entry) async throws(SendRefusal) -> StateID {

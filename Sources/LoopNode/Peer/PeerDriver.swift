@@ -212,8 +212,9 @@ struct PeerDriver {
         return events
     }
 
-    /// Bodies of effects leave no thread of Swift's pool free.
-    /// - Returns: the names of the feedbacks of bodies that have never waited, or of all if those cannot be enough; nil: no news.
+    /// Looks whether bodies of effects leave no thread of Swift's pool free.
+    /// - Returns: the names of the feedbacks of bodies that have not waited yet, or of all running bodies if those are fewer than the
+    ///   threads. Nil if the pool is not blocked, or if that was reported before.
     mutating func blockers(at now: MonotonicTime) -> [String]? {
         guard effects?.arePooled ?? false else { return nil }
         let threadsCount = SystemInfo.processorsCount

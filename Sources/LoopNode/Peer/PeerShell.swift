@@ -173,7 +173,7 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    /// Tells people that the loop goes on in another history: in a new one, or because two reducers lead with two journals.
+    /// Logs that the loop goes on in another history.
     private mutating func noteHistory() {
         let new = driver.machine.history
         guard new != histories.last else { return }

@@ -144,7 +144,7 @@ struct ReducerWait: Equatable, Sendable {
                 }
             }
             guard !isLooking, now >= since + delay(beforeLine: count) else { return [] }
-            // Of other addresses than the dialled one nothing is known without a look, and of that one no more than that handshakes end.
+            // Only a look shows why handshakes end, or what is wrong with an address that is not dialled.
             if let known, known != .handshakes(.ended), reducer.endpoints.count == 1 { return [line(at: now)] }
             state = .waiting(since: since, linesCount: count, isLooking: true)
             return [.look]

@@ -6,7 +6,7 @@ import LoopWire
 /// Why a reducer does not serve, and when it tries again.
 struct JournalFailure {
     let error: JournalError
-    /// When it began.
+    /// When the journal became unusable.
     let since: MonotonicTime
     let tries: Int
     let retryAt: MonotonicTime
@@ -14,7 +14,7 @@ struct JournalFailure {
     /// When a peer is to come again.
     private static let retryAfter = Duration.milliseconds(500)
 
-    /// A report, completed and encoded.
+    /// Completes a report with the failure, and encodes it.
     func report(_ empty: StatusReport) throws -> [UInt8] {
         var report = empty
         report.notReadyBecause = "\(error)"
@@ -43,8 +43,8 @@ struct JournalFailure {
 }
 
 extension Journal {
-    /// What becomes of an error that would end the reducer, such as a journal that is damaged or a replay that differs: it counts once
-    /// a commit that begins after the reading has shown that no other process had the journal meanwhile.
+    /// Proves an error that would end the reducer, such as a damaged journal or a replay that differs. The error counts if a commit that
+    /// begins after the reading shows that no other process had the journal meanwhile.
     /// - Returns: the error, or that of the commit, which may pass.
     mutating func proven(_ error: any Error) -> any Error {
         switch error {

@@ -7,11 +7,11 @@ package import LoopWire
 package struct FollowingReport: Equatable, Sendable {
     package var seq = Seq.initial
     package var position: UInt64 = 0
-    /// Of the journal that it has followed; nil: it has not begun.
+    /// The history of the journal that it has followed, or nil if it has not begun.
     package var history: History?
-    /// How many records it has not applied of those that it knows of, from what it reads or from the leader.
+    /// The number of records that it knows of, from its source or from the leader, and has not applied.
     package var lag: UInt64 = 0
-    /// When it had everything that the leader had, as far as is known; nil: it never had.
+    /// When it last had every record of the leader, as far as is known, or nil if it never had.
     package var levelAt: MonotonicTime?
     /// Why it has no state to go on from; nil: it has one.
     package var coldBecause: String? = "it has not begun yet"
@@ -27,12 +27,12 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var isReading = false
         var isEnding = false
         var isDone = false
-        /// What it has, while it reads and when it is done.
+        /// The state that can be taken: while the thread reads, and when it is done.
         var warm: WarmState<Definition>?
-        /// Whether that was taken: what is read from then on is not needed.
+        /// Whether the state was taken. Records that are read afterwards are not needed.
         var isTaken = false
-        /// The newest position of the leader, and when the leader gave its last sign of life; nil: it was not heard, and need not be if
-        /// the journal is a file.
+        /// The newest position of the leader, and the time of its last sign of life. Nil if it was not heard, as always if the journal is
+        /// a file.
         var heard: (newest: UInt64, at: MonotonicTime)?
     }
 
@@ -48,7 +48,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private static var pause: Duration { .milliseconds(250) }
     /// How much it applies between two looks: small, so that it can hand over soon.
     private static var pageBytes: Int { 256 << 10 }
-    /// How long what it reads may be behind the leader before it reads elsewhere.
+    /// How long the source may be behind the leader before it reads from another one.
     private static var sourcePatience: Duration { .seconds(1) }
 
     /// Begins to follow.
@@ -106,13 +106,14 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         return newest >= heard.newest && now - heard.at <= silence
     }
 
-    /// When a look began that has shown nothing new. It says nothing of a leader that was not heard since.
+    /// The time for `levelAt` after a look that found nothing new: when the look began, or when the leader was last heard if that is
+    /// too long ago.
     private func levelTime(_ journal: any FollowedJournal, _ began: MonotonicTime) -> MonotonicTime? {
         guard journal.mayLag else { return began }
         return state.withLock { $0.heard }.map { began - $0.at <= silence ? began : $0.at }
     }
 
-    /// How long after its last sign of life a leader is one.
+    /// How long after its last sign of life a process counts as the leader.
     private var silence: Duration { configuration.journalLease / 100 * 115 }
 
     /// Ends it.
@@ -219,7 +220,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
 
     private func rest(for duration: Duration) { _ = state.wait(until: { $0.isEnding }, timeout: duration) }
 
-    /// Runs `body`, which may wait for the journal. Meanwhile what is there can be taken.
+    /// Runs `body`, which may wait for the journal. Meanwhile the state can be taken.
     private func reading<Result>(
         _ warm: consuming WarmState<Definition>?, _ body: () throws -> Result
     ) rethrows -> Result {
@@ -232,8 +233,8 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         return try body()
     }
 
-    /// What it has changes from here on: a state that two have would be copied.
-    /// - Returns: whether it was taken before.
+    /// Takes the shared state away before the follower changes its own, which would otherwise be copied.
+    /// - Returns: whether the state was handed over before.
     @discardableResult
     private func applies() -> Bool {
         state.withLock { state in

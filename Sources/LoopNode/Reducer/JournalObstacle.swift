@@ -3,8 +3,8 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Why a reducer cannot use its journal, and since when. The log hears of each cause when it begins, and every half minute while it
-/// lasts.
+/// Why a reducer cannot use its journal, and since when. Each cause is logged when it is first noted, and every half minute while it is
+/// noted again.
 final class JournalObstacle: Sendable {
     private struct State {
         var error: JournalError?
@@ -16,12 +16,12 @@ final class JournalObstacle: Sendable {
     private let state = Locked(State())
     private let log: NodeLog
 
-    /// How long a cause lasts until the log hears of it again.
+    /// How often a cause that lasts is logged.
     static let interval = Duration.seconds(30)
 
     init(_ log: NodeLog) { self.log = log }
 
-    /// The newest error, and when the journal was last usable before it; nil if the journal can be used.
+    /// The newest error, and when the first one was noted, or nil if the journal can be used.
     var lasting: (error: JournalError, since: MonotonicTime)? {
         state.withLock { state in state.error.map { ($0, state.since) } }
     }
@@ -47,7 +47,7 @@ final class JournalObstacle: Sendable {
             + (error.fault.host.map { [.host($0)] } ?? []) + [.duration(duration), .reason("\(error)")]
     }
 
-    /// Another reducer leads. That is what a standby is for: it is said once, and is no fault.
+    /// Logs once that another reducer leads. For a standby that is the usual case, and no fault.
     private func noteHolder(_ error: JournalError) {
         let isNew = state.withLock { state in
             state.error = nil
@@ -60,7 +60,7 @@ final class JournalObstacle: Sendable {
     }
 
     /// The journal can be used.
-    /// - Returns: for how long it could not, or nil if it could.
+    /// - Returns: how long it was unusable, or nil if it was usable.
     @discardableResult
     func clear(at now: MonotonicTime = SystemClock.monotonic) -> Duration? {
         state.withLock { state in

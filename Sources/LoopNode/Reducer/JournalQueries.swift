@@ -28,7 +28,7 @@ struct JournalQueries: Sendable {
     /// Begins to work on a question.
     /// - Parameters:
     ///   - request: what the answer is for.
-    ///   - newest: encodes a part of the newest state, which is known without the journal.
+    ///   - newest: makes a closure that encodes a part of the newest state, for which the journal is not read.
     /// - Returns: why not, or nil.
     func take(
         _ reading: JournalReading, for request: JournalRequest,

@@ -6,7 +6,7 @@ import LoopWire
 enum Letter {
     case jobDone(BackgroundJob.Result)
     case answer(AdministrationAnswer, JournalRequest)
-    /// What a peer has said while the last turn waited for a receipt.
+    /// A message of a peer that came while the last turn waited for a receipt.
     case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)
     /// The last turn's reply found no connection.
     case unreachablePeer

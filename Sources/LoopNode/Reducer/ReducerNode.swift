@@ -39,7 +39,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     /// - Returns: the loop's outcome, or nil when it was stopped.
     public func run() async throws -> Outcome? { try await run { _ in } }
 
-    /// Runs, and tells the end on the node's own thread too.
+    /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
     func run(onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void) async throws -> Outcome? {
         try await withTaskCancellationHandler {
             try await runToItsEnd(onEnd)

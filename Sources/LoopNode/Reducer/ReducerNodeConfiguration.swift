@@ -29,8 +29,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var advertised: ReducerAddress?
     /// Replays events under another definition than the one that wrote them, whatever comes of it.
     public var reinterprets: Bool
-    /// Takes the clock for right where it is behind the times in the journal, because it was ahead before: the time of the loop
-    /// goes back to it at the start. For one start.
+    /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. The loop's time then
+    /// goes back to the clock. It is meant for one start.
     public var acceptsClock = false
     /// The number of records after which a snapshot is made; less often where the state is large.
     public var snapshotInterval: UInt64

@@ -36,7 +36,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private var listeners: Standby.Listeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
-    /// From what the state was recovered, in a sentence. Nil if the journal was empty.
+    /// A sentence about what the state was recovered from, or nil if the journal was empty.
     let recovered: String?
     /// An operator has asked to let another reducer lead.
     private(set) var stepDownRequest: JournalRequest?
@@ -83,7 +83,7 @@ struct ReducerService<Definition: LoopDefinition> {
         if !recovery.notes.isEmpty { try journal.prove() }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         if !recovery.lacking.isEmpty {
-            // The term is this process's, and the journal ends where these begin: they are in the order in which they were made.
+            // This process has the term, and the journal ends where these records begin.
             _ = try journal.append(recovery.lacking, through: recovery.core.position)
         }
         var limits = ReducerConfiguration(
@@ -204,7 +204,7 @@ struct ReducerService<Definition: LoopDefinition> {
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
         let turn = WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count)
-        // First: where the append fails, the machine's state has these records all the same.
+        // This comes before the append: if that fails, the machine's state has these records nevertheless.
         waiting.append(turn)
         let receipt = try journal.beginAppend(turn.records, through: turn.position)
         // What a peer knows and the journal has not, a successor's may have: first it is proven that there is none.
@@ -272,7 +272,8 @@ struct ReducerService<Definition: LoopDefinition> {
         return mail
     }
 
-    /// With durability `none`, what was acknowledged is written from time to time. An idle journal notices that its file was moved.
+    /// Flushes the journal at intervals. With durability `none` that writes what was acknowledged, and an idle journal notices that its
+    /// file was moved.
     private mutating func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
         if waiting.isEmpty, now - flushedAt >= Self.flushInterval {
             try journal.flush()
@@ -389,11 +390,11 @@ struct ReducerService<Definition: LoopDefinition> {
     /// The outcome was told: the next run starts over.
     mutating func markEnded() throws(JournalError) { try journal.markEnded() }
 
-    /// What becomes of an error that would end the reducer; see `Journal`.
+    /// Proves an error that would end the reducer, as the journal's `proven` does.
     mutating func proven(_ error: any Error) -> any Error { journal.proven(error) }
 
-    /// Lets go of a journal that has failed.
-    /// - Returns: the state, with the records that have no receipt; nil: the journal cannot be compared with it.
+    /// Closes a journal that has failed.
+    /// - Returns: the state, with the records that have no receipt, or nil if a journal cannot be compared with it.
     mutating func abandon() -> WarmState<Definition>? {
         defer { journal.close() }
         return WarmState(of: machine.core, at: journal, ahead: waiting.flatMap { Array($0.records) })

@@ -3,7 +3,7 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// How a reducer comes to its journal, and what peers are told before there is a machine.
+/// Opens a reducer's journal, and answers peers before there is a machine.
 extension ReducerShell {
     static func open(
         _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ obstacle: JournalObstacle,
@@ -26,8 +26,8 @@ extension ReducerShell {
         }
     }
 
-    /// The note of what an earlier process died of, where the journal is a file.
-    /// - Parameter hadCrash: whether it says anything.
+    /// Opens the note of what an earlier process died of. Nil if the journal is no file.
+    /// - Parameter hadCrash: set to true if the note says something.
     static func crashNote(
         beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
     ) throws -> CrashNoteFile? {
@@ -36,13 +36,13 @@ extension ReducerShell {
         if let line = try file.begin(history: journal.history) {
             hadCrash = true
             log.note(.crashed, line, [.reason(line)])
-            // Should this process end in the same event, the line is there nevertheless.
+            // The line must be out before this process can end in the same event.
             StandardError.flush(within: .milliseconds(100))
         }
         return file
     }
 
-    /// Answers peers while there is no service, each the same.
+    /// Answers peers while there is no service.
     static func answer(_ failure: JournalFailure, _ holder: SocketHolder, _ ring: KeyRing?) throws {
         var answers: [(route: [UInt8], messages: [ToPeer])] = []
         let allowed = ring?.allowed
@@ -62,7 +62,7 @@ extension ReducerShell {
     }
 
     /// Answers peers while the state is rebuilt, ten times a second.
-    /// - Returns: what is asked before each record: whether to stop.
+    /// - Returns: a closure to be called before each record, which returns whether to stop.
     static func whileRecovering(
         _ journal: any Journal, _ holder: SocketHolder, _ ring: KeyRing?, _ isStopping: @escaping @Sendable () -> Bool
     ) -> () -> Bool {
@@ -73,13 +73,13 @@ extension ReducerShell {
             let now = SystemClock.monotonic
             guard now >= answersAt else { return isStopping() }
             answersAt = now + .milliseconds(100)
-            let all = total ?? journal.position - ((try? journal.snapshots().first?.position) ?? 0)
+            let all = total ?? journal.position - min(journal.position, (try? journal.snapshots().first?.position) ?? 0)
             total = all
             let error = JournalError(
                 .unreachable, operation: "be used yet",
                 reason: "the state is being rebuilt from it: \(count) of about \(all) records are applied",
                 remedy: "wait", fault: JournalFault(.recovering))
-            // What a socket refuses here, the first turn meets again.
+            // The first turn meets an error of a socket again.
             try? holder.sockets.wait(milliseconds: 0)
             try? answer(JournalFailure(error: error, since: began, tries: 0, retryAt: now), holder, ring)
             return isStopping()

@@ -55,13 +55,13 @@ extension ReducerShell {
         }
     }
 
-    /// What a reducer keeps that has led, and stands by. Its state is taken out of it, too.
+    /// What a reducer keeps when it has led and becomes a standby. The state that it has followed is put back here, too.
     final class Left {
         /// Nil: it begins with a snapshot.
         var warm: WarmState<Definition>?
         /// The peers that it has led.
         var peers: [PeerID] = []
-        /// Of the journal that it had; nil: it has had none.
+        /// The history of the journal that it had open, or nil if it had none.
         var history: History?
         /// Until then it leaves the journal to others.
         var standsBackUntil: MonotonicTime?

@@ -11,9 +11,9 @@ import ZMQ
 ///        │                               │ answers status: not ready, and why
 ///        └── the loop ends, or stop ─────┴──▶ over
 ///
-/// After a failed append or sync the journal's descriptor is never trusted again, nor the machine, which has promised peers what
-/// they may never hear: both are thrown away. The next machine goes on from the state of this one, if what the journal then has is a
-/// part of it, and is rebuilt from the journal if not.
+/// After a failed append or sync, neither the journal's descriptor nor the machine is used again: the machine has sent messages that
+/// peers may never get. The next machine goes on from this one's state if the journal's records are a part of it. Otherwise it is
+/// rebuilt from the journal.
 struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let definition: Definition
     private let configuration: ReducerNodeConfiguration
@@ -37,7 +37,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
     private var hadCrash: Bool
-    /// Of the journal that it has had last: no other one takes its place.
+    /// The history of the journal that it had open last. It opens no journal of another history.
     private var history: History?
     private var mail: [ReducerMail] = []
 
@@ -80,6 +80,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             hadCrash: hadCrash)
         do {
             try shell.serve(gained)
+            obstacle.clear()
         } catch let error as JournalError
             where error.kind.mayPass && (configuration.isStandby || configuration.waitsForJournal)
         {
@@ -150,7 +151,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Peers know of records that the journal does not have. If it promised to keep them, that is the end.
+    /// Goes on without records that peers know of. If the journal promised to keep them, it throws instead.
     private mutating func goOn(without lost: HistoryLost) throws {
         guard let journal = service?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
             let place = configuration.journal.name(Definition.name)
@@ -242,7 +243,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func serve(_ gained: Gained, log: NodeLog? = nil) throws {
         let log = log ?? self.log
         var journal = gained.journal
-        // Held twice until the machine has it: a journal that fails once more takes nothing away.
+        // A copy is kept until the machine has the state, in case the journal fails once more.
         kept = gained.warm
         let mailbox = mailbox
         do {
@@ -279,6 +280,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, obstacle, left, isStopping)
         try renewNote(gained.journal)
         try serve(gained)
+        obstacle.clear()
     }
 
     private mutating func letGo(_ left: Left, _ request: JournalRequest) throws {
@@ -340,7 +342,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func recoverIfDue() throws {
         guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
         do {
-            // What each try says of itself would be repeated for as long as the fault lasts.
+            // The notices of each try would be repeated for as long as the fault lasts.
             let quiet = log.leavingOut(below: .warning)
             try serve(try openAgain(quiet), log: quiet)
             // The epoch's first records show whether the journal can be written.
@@ -373,7 +375,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         return gained
     }
 
-    /// Opens the journal on a thread of its own, and answers peers meanwhile: a database may take its time.
+    /// Opens the journal on a thread of its own, and answers peers meanwhile, because a database may be slow.
     private mutating func openAgainAlone(_ log: NodeLog) throws -> any Journal {
         let address = configuration.address(bound: holder.sockets.bound)
         var opening = Self.opening(configuration, waits: false, address: address, log, isStopping)

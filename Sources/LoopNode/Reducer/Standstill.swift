@@ -6,8 +6,8 @@ import LoopKeys
 import LoopLock
 import LoopWire
 
-/// Waits for receipts, and answers the status meanwhile: an operator who asks why nothing goes on must not be kept waiting by the same
-/// cause. Everything else that comes is kept for the next turn.
+/// Waits for receipts, and answers status requests meanwhile, so that an operator learns why nothing goes on. All other messages are
+/// kept for the next turn.
 struct Standstill {
     private let loop: String
     private let schema: UInt64
@@ -15,7 +15,7 @@ struct Standstill {
     private let obstacle: JournalObstacle
     /// The keys that are admitted, or nil if the reducer has no keys.
     var keys: AllowedKeys?
-    /// What the database says that the oldest append waits for, once it was asked.
+    /// The database's answer to the question what the oldest append waits for, or nil if it was not asked.
     private var inquiry: Locked<JournalError?>?
 
     /// How long one look at the connection of the journal takes, in milliseconds.
@@ -25,7 +25,7 @@ struct Standstill {
     /// How many messages are kept for the next turn.
     private static var lettersMax: Int { 4096 }
 
-    /// - Parameter limit: how long a receipt may take that is only waited for.
+    /// - Parameter limit: how long an append may wait for its receipt before messages are answered.
     init(_ report: StatusReport, limit: Duration, obstacle: JournalObstacle, keys: AllowedKeys?) {
         loop = report.loop
         schema = report.schema

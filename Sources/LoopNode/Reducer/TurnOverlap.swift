@@ -65,7 +65,7 @@ final class WaitingTurn {
     let begunAt: MonotonicTime
     /// How many turns waited before it.
     let ahead: Int
-    /// Without any it only waits for those ahead.
+    /// The records that the turn appends. If there are none, it only waits for the turns ahead.
     let records: RecordLog
     private var ready: Ready?
 

@@ -33,7 +33,7 @@ public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
             guard let (id, state) = await states.next(isolation: actor) else { return nil }
             defer { last = id }
             let seq = id.seq
-            // Of a history nothing is missing before its first state.
+            // No seq is missing before the first state of a history.
             guard let last, id.relation(to: last) == .reached, seq.value - last.seq.value > 1 else {
                 return .state(seq: seq, state)
             }

@@ -3,7 +3,7 @@ public import LoopWire
 
 /// What a follower knows of a state: not always the newest, and never one that did not exist.
 public struct KnownState<State: Sendable>: Sendable {
-    /// Which state it is.
+    /// The identity of the state.
     public let id: StateID
     /// The state.
     public let state: State

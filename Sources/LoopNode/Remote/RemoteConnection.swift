@@ -130,14 +130,14 @@ public final class RemoteConnection: Sendable {
 
     /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused
     /// whatever becomes of this process; without one, as long as this process lives.
-    /// - Returns: the state that it has made if `confirmed`, else `.none`.
+    /// - Returns: the state that the event made if `confirmed`, else `.none`.
     @inline(__always)
     public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
         try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
 
     /// Hands an encoded event over, and waits for the definition's answer to it.
-    /// - Returns: the answer, encoded, and the state that the event has made.
+    /// - Returns: the answer, encoded, and the state that the event made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
     public nonisolated(nonsending) func ask(
         _ event: [UInt8]

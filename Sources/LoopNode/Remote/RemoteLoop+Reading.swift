@@ -1,14 +1,14 @@
 public import LoopCore
 public import LoopWire
 
-/// Reads of one state. What each promises is in its name: of a follower, of a follower that has come to a state, or through the
+/// Reads of one state. Each name says what the read promises: of a follower, of a follower that has come to a state, or through the
 /// reducer.
 extension RemoteLoop {
     /// What this follower knows now, with its age: does not wait, and may be behind. Nil before the first state has come.
     public var knownState: KnownState<Definition.State>? { known.newest }
 
-    /// The first state of this follower that is the named one or a later one: with the name that ``sendAndConfirm(_:)`` returns,
-    /// one reads what one has written.
+    /// The first state of this follower that is the named one or a later one. With the name that ``sendAndConfirm(_:)`` returns, a
+    /// program reads its own writes.
     ///
     ///     let id = try await loop.sendAndConfirm(.carArrived)
     ///     let (_, state) = try await loop.state(atLeast: id)
@@ -28,7 +28,7 @@ extension RemoteLoop {
         throw connection.failure ?? NodeError.system("the loop has ended before this follower came to \(id)")
     }
 
-    /// As ``states``, from the first that is past all of these.
+    /// As ``states``, from the first state that is past all of these.
     package func states(past bounds: [StateID]) -> AsyncStream<(seq: Seq, state: Definition.State)> {
         known.stream(.bufferingNewest(1), keeping: connection) { [known] id, state in
             bounds.allSatisfy { known.isPast($0, at: id) } ? (id.seq, state) : nil
@@ -47,7 +47,7 @@ extension RemoteLoop {
     ///
     /// The reducer answers once everything up to that state is durable. It costs a connection and a round trip; for the
     /// consequence of an event of one's own, `ask` is shorter.
-    /// - Parameter limit: how long the answer, and the way of this follower to it, may take.
+    /// - Parameter limit: how long the answer may take, together with the wait of this follower for that state.
     /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if the time is over; why the connection has ended;
     ///   `CancellationError` if the task was cancelled.
     public func currentState(
@@ -57,7 +57,7 @@ extension RemoteLoop {
         while true {
             let place = known.place
             let wanted = try await leader(within: max(.zero, deadline - SystemClock.monotonic)).state
-            // A follower that has come to another epoch than the answer is of may never reach it: the reducer is asked again.
+            // A follower that has moved to another epoch may never reach the wanted state, so the reducer is asked again.
             for await _ in known.changes(keeping: connection, until: deadline) {
                 if case .reached(let reached, let state) = known.answer(about: wanted) { return (reached.seq, state) }
                 guard known.place == place || known.place.isOfTheEpoch(of: wanted) else { break }

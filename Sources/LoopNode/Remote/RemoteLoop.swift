@@ -102,8 +102,8 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         known.stream(.bufferingNewest(1), keeping: connection) { ($0.seq, $1) }
     }
 
-    /// As ``states``, from the named state on: with the name that ``sendAndConfirm(_:)`` returns, from what that event has made. If
-    /// the journal has lost that, from the first state without it.
+    /// As ``states``, from the named state on. With the name that ``sendAndConfirm(_:)`` returns, it begins with the state that the
+    /// event made, or with the first state after that one was lost.
     public func states(from id: StateID) -> AsyncStream<(seq: Seq, state: Definition.State)> {
         states(past: [id])
     }
@@ -137,7 +137,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     }
 
     /// Hands an event over and waits until it was applied.
-    /// - Returns: the name of the state that it has made, with the seq at which it was applied.
+    /// - Returns: the name of the state that the event made, with the seq at which it was applied.
     @discardableResult
     public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> StateID {
         try await connection.send(try encode(event), confirmed: true)
@@ -153,7 +153,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// - Parameters:
     ///   - event: one to which the definition answers; see `LoopDefinition.answer(to:in:)`.
     ///   - type: the type of the answer.
-    /// - Returns: the answer, and the name of the state that the event has made.
+    /// - Returns: the answer, and the name of the state that the event made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
     public nonisolated(nonsending) func ask<Answer: Decodable>(
         _ event: Definition.Event, for type: Answer.Type

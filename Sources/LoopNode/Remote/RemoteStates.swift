@@ -19,7 +19,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         /// When the newest state came.
         var cameAt = MonotonicTime.zero
         var standing = ObserverStanding()
-        /// The epoch that is followed, as the newest action says; its seq means nothing.
+        /// The history and the epoch that are followed; its seq is not used.
         var place = StateID.none
         /// The histories that were followed before.
         var left = LeftHistories()
@@ -132,13 +132,13 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// What this follower says about a state that is wanted.
+    /// How this follower compares with a wanted state.
     enum Answer {
-        /// It has come there.
+        /// The follower has come to the wanted state.
         case reached(StateID, Value)
         /// A later state may be the wanted one.
         case pending
-        /// The wanted state is of a history that is over, or its end of the journal is lost.
+        /// The wanted state is of a history that is over, or the journal has lost it.
         case lost
     }
 
@@ -164,7 +164,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The epoch that is followed.
+    /// The history and the epoch that are followed; the seq is not used.
     var place: StateID { followed.withLock { $0.place } }
 
     /// Calls `body` with what is known, and with everything after it, from any thread, one call at a time and in order.
@@ -180,7 +180,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 }
 
 extension RemoteStates {
-    /// Says at the beginning, and whenever something has changed, that it is to be looked at. Ends with the loop.
+    /// A stream with one element at the beginning, and one after each change. It ends with the loop.
     /// - Parameter deadline: when it ends at the latest; nil if it may go on for ever.
     func changes(keeping connection: RemoteConnection, until deadline: MonotonicTime? = nil) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -203,7 +203,7 @@ extension RemoteStates {
     }
 
     /// - Parameter connection: kept as long as the stream is read.
-    /// - Parameter element: what the stream has for a state; nil if it leaves the state out.
+    /// - Parameter element: makes the stream's element for a state. It returns nil to leave the state out.
     func stream<Element>(
         _ buffering: AsyncStream<Element>.Continuation.BufferingPolicy, keeping connection: RemoteConnection,
         _ element: @escaping @Sendable (StateID, Value) -> Element?

@@ -47,7 +47,7 @@ public enum StatusProbe {
         /// Where it was asked.
         package let address: ReducerAddress
         package let report: StatusReport
-        /// Its newest state, as the header of its answer and the report say.
+        /// Its newest state, from the header of its answer and the report.
         package let state: StateID
 
         package init(address: ReducerAddress, report: StatusReport, state: StateID = .none) {
@@ -58,7 +58,7 @@ public enum StatusProbe {
 
         package var isLeader: Bool { !report.isStandby }
 
-        /// Of several that say that they lead, one that is ready comes before a deposed one, then the newer epoch.
+        /// Orders reducers that say that they lead: a ready one comes before a deposed one, then the newer epoch.
         func leads(before other: Member) -> Bool {
             if report.isReady != other.report.isReady { return report.isReady }
             return report.epoch > other.report.epoch

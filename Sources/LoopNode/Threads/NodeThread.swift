@@ -54,7 +54,7 @@ public final class NodeThread: Sendable {
         try await run(name, stackBytes: stackBytes, onEnd: { _ in }, body: body)
     }
 
-    /// Runs the body on a thread of its own, which tells `onEnd` what it returns or throws.
+    /// Runs the body on a thread of its own, which calls `onEnd` with the body's result.
     static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void,
         body: @escaping @Sendable () throws -> Value

@@ -13,7 +13,7 @@ struct DurableBeforeVisible: Checker {
     /// The highest attempt of each effect in any frame, and the highest void one.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
-    /// The newest attempt of each effect that the journal has as granted.
+    /// The newest granted attempt of each effect in the journal.
     private var journaled: [EffectID: Attempt] = [:]
     /// The attempts that each peer was sent in this epoch.
     private var told: [SessionID: ToldAttempts] = [:]

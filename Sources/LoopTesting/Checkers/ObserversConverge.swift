@@ -28,9 +28,9 @@ struct ObserversConverge<Work: Workload>: Checker {
         var isDamaged = false
         /// It has shown a state that did not exist, since it was damaged.
         var isWrong = false
-        /// The journal may have lost what it has shown last: what it shows next may be older.
+        /// Whether the journal may have lost the state that it showed last, so that the next one may be older.
         var mayStepBack = false
-        /// What it has shown last, encoded, and whether the present journal makes it.
+        /// The state that it showed last, encoded, and whether the present journal makes it.
         var bytes: [UInt8] = []
         var isProven = false
 
@@ -39,7 +39,7 @@ struct ObserversConverge<Work: Workload>: Checker {
             next = nil
         }
 
-        /// What an earlier epoch had after this seq is lost.
+        /// States of an earlier epoch after this seq are lost.
         mutating func stepBack(to seq: Seq) { if mayStepBack, let due = next, seq < due { next = seq } }
     }
 

@@ -13,8 +13,8 @@ struct PoisonIsSetAside: Checker {
     /// How often an operator has asked for one of them since it ended the process.
     private var retries: [UInt64: Int] = [:]
 
-    /// What the process ends in. An event is known by its bytes: another attempt of its effect, or another sender, may send them
-    /// again, as another entry.
+    /// The event that the process ends in. It is identified by its bytes, because another attempt of its effect, or another sender,
+    /// may send them again as another entry.
     private enum Culprit: Hashable {
         case entry(id: Int)
         case event(EffectID?, ArraySlice<UInt8>)

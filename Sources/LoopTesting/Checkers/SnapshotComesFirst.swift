@@ -18,7 +18,7 @@ struct SnapshotComesFirst: Checker {
         var histories: [History] = []
         var shown: Seq?
         var noted: Seq?
-        /// The journal may have lost what it has shown last: what it shows next may be older.
+        /// Whether the journal may have lost the state that it showed last, so that the next one may be older.
         var mayStepBack = false
 
         mutating func beginAnew() {

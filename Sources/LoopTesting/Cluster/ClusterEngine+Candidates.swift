@@ -91,7 +91,7 @@ extension ClusterEngine {
         candidate.warm?.ahead = Array(rest)
     }
 
-    /// The state of a machine that leads no more stays, with the records that have no receipt.
+    /// Keeps the state of a machine that leads no more, with the records that have no receipt.
     func keepState() {
         guard let core = process.machine?.core, let began = candidate.hold.taken?.end else { return }
         let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
@@ -138,7 +138,7 @@ extension ClusterEngine {
         tally.takeoverCount += 1
         let moment = TurnMoment(at: now, wall: reducerMoment.wall)
         try noteJournal(through: min(core.position, row.end.position), of: moment)
-        // What the journal lacks is appended before anything else.
+        // Records that the journal lacks are appended before anything else.
         if lacking.isEmpty {
             try compare(core, database.disk)
         } else {
@@ -149,7 +149,7 @@ extension ClusterEngine {
     }
 
     /// The state at the end of the journal: the warm one, if its row is in the journal, or a recovered one.
-    /// - Returns: the state, and its newest records as far as the journal lacks them.
+    /// - Returns: the state, and those of its newest records that the journal lacks.
     private func takeOver(
         _ end: BatchLink
     ) throws(Violation) -> (core: JournaledState<Ran>, lacking: ArraySlice<Record>) {

@@ -218,8 +218,8 @@ extension ClusterEngine {
                 row.sign, holder: candidate.hold.holder, address: candidate.address, nonce: random.next()))
     }
 
-    /// The newest batch must be the one that the row of the term names. Another one is no damage before this process has proven that
-    /// no other one has begun a term since.
+    /// Compares the newest batch with the one that the term's row names. Another batch is damage only if this process proves that no
+    /// other process has begun a term since.
     private func judge(_ newest: BatchLink) throws(Violation) {
         guard let row = candidate.hold.taken else { return }
         if newest == row.end { return try lead(row) }

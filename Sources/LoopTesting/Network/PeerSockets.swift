@@ -125,7 +125,7 @@ struct PusherSocket {
     var connections = Connections<Batch>()
     /// It delivers nothing until it is made again.
     var isDead = false
-    /// It takes no message until it is made again: it has no connection, and does not make another.
+    /// Whether it takes no message until it is made again, because it has no connection and makes none.
     var takesNothing = false
     /// Until then a new socket delivers no more than the old one.
     var lostUntil: UInt64 = 0

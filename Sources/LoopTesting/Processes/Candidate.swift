@@ -8,8 +8,8 @@ final class Candidate<Definition: LoopDefinition> {
     var process: ReducerProcess<Definition>
     /// How it stands to the database; unused where the journal is a file.
     var hold = DatabaseHold()
-    /// What it has replayed while it stands by, and where that ends; nil: it follows nothing.
-    /// What is ahead of that end may not be in the journal.
+    /// The state that it has replayed, the end of the row up to which the journal has it, and the records ahead of that end, which the
+    /// journal may lack. Nil if it follows nothing.
     var warm: (core: JournaledState<Definition>, end: BatchLink, ahead: [Record])?
     /// How many nanoseconds of its steady clock a virtual second has, divided by 10⁹.
     var rate = 1.0
@@ -61,7 +61,7 @@ struct DatabaseHold {
     /// The end of what it has sent, and of what it has a receipt for.
     var end = BatchLink()
     var receipt = BatchLink()
-    /// The row with which its term began; nil: it has none.
+    /// The row with which its term began, or nil if it has no term.
     var taken: JournalRow?
     var watch = HolderWatch()
     /// The row as it was seen last.

@@ -72,7 +72,7 @@ final class TurnUnderWay {
         self.ready = consume ready
     }
 
-    /// Records of an earlier term, which had no receipt in it. Nothing leaves with theirs.
+    /// A turn of records from an earlier term, which got no receipt in it. No message waits for their receipt.
     init(of records: ArraySlice<Record>, through position: UInt64, at moment: TurnMoment) {
         log = RecordLog(records)
         self.records = Array(records)

@@ -15,7 +15,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How often a process took over a journal in a database, and how often with a state that it had followed.
     package private(set) var takeoverCount = 0
     package private(set) var warmTakeoverCount = 0
-    /// How often it appended what an earlier term had no receipt for.
+    /// How often it appended records for which an earlier term had no receipt.
     package private(set) var completionCount = 0
     /// How often a statement has changed the database when its process heard nothing more.
     package private(set) var lateChangeCount = 0

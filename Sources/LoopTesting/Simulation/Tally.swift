@@ -19,7 +19,7 @@ package struct Tally: Sendable {
     /// How often a process took the journal over in a database, and how often with a state that it had followed.
     var takeoverCount = 0
     var warmTakeoverCount = 0
-    /// How often a state was ahead of the journal that it went on with.
+    /// How often a process went on with a state that was ahead of the journal.
     var completionCount = 0
     /// How often a statement has changed the database when its process heard nothing more.
     var lateChangeCount = 0

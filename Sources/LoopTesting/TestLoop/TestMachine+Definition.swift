@@ -1,8 +1,8 @@
 internal import LoopCore
 
-/// What a test finds wrong with a definition by itself.
+/// Checks of a definition that every test makes.
 extension TestMachine {
-    /// The time zones that a test gives, which must be enough for all schedules: one that cannot run would be silent.
+    /// The time zones that a test gives. They must be enough for all schedules, or a schedule would never run without an error.
     static func zones(
         _ rules: [String: String], for feedbacks: [Feedback<State, Event>]
     ) throws(TestLoopError) -> ZoneDatabase {
@@ -32,7 +32,7 @@ extension TestMachine {
         return zones
     }
 
-    /// Applies an event a second time: `reduce` and the queries must give the same again, as a replay of the journal needs.
+    /// Applies an event a second time. `reduce` and the queries must have the same results again, as a replay of the journal needs.
     func requirePurity(
         of event: Event, _ before: LoopTurn<State, Event>, _ changes: [EffectChange]
     ) throws(TestLoopError) {
@@ -46,7 +46,7 @@ extension TestMachine {
 }
 
 extension EffectChange {
-    /// The wish of a query, as text that can be compared.
+    /// The change as text that can be compared.
     fileprivate var text: String {
         switch self {
         case .start(let id, let request): "start \(id) \(ValueText.of(request, charactersMax: .max))"

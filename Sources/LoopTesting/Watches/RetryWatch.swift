@@ -2,14 +2,13 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// When effects that have failed may be tried again, as far as the present process has seen them fail, and when at the latest.
-/// The record of a failure says when the next try is. The wall clock may be set meanwhile, also between two processes; the wait
-/// stays as long.
+/// Knows the earliest and the latest time of the next try of each effect that the present process has seen fail. The record of a
+/// failure has the time of the next try. Setting the wall clock meanwhile, also between two processes, does not change the wait.
 struct RetryWatch {
     private var due: [EffectID: UInt64] = [:]
     /// When the present process began.
     private var beganAt: UInt64 = 0
-    /// How much longer a wait may be seen: what was granted before waits for its claim first.
+    /// How much longer a wait may last, in nanoseconds, because effects that were granted before wait for their claims first.
     private static let graceMax: UInt64 = 60_000_000_000
     /// The newest time in the journal.
     private var journaledTime = WallTime(milliseconds: 0)

@@ -2,9 +2,9 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Which observers fetch a state: of these few are served at once, and no observer is sent away for transfers that are over.
+/// Knows which observers fetch a state. Few are served at once, and no observer may be sent away for transfers that are over.
 struct TransferWatch {
-    /// When each has asked last, of those that were not sent a last part.
+    /// When each observer that was not sent a last part asked last.
     private var fetching: [Route: UInt64] = [:]
 
     /// Another process serves.

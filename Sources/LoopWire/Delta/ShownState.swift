@@ -10,8 +10,8 @@ package enum ShownState {
         try CBOR.encode(state, userInfo: [DeltaCoding.key: DeltaCoding.showing])
     }
 
-    /// The document of a part of a state.
-    /// - Throws: ``StateSelectionError`` if there is no such part, and what encoding throws.
+    /// Encodes a part of a state as a document.
+    /// - Throws: ``StateSelectionError`` if there is no such part; `WireError` if the state cannot be encoded.
     package static func encode<Definition: LoopDefinition>(
         _ part: StateSelection, of state: Definition.State, _ definition: Definition
     ) throws -> [UInt8] {

@@ -1,12 +1,12 @@
 public import LoopCore
 
-/// Names one state of a loop: a seq, in the history and the epoch in which a reducer told it.
+/// Identifies one state of a loop: a seq, with the history and the epoch in which a reducer reported it.
 ///
-/// A seq alone names no state: after `trim --after 4` another event becomes seq 5. What compares states compares these.
+/// A seq alone identifies no state: after `trim --after 4` another event becomes seq 5. Code that compares states compares these.
 public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The history of the journal that has the state.
     public var history: History
-    /// An epoch whose reducer has told of the state: every event up to `seq` was in its journal.
+    /// An epoch whose reducer has reported the state. Every event up to `seq` was in its journal.
     public var epoch: Epoch
     /// The seq of the transition that made the state; ``/LoopCore/Seq/initial`` for the state before the first event.
     public var seq: Seq
@@ -18,7 +18,7 @@ public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
         self.seq = seq
     }
 
-    /// The name of no state.
+    /// Identifies no state.
     public static let none = StateID(history: .none, epoch: .none, seq: .initial)
 
     /// The seq with its epoch and history, for people.
@@ -27,13 +27,13 @@ public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Whether both are of one epoch of one history.
     public func isOfTheEpoch(of other: StateID) -> Bool { history == other.history && epoch == other.epoch }
 
-    /// What a state that is known says about one that is wanted.
+    /// How a known state compares with a wanted one.
     public enum Relation: Equatable, Sendable {
-        /// It is the wanted state or a later one.
+        /// The known state is the wanted one or a later one.
         case reached
         /// A later state may be the wanted one.
         case before
-        /// The wanted state is lost: this state is of a later epoch, and its journal ends before the wanted seq.
+        /// The wanted state is lost: the known state is of a later epoch, whose journal ended before the wanted seq.
         case lost
         /// The states are of different histories, or of two copies of a journal: their seqs do not compare.
         case unrelated

@@ -18,7 +18,7 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Asks for a page of the journal's records in a range of seqs. `through` nil: up to the newest. The page begins
     /// after the position `after`; nil: at the seq `from`.
     case history(from: UInt64, through: UInt64?, after: UInt64?)
-    /// Asks for the state after a transition; nil: the newest. Without a part it is the whole state.
+    /// Asks for the state after a transition, or for the newest state if `at` is nil. Without a part it is the whole state.
     case state(at: UInt64?, part: StateSelection? = nil)
     /// Replays the journal, and compares it with its snapshots and state hashes.
     case verify
@@ -78,7 +78,8 @@ public struct ListedSchedule: Codable, Equatable, Sendable {
     public var last: Int64?
     /// The times of its next runs, at most five, in milliseconds since 1970; none while it is paused.
     public var next: [Int64]
-    /// Until when no schedule runs, because the reducer's clock is behind the times in the journal; nil: it is not.
+    /// The time until which no schedule runs, in milliseconds since 1970, because the reducer's clock is behind the journal. Nil if
+    /// it is not.
     public var standsStillUntil: Int64?
 
     /// Creates an entry of the list of schedules from its parts.
@@ -105,9 +106,9 @@ public struct ParkedEffect: Codable, Equatable, Sendable {
     public var failures: Int
     /// Why the last attempt failed, for people.
     public var message: String
-    /// The encoded request; empty if it does not fit into the 4 MiB of an answer, behind the requests listed before it.
+    /// The encoded request. Empty if it does not fit into the 4 MiB of an answer after the requests listed before it.
     public var request: [UInt8]
-    /// How many bytes the encoded request has, also if it is not here.
+    /// The size of the encoded request in bytes, also if `request` is empty.
     public var requestBytes: Int
 
     /// Creates an entry of the list of parked effects from its parts. Without `requestBytes` the size is that of the request.
@@ -180,9 +181,9 @@ public struct HistoryRecord: Codable, Equatable, Sendable {
     public var seq: UInt64
     /// The kind of the record: "event", "refused", "completed", …
     public var kind: String
-    /// When the record was made, in milliseconds since 1970, where it has a time.
+    /// When the record was made, in milliseconds since 1970, or nil if it has no time.
     public var time: Int64?
-    /// Where an effect is tried again: not before this time, in milliseconds since 1970.
+    /// The earliest time of an effect's next attempt, in milliseconds since 1970, or nil if the record sets none.
     public var retryAt: Int64?
     /// The session whose entry or life the record is about; nil if it is about none.
     public var session: UInt64?

@@ -107,7 +107,7 @@ public struct Entry: Equatable, Sendable {
 public struct Failure: Equatable, Sendable {
     /// The error message, for people.
     public var message: String
-    /// Whether a retry cannot help: this failure is the effect's last one.
+    /// Whether a retry cannot help, so that this failure is the effect's last one.
     public var isFinal: Bool
     /// The least time until the next try; nil leaves it to the feedback's policy. On the wire in whole milliseconds,
     /// and read as one day at most. The longer of this and the policy's delay counts.
@@ -120,7 +120,7 @@ public struct Failure: Equatable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// What a worker reports of an error that a body has thrown. Whether it is the last one, the reducer decides.
+    /// Creates the report of an error that a body has thrown. The reducer decides whether it is the effect's last failure.
     package init(_ error: any Error) {
         let advice = error as? any RetryAdvice
         self.init(

@@ -10,7 +10,7 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case databaseStarting = "database_starting"
         /// Servers answer, but none of them can be written: they are replicas.
         case readOnlyOnly = "read_only_only"
-        /// The server refuses the password, or asks for one that is not there.
+        /// The server refuses the password, or asks for one that was not given.
         case auth
         /// The server's `pg_hba.conf` has no line that lets this role connect from here.
         case pgHBA = "pg_hba"
@@ -41,11 +41,11 @@ public struct JournalFault: Codable, Hashable, Sendable {
 
         // A file.
 
-        /// Another program reads the file, and the log cannot be brought into it meanwhile.
+        /// Another program reads the file, so that the write-ahead log cannot be moved into it.
         case readerHolds = "reader_holds"
         /// The file was moved, removed or replaced.
         case moved
-        /// The file, its folder or its disk cannot be written, or the journal is kept only to be read.
+        /// The file, its folder or its disk cannot be written, or the journal is an old one that is kept for reading only.
         case readOnly = "read_only"
         /// The disk failed to read, write or sync.
         case diskFailed = "disk_failed"
@@ -62,9 +62,9 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case historyLost = "history_lost"
         /// Bytes are not those that were written.
         case corrupt
-        /// It is no journal, or another loop's, or was moved.
+        /// What is there is no journal, is another loop's, or was moved to another place.
         case foreign
-        /// A mistake in the program.
+        /// The program has a mistake.
         case mistake
     }
 
@@ -72,7 +72,8 @@ public struct JournalFault: Codable, Hashable, Sendable {
     public var reason: Reason
     /// The five characters of the server's SQLSTATE, or nil if no server has sent one.
     public var sqlState: String?
-    /// The database's host, with its port if that is not the usual one, or the folder of its socket. Nil if it is not one host.
+    /// The database's host, with its port if that is not the usual one, or the folder of its socket. Nil if no single host is
+    /// concerned.
     public var host: String?
 
     /// Creates a fault from its parts.

@@ -1,15 +1,15 @@
 import CBOR
 
-/// Which message of a peer an answer is to: a peer may have asked several things over one connection.
+/// Names the message of a peer that an answer is to. A peer may have asked several questions over one connection.
 ///
 /// | bytes | field |
 /// |---|---|
-/// | 1 | verb, as in ``ToReducer``; 0 for a batch, for a subscription, and for a frame of another version |
-/// | 8 | the transfer of state?, the request of administration; else 0 |
+/// | 1 | verb, as in ``ToReducer``; 0 for a batch, a subscription or a frame of another version |
+/// | 8 | the transfer of a state request, or the number of an administration request; else 0 |
 public struct Question: Equatable, Sendable {
-    /// The verb of the message; 0 if it came over another socket, or could not be read.
+    /// The verb of the message, or 0 if it came over another socket, or could not be read.
     public var verb: UInt8
-    /// The number that the peer has named in it; 0 if such a message has none.
+    /// The number in the message, or 0 if messages of this kind have none.
     public var id: UInt64
 
     /// Creates the name of a message from its parts.
@@ -29,7 +29,7 @@ public struct Question: Equatable, Sendable {
     /// A request for transitions.
     public static let transitions = Question(verb: 11)
 
-    /// Whether an observer has asked it, and not the peer whose connection it uses.
+    /// Whether an observer has asked, and not the peer whose connection it uses.
     public var isOfAnObserver: Bool { verb == 7 || verb == 11 }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -44,7 +44,7 @@ public struct Question: Equatable, Sendable {
 }
 
 extension ToReducer {
-    /// What an answer to this message names.
+    /// The name of this message in answers to it.
     public var question: Question {
         switch self {
         case .stateRequest(let transfer, _, _, _, _): Question(verb: verb, id: transfer)

@@ -1,19 +1,19 @@
 public import CBOR
 
-/// The part of a state that a tool asks for: a section, or what is at a path of the whole or of the section.
+/// The part of a state that a tool asks for: a section, or the value at a path of the whole state or of the section.
 public struct StateSelection: Codable, Equatable, Sendable {
     /// The name of a section of the definition, or nil for the whole state.
     public var section: String?
-    /// Keys of maps as JSON shows them, and numbers of array elements, from 0.
+    /// The steps of the path: keys of maps as JSON shows them, and indices of array elements from 0. Empty for the whole.
     public var path: [String]
 
-    /// Creates a part from its fields; without any it is the whole state.
+    /// Creates a part from its fields. Without arguments it is the whole state.
     public init(section: String? = nil, path: [String] = []) {
         self.section = section
         self.path = path
     }
 
-    /// The bytes at the path.
+    /// Extracts the encoded value at the path.
     /// - Parameter bytes: the encoded state or section.
     /// - Throws: ``StateSelectionError`` if nothing is there; `WireError` if the bytes are no CBOR.
     package func bytes(of bytes: [UInt8]) throws -> [UInt8] {
@@ -29,10 +29,10 @@ public struct StateSelection: Codable, Equatable, Sendable {
 public enum StateSelectionError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The definition has only these sections.
     case unknownSection(String, known: [String])
-    /// The step of this number leads nowhere.
+    /// The step of the path with this index leads nowhere.
     case nothing([String], step: Int, CBORPart.Known)
 
-    /// One line for people: what there is instead.
+    /// One line for people, which says what there is instead.
     public var description: String {
         switch self {
         case .unknownSection(let name, let known):

@@ -120,7 +120,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var epoch: UInt64
     /// The seq of the newest transition; 0 before the first event. Of a standby: of the newest that it has applied.
     public var seq: UInt64
-    /// Milliseconds since this epoch began; of a standby, since it began to stand by.
+    /// Milliseconds since this epoch began. For a standby, milliseconds since it began to wait for the journal.
     public var uptimeMilliseconds: Int64
     /// Events applied per second, as the mean of the last few ticks.
     public var eventsPerSecond: Double
@@ -128,9 +128,9 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var isReady: Bool
     /// The reason, for people, if the reducer is not ready; else nil.
     public var notReadyBecause: String?
-    /// Why the journal cannot be used, for programs; nil if it can be used, or if a standby waits for its turn.
+    /// Why the journal cannot be used, for programs. Nil if it can be used, or if a standby knows the leader's address.
     public var journalFault: JournalFault?
-    /// For how long the journal could not be used, in milliseconds; nil without a fault.
+    /// How long the journal has been unusable, in milliseconds, or nil without a fault.
     public var journalFaultMilliseconds: Int64?
     /// How far the job has come, by the definition; nil if the definition does not say, or if the report has no room
     /// for it.
@@ -151,8 +151,8 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var timers: Int?
     /// When the next of them is due, in milliseconds since 1970-01-01T00:00:00Z.
     public var nextTimer: Int64?
-    /// How far the reducer's clock is behind the times in the journal, in milliseconds: for so long timers and schedules stand
-    /// still. Nil: less than five seconds.
+    /// How far the reducer's clock is behind the times in the journal, in milliseconds. Timers and schedules do not run for this
+    /// long. Nil if it is less than five seconds.
     public var clockBehindMilliseconds: Int64?
     /// The newest reports of effects that run, at most 100; nil if there are none.
     public var effectReports: [EffectReport]?

@@ -53,7 +53,7 @@ public enum ToPeer: Equatable, Sendable {
     case status([UInt8])
     /// The loop has ended; `at` is the seq of its last state.
     case ended(at: Seq, exitCode: Int32, text: String)
-    /// The peer may not do what it has asked, and must not ask it again: whoever has asked has ended.
+    /// The peer may not do what it has asked, and must not ask again. The peer or observer that has asked ends.
     case refused(Refused, to: Question)
     /// The whole state, or a section of it, in CBOR, as of a seq.
     case update(Seq, state: [UInt8])

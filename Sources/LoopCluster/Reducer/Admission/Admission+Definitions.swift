@@ -42,8 +42,8 @@ extension LoopFacts {
 }
 
 extension JournaledCore {
-    /// The numbers of the feedbacks that a peer may run: those that it lists, under the same name and placement. The peer of
-    /// this process has the same definition.
+    /// The numbers of the feedbacks that a peer may run: those that it lists with their names and placements. The peer of this
+    /// process has the reducer's definition, and may run all.
     func runnable(by joinRequest: JoinRequest) -> Set<UInt32> {
         if joinRequest.peer == .local { return Set(table.numbers) }
         let lines = Set(joinRequest.feedbacks)

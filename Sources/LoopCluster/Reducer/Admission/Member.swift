@@ -20,7 +20,7 @@ struct Member: Sendable {
     var capacity: Int
     /// The schema in which it encodes events; 0: it has no definition, and encodes them in the reducer's.
     var schema: UInt64 = 0
-    /// The numbers of the feedbacks that it offers to run, where they are in its groups.
+    /// The numbers of the feedbacks that it offers to run. It is granted those that are in its groups.
     var feedbacks: Set<UInt32> = []
     var standing = Standing.admitted(ClaimProgress())
     /// Every outcome up to this number is known to the peer.

@@ -40,8 +40,8 @@ struct Dispatch: Sendable {
     // MARK: Waiting
 
     /// The effect at a place waits for a worker, unless it is parked from the start.
+    /// - Parameter isFirst: whether it comes before all effects that wait already.
     /// - Returns: whether it waits.
-    /// - Parameter isFirst: before all that wait already.
     @discardableResult
     mutating func schedule(
         _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledCore, _ context: TurnContext
@@ -223,7 +223,7 @@ struct Dispatch: Sendable {
     // MARK: Grants
 
     /// Hands effects to members with room, those with the smallest share in use first.
-    /// - Returns: what was granted, which is to be in the journal before it leaves; nil: nothing was.
+    /// - Returns: the record of the grants, which must be in the journal before they leave, or nil if nothing was granted.
     @discardableResult
     mutating func grant(
         to members: inout Members, _ journaled: JournaledCore, _ context: TurnContext
@@ -273,7 +273,7 @@ struct Dispatch: Sendable {
 /// How an attempt has ended.
 struct AttemptOutcome: Equatable, Sendable {
     var cause: AttemptEnd.Cause
-    /// How long the effect waits until the next attempt; nil: there is none.
+    /// How long the effect waits until the next attempt, or nil if this was the last one.
     var retryIn: Duration?
     var message: String
     /// The entry that says so; nil: the reducer itself does.
@@ -286,7 +286,7 @@ struct AttemptOutcome: Equatable, Sendable {
         self.entry = entry
     }
 
-    /// What a definition hears of it, where it is the last failure.
+    /// The failure as the definition sees it if it is the last one.
     var failure: EffectFailure { EffectFailure(cause == .timedOut ? .timedOut : .failed, message: message) }
 }
 

@@ -2,7 +2,7 @@ import LoopCore
 
 /// The feedbacks whose effects wait while no worker serves them.
 struct UnservedFeedbacks: Sendable {
-    /// How long workers may take to come before people are told.
+    /// How long effects may wait for a worker before that is reported.
     private static let patience = Duration.seconds(5)
 
     private struct Since: Sendable {
@@ -12,9 +12,9 @@ struct UnservedFeedbacks: Sendable {
 
     private var since: [UInt32: Since] = [:]
 
-    /// Compares what is so with what people were told.
+    /// Notes which feedbacks are unserved now.
     /// - Parameter unserved: the numbers of the feedbacks, in order.
-    /// - Returns: those that people are to be told of now, and those that are served again.
+    /// - Returns: the feedbacks to report now, and those that were reported and are served again.
     mutating func review(
         _ unserved: [UInt32], at now: MonotonicTime
     ) -> (new: [UInt32], served: [(feedback: UInt32, after: Duration)]) {

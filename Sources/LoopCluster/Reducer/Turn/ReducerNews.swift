@@ -13,13 +13,13 @@ public enum ReducerNews: Equatable, Sendable {
     case lost(NewsOfPeer, effects: Int)
     /// A peer that was lost is heard again, so long after that was noticed.
     case returned(NewsOfPeer, after: Duration)
-    /// A worker names groups that have no feedbacks, or serves nothing, for this reason.
+    /// A worker names groups that have no feedbacks, or serves nothing; with the reason.
     case idle(NewsOfPeer, String)
-    /// Effects of a feedback wait, and for a while no worker has served it.
+    /// Effects of a feedback have waited for some seconds, and no worker serves it.
     case unserved(NewsOfUnserved)
-    /// A worker serves the feedback again, or none of its effects waits, after so long.
+    /// A worker serves the feedback again, or none of its effects waits any more; with the duration of the wait.
     case served(NewsOfUnserved, after: Duration)
-    /// The clock is so far behind the times in the journal; timers and schedules stand still until that time.
+    /// The clock is behind the times in the journal by this duration. Timers and schedules do not run until that time.
     case clockBehind(Duration, until: WallTime)
     /// The clock has caught up with the times in the journal.
     case clockCaughtUp
@@ -89,7 +89,7 @@ public struct NewsOfUnserved: Equatable, Sendable {
         self.effects = effects
     }
 
-    /// What is so, and the remedy, for people.
+    /// The fact and the remedy in one line, for people.
     public var text: String {
         let who = effects == 1 ? "1 effect of \"\(feedback)\" waits" : "\(effects) effects of \"\(feedback)\" wait"
         return "\(who), and no worker serves it; start one of the group \"\(group)\" (--group)"

@@ -18,7 +18,7 @@ struct StateTransfer: Sendable {
     private(set) var byteCount = 0
     private var chunks: [[UInt8]] = []
     private var parts: [Part] = []
-    /// Who fetches it and was not sent its last part, and when that observer has asked last.
+    /// When each observer that fetches the state, and was not sent its last part, asked last.
     private var followers: [Route: MonotonicTime] = [:]
     /// Who is to get parts that are not encoded yet, by part.
     private var waiting: [UInt64: [Route]] = [:]
@@ -56,19 +56,19 @@ struct StateTransfer: Sendable {
         self.isComplete = isComplete
     }
 
-    // MARK: Who fetches it
+    // MARK: Followers
 
-    /// Until when it is under way if nothing of it is asked for; nil if no observer fetches it. An observer that is there asks again for
-    /// what has not come before this time is over.
+    /// The time until which the transfer counts as under way if no part is asked for, or nil if no observer fetches it. A live observer
+    /// asks again before that time.
     var underWayUntil: MonotonicTime? { followers.values.max().map { $0 + Self.silenceLimit } }
 
     private static var silenceLimit: Duration { .seconds(2) }
 
-    /// An observer has begun another one.
+    /// An observer has begun another transfer.
     mutating func leave(_ route: Route) { followers[route] = nil }
 
-    /// An observer has asked for a part.
-    /// - Returns: the part; nil if it is not encoded yet, or if there is none.
+    /// Takes the part that an observer has asked for.
+    /// - Returns: the part, or nil if it is not encoded yet, or if there is none.
     mutating func take(_ number: UInt64, for route: Route, at now: MonotonicTime) -> StatePart? {
         usedAt = now
         let part = part(number)

@@ -26,7 +26,7 @@ struct JoiningObserver: Sendable {
 
 /// States that observers fetch in parts. (Protocol, section 8.)
 ///
-/// One encoded state serves all that ask within a second; few are under way at once.
+/// One encoded state serves all observers that ask within a second. Few transfers are under way at once.
 extension Updates {
     /// How many wait at once for a state to be published, or for one to be encoded; others are told to come again.
     private static var waitingMax: Int { 1024 }
@@ -113,11 +113,11 @@ extension Updates {
 
     /// Why a state cannot be fetched now.
     private enum Obstacle {
-        /// So many observers wait for the state to be published.
+        /// This many observers wait for the state to be published, which is the limit.
         case crowd(Int)
         /// The definition's state cannot be encoded.
         case unencodable
-        /// So many transfers are under way; the first may be over at the time.
+        /// This many transfers are under way, which is the limit. The first may be over after `wait`.
         case full(Int, wait: Duration)
     }
 
@@ -172,7 +172,8 @@ extension Updates {
         }
     }
 
-    /// Forgets the transfer that was used the longest ago, if no more may be kept. What is under way is kept.
+    /// Forgets the transfer that was used the longest ago if no more may be kept. Transfers under way are kept.
+    /// - Returns: the obstacle if all are under way, or nil if there is room.
     private mutating func makeRoom(for observer: JoiningObserver, _ context: TurnContext) -> Obstacle? {
         let (now, isOfDeltas) = (context.now.monotonic, served(observer) != nil)
         let kept = transfers.indices.filter {
@@ -190,7 +191,7 @@ extension Updates {
         return nil
     }
 
-    /// - Returns: its position; nil if the state cannot be encoded.
+    /// - Returns: its position, or nil if the state cannot be encoded.
     private mutating func beginTransfer(
         for observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) -> Int? {
