@@ -50,8 +50,6 @@ extension PostgresError {
     public var isDuplicate: Bool { code == "23505" }
     /// A table, a column or a schema is not there.
     public var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(code) }
-    /// The role may not do it, or the transaction may only read.
-    public var isDenied: Bool { ["42501", "25006"].contains(code) }
     /// The server has no room on its disk.
     public var isFull: Bool { code == "53100" }
 }

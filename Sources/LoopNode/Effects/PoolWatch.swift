@@ -45,12 +45,20 @@ struct PoolWatch {
 extension PeerDriver {
     /// Logs that bodies of effects leave no thread of Swift's pool free, with the names of their feedbacks.
     mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
-        guard let names = blockers(at: now) else { return }
+        guard let (names, areProven) = blockers(at: now) else { return }
         let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let cause =
+            if names.isEmpty {
+                "other code of this process blocks them, or computes without a pause, and no effect can begin"
+            } else if areProven {
+                "bodies of \(feedbacks) block their threads, or compute without a pause"
+            } else {
+                "other code of this process, or bodies of \(feedbacks), block their threads or compute without a pause"
+            }
         log.note(
             .poolBlocked,
-            "no thread of Swift's pool has been free for \(ReducerWait.text(PoolWatch.limit)): bodies of \(feedbacks) block their"
-                + " threads, or compute without a pause; run such work on a thread of its own, and await its result",
+            "no thread of Swift's pool has been free for \(ReducerWait.text(PoolWatch.limit)): \(cause); run such work on a thread of"
+                + " its own, and await its result",
             names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
     }
 }

@@ -65,7 +65,7 @@ public struct JournalPlace: Sendable {
         }
 
         private func headStart(behind lag: UInt64) -> Duration {
-            return min(.microseconds(100) * Int(min(lag, 1 << 24)), lease * 2)
+            min(.microseconds(100) * Int(min(lag, 1 << 24)), lease * 2)
         }
     }
 

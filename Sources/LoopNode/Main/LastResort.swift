@@ -1,30 +1,36 @@
 import Glibc
 import LoopLock
 
-/// Ends the process of a node that has ended if bodies of its effects leave no thread of Swift's pool free. Code that awaits the node's
-/// end would never run.
+/// Ends the process of a node that has ended if Swift's pool runs nothing any more. Code that awaits the node's end would never run.
 final class LastResort: Sendable {
-    private static var delay: Duration { .seconds(1) }
+    /// The pool counts as blocked if a task that is started in it has not begun after so many waits of this length. Each wait has to
+    /// pass: a process that was stopped for a while has not waited.
+    private static var delay: Duration { .milliseconds(100) }
+    private static var waitsCount: Int { 20 }
 
-    private let isOver = Monitor(false)
+    /// Whether the program has gone on, or a task has run in the pool.
+    private let isAlive = Monitor(false)
     private let log: NodeLog
 
     init(_ log: NodeLog) { self.log = log }
 
-    /// The node has ended. Unless `disarm` is called within a second, the process exits.
-    /// - Parameter result: the code to exit with. An error is logged first, and its code is 2.
+    /// The node has ended. The process exits if the pool runs nothing for two seconds.
+    /// - Parameter result: the code to exit with, or the error, which is logged first.
     func arm(_ result: Result<Int32, any Error>) {
         // If no thread can be made, the process ends when a body gives its thread back.
-        _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [isOver, log] in
-            if isOver.wait(until: { $0 }, timeout: Self.delay) { return }
+        _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [self] in
+            Task.detached { [self] in disarm() }
+            for _ in 0..<Self.waitsCount where isAlive.wait(until: { $0 }, timeout: Self.delay) { return }
             log.note(
-                .poolBlocked, "bodies of effects leave no thread of Swift's pool free: the process ends without them")
-            var code: Int32 = 2
+                .poolBlocked, "no thread of Swift's pool is free: the process ends without what runs or waits there")
+            let code: Int32
             switch result {
             case .success(let verdict): code = verdict
-            case .failure(let error): log.note(.failed, "\(error)", [.reason("\(error)")])
+            case .failure(let error):
+                log.note(.failed, "\(error)", [.reason("\(error)")])
+                code = NodeProgram.code(of: error)
             }
-            StandardError.flush(within: Self.delay)
+            StandardError.flush(within: .seconds(1))
             fflush(nil)
             exit(code)
         }
@@ -32,7 +38,7 @@ final class LastResort: Sendable {
 
     /// The program goes on by itself.
     func disarm() {
-        isOver.withLock { $0 = true }
-        isOver.broadcast()
+        isAlive.withLock { $0 = true }
+        isAlive.broadcast()
     }
 }

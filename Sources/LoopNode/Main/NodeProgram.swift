@@ -85,7 +85,7 @@ public struct NodeProgram: Sendable {
     }
 
     /// The exit code of an error. A supervisor should not restart a program that ends with 3.
-    private static func code(of error: any Error) -> Int32 {
+    static func code(of error: any Error) -> Int32 {
         if case NodeError.damaged = error { return 3 }
         return (error as? JournalError)?.kind == .corrupt ? 3 : 2
     }

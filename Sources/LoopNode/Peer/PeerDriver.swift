@@ -213,16 +213,17 @@ struct PeerDriver {
     }
 
     /// Looks whether bodies of effects leave no thread of Swift's pool free.
-    /// - Returns: the names of the feedbacks of bodies that have not waited yet, or of all running bodies if those are fewer than the
-    ///   threads. Nil if the pool is not blocked, or if that was reported before.
-    mutating func blockers(at now: MonotonicTime) -> [String]? {
+    /// - Returns: the names of the feedbacks whose bodies may be the cause, and whether they are: bodies that have not waited yet take
+    ///   every thread. Nil if the pool is not blocked, or if that was reported before.
+    mutating func blockers(at now: MonotonicTime) -> (names: [String], areProven: Bool)? {
         guard effects?.arePooled ?? false else { return nil }
         let threadsCount = SystemInfo.processorsCount
         guard pool.isBlocked(at: now, mayBeBlocked: bodies.count >= threadsCount) else { return nil }
         let begun = bodies.map(\.value).filter { $0.hasNotWaited != nil }
         let busy = begun.filter { $0.hasNotWaited ?? false }
-        let names = (busy.count >= threadsCount ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
-        return Set(names).sorted()
+        let areProven = busy.count >= threadsCount
+        let names = (areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
+        return (Set(names).sorted(), areProven)
     }
 
     /// Cancels every body that still runs.

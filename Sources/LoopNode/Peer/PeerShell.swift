@@ -180,11 +180,13 @@ struct PeerShell: ~Copyable {
         defer { histories = histories.filter { $0 != new }.suffix(15) + [new] }
         guard let old = histories.last else { return }
         let again =
-            histories.contains(new) ? "; this peer was in it before, so reducers lead with different journals" : ""
+            histories.contains(new)
+            ? "; this peer was in it before: a backup was put back, or reducers with different journals lead in turn"
+            : ""
         log.note(
             .historyChanged,
-            "the reducer at \(place) leads in history \(new); this peer was in history \(old), and what was not settled there is not"
-                + " sent again\(again)", [.address("\(place)"), .history("\(new)")])
+            "the reducer at \(place) leads in history \(new); this peer was in history \(old), and whether what it had sent there was"
+                + " applied is not known, unless it was settled\(again)", [.address("\(place)"), .history("\(new)")])
     }
 
     /// Tells people what this node waits for, where it does.

@@ -390,8 +390,17 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 throw RecoveryError.stopped
             }
             try holder.sockets.wait(milliseconds: 50)
+            noteObstacle(wait.owner?.obstacle)
             try answerWhileFailed()
         }
+    }
+
+    /// Notes what the opening of the journal waits for: it may be another reason than the one that ended the service.
+    private mutating func noteObstacle(_ error: JournalError?) {
+        guard let error, let failure, error != failure.error else { return }
+        obstacle.note(error)
+        self.failure = JournalFailure(
+            error: error, since: failure.since, tries: failure.tries, retryAt: failure.retryAt)
     }
 
     private func answerWhileFailed() throws {

@@ -9,8 +9,8 @@ import LoopWire
 /// Waits for receipts, and answers status requests meanwhile, so that an operator learns why nothing goes on. All other messages are
 /// kept for the next turn.
 struct Standstill {
-    private let loop: String
-    private let schema: UInt64
+    /// A report of the loop that says nothing else.
+    private let report: StatusReport
     private let limit: Duration
     private let obstacle: JournalObstacle
     /// The keys that are admitted, or nil if the reducer has no keys.
@@ -27,8 +27,7 @@ struct Standstill {
 
     /// - Parameter limit: how long an append may wait for its receipt before messages are answered.
     init(_ report: StatusReport, limit: Duration, obstacle: JournalObstacle, keys: AllowedKeys?) {
-        loop = report.loop
-        schema = report.schema
+        self.report = StatusReport(loop: report.loop, schema: report.schema)
         self.limit = limit
         self.obstacle = obstacle
         self.keys = keys
@@ -42,9 +41,10 @@ struct Standstill {
         of journal: inout any Journal, begunAt: MonotonicTime, _ sockets: inout ReducerSockets,
         _ letters: inout [Letter]
     ) throws -> JournalReceipt? {
-        defer { end() }
+        // An error leaves the obstacle noted: it lasts.
+        defer { inquiry = nil }
         while let descriptor = journal.receiptDescriptor {
-            if let receipt = try journal.takeReceipt(waits: false) { return receipt }
+            if let receipt = try journal.takeReceipt(waits: false) { return resumed(by: receipt) }
             var items = [Poll.item(descriptor, POLLIN)]
             Poll.wait(&items, milliseconds: Self.waitMilliseconds)
             let waited = SystemClock.monotonic - begunAt
@@ -60,12 +60,12 @@ struct Standstill {
             if let found = inquiry?.withLock({ $0 }) { obstacle.note(found) }
             try answer(waited, since: begunAt, &sockets, &letters)
         }
-        return try journal.takeReceipt(waits: true)
+        return try journal.takeReceipt(waits: true).map { resumed(by: $0) }
     }
 
-    private mutating func end() {
+    private func resumed(by receipt: JournalReceipt) -> JournalReceipt {
         if inquiry?.withLock({ $0 }) != nil { obstacle.clear() }
-        inquiry = nil
+        return receipt
     }
 
     private func answer(
@@ -76,7 +76,7 @@ struct Standstill {
             ?? JournalError(
                 .unreachable, operation: "append",
                 reason: "an append has waited for its receipt for \(ReducerWait.text(waited))",
-                remedy: "look after the database", fault: JournalFault(.appendDeadline))
+                remedy: "check the database", fault: JournalFault(.appendDeadline))
         let failure = JournalFailure(error: error, since: since, tries: 0, retryAt: since)
         try sockets.wait(milliseconds: 0)
         var asking: [[UInt8]] = []
@@ -88,7 +88,7 @@ struct Standstill {
             }
         }
         for id in asking {
-            let message = ToPeer.status(try failure.report(StatusReport(loop: loop, schema: schema)))
+            let message = ToPeer.status(try failure.report(report))
             _ = try sockets.reply(
                 PeerFrame(history: .none, epoch: .none, session: .none, message: message), to: id)
         }

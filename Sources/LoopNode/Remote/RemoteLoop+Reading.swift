@@ -13,19 +13,28 @@ extension RemoteLoop {
     ///     let id = try await loop.sendAndConfirm(.carArrived)
     ///     let (_, state) = try await loop.state(atLeast: id)
     ///
-    /// Waits until the follower has come that far: as long as the next update takes.
-    /// - Throws: `NodeError` if the loop has begun another history since, so that the event may be undone, or why the connection
-    ///   has ended before; `CancellationError` if the task was cancelled.
+    /// Waits until the follower has come that far: as long as the next update takes. A follower that is in another history waits ten
+    /// seconds for the named one to begin.
+    /// - Throws: `NodeError` if the loop has begun another history since, so that the event may be undone, if the follower has never
+    ///   been in the named history, or why the connection has ended before; `CancellationError` if the task was cancelled.
     public func state(atLeast id: StateID) async throws -> (seq: Seq, state: Definition.State) {
-        for await _ in known.changes(keeping: connection) {
-            switch known.answer(about: id) {
-            case .reached(let reached, let state): return (reached.seq, state)
-            case .pending: continue
-            case .lost: throw lost(id)
+        let patience = SystemClock.monotonic + .seconds(10)
+        var deadline: MonotonicTime? = patience
+        while true {
+            for await _ in known.changes(keeping: connection, until: deadline) {
+                switch known.answer(about: id) {
+                case .reached(let reached, let state): return (reached.seq, state)
+                case .lost: throw lost(id)
+                case .elsewhere where SystemClock.monotonic >= patience: throw lost(id)
+                case .elsewhere, .pending: continue
+                }
             }
+            try Task.checkCancellation()
+            guard connection.failure == nil, deadline.map({ SystemClock.monotonic >= $0 }) ?? false else {
+                throw connection.failure ?? NodeError.system("the loop has ended before this follower came to \(id)")
+            }
+            deadline = nil
         }
-        try Task.checkCancellation()
-        throw connection.failure ?? NodeError.system("the loop has ended before this follower came to \(id)")
     }
 
     /// As ``states``, from the first state that is past all of these.
@@ -82,8 +91,8 @@ extension RemoteLoop {
     private func leader(within limit: Duration) async throws -> StatusProbe.Member {
         let (reducer, context) = (reducer, context)
         return try await NodeThread.run("loop-read") {
-            // Of a standby no one may read.
-            try StatusProbe.leader(of: reducer, within: limit, context: context)
+            // A standby's state may be old, and a reducer without its journal has none.
+            try StatusProbe.readable(of: reducer, within: limit, context: context)
         }
     }
 }

@@ -138,6 +138,8 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         case reached(StateID, Value)
         /// A later state may be the wanted one.
         case pending
+        /// This follower is in another history, and has never been in that of the wanted state.
+        case elsewhere
         /// The wanted state is of a history that is over, or the journal has lost it.
         case lost
     }
@@ -149,7 +151,8 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
             guard let current = followed.follower.current else { return .pending }
             switch current.id.relation(to: wanted) {
             case .reached: return .reached(current.id, current.value)
-            case .before, .unrelated: return .pending
+            case .before: return .pending
+            case .unrelated: return followed.place.history == wanted.history ? .pending : .elsewhere
             case .lost: return .lost
             }
         }

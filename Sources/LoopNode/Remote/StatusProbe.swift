@@ -42,6 +42,18 @@ public enum StatusProbe {
         throw NodeError.noAnswer(reducer, after: limit, because: "only a standby answers, at \(members[0].address)")
     }
 
+    /// Finds the reducer that leads and knows its state: not one whose journal cannot be used at the moment.
+    /// - Throws: `NodeError.noAnswer` when none has answered by then, with the reason of one that leads and is not ready.
+    package static func readable(
+        of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
+    ) throws -> Member {
+        let members = try ask(reducer, .readable, within: limit, context)
+        if let leader = members.filter(\.isReadable).min(by: { $0.leads(before: $1) }) { return leader }
+        let reason = members.lazy.filter(\.isLeader).compactMap(\.report.notReadyBecause).first
+        throw NodeError.noAnswer(
+            reducer, after: limit, because: reason ?? "only a standby answers, at \(members[0].address)")
+    }
+
     /// A reducer that has answered.
     package struct Member: Sendable {
         /// Where it was asked.
@@ -58,6 +70,9 @@ public enum StatusProbe {
 
         package var isLeader: Bool { !report.isStandby }
 
+        /// Whether it leads and knows its state. Without its journal, a reducer answers in no history.
+        var isReadable: Bool { isLeader && state.history != .none }
+
         /// Orders reducers that say that they lead: a ready one comes before a deposed one, then the newer epoch.
         func leads(before other: Member) -> Bool {
             if report.isReady != other.report.isReady { return report.isReady }
@@ -66,7 +81,7 @@ public enum StatusProbe {
     }
 
     /// Whose answer is waited for.
-    private enum Wanted { case anyone, leader, everyone }
+    private enum Wanted { case anyone, leader, readable, everyone }
 
     /// One address that is asked.
     private final class Question {
@@ -81,9 +96,9 @@ public enum StatusProbe {
             self.dealer = dealer
         }
 
-        /// Asks, unless a leader has answered.
+        /// Asks, unless a leader that knows its state has answered.
         func ask() throws {
-            guard member?.report.isStandby ?? true else { return }
+            guard member?.isReadable != true else { return }
             _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
         }
 
@@ -146,6 +161,7 @@ public enum StatusProbe {
         case .leader:
             members.contains { $0.isLeader && $0.report.isReady }
                 || members.count == count && members.contains(where: \.isLeader)
+        case .readable: members.contains(where: \.isReadable)
         case .everyone: members.count == count && members.contains(where: \.isLeader)
         }
     }

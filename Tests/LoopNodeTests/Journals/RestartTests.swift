@@ -128,6 +128,30 @@ private struct Restartable {
         _ = try await again.value
     }
 
+    @Test
+    func `a question for the present state is answered with why the journal cannot be used, and later with the state`()
+        async throws
+    {
+        let nodes = try Restartable(isFollowed: true)
+        let reducer = try nodes.reducer(Jobs(ends: false))
+        let life = Task { try await reducer.run() }
+        let remote = try nodes.remote()
+        try await remote.sendAndConfirm(.note("before"))
+        nodes.disk.content.withLock { $0.failures = Array(repeating: .failedDisk, count: 1000) }
+        let during = Task { try await remote.sendAndConfirm(.note("during")) }
+        _ = try await nodes.status { !$0.isReady }
+        let error = await #expect(throws: NodeError.self) {
+            try await remote.currentState(within: .milliseconds(500))
+        }
+        #expect(error.map { "\($0)" }?.contains("the test says so") == true, "\(error.map { "\($0)" } ?? "")")
+        nodes.disk.fail()
+        #expect(try await during.value.seq == Seq(2))
+        #expect(try await remote.currentState(within: .seconds(60)).seq == Seq(2))
+        await remote.close()
+        reducer.stop()
+        _ = try await life.value
+    }
+
     @Test func `peers are told why while the journal has failed, stay, and go on when it is back`() async throws {
         let nodes = try Restartable()
         let first = try nodes.reducer(Jobs(ends: false))

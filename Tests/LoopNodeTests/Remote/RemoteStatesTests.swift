@@ -48,6 +48,7 @@ import Testing
             switch states.answer(about: wanted) {
             case .reached(let id, let value): "\(value) at \(id.seq)"
             case .pending: "pending"
+            case .elsewhere: "elsewhere"
             case .lost: "lost"
             }
         }
@@ -55,7 +56,7 @@ import Testing
         try take(20)
         #expect(answer(id(1, epoch: 1, 4)) == "20 at 20")
         #expect(answer(id(1, epoch: 2, 4)) == "pending")
-        #expect(answer(id(2, epoch: 1, 4)) == "pending")
+        #expect(answer(id(2, epoch: 1, 4)) == "elsewhere")
         // The same state, in the next epoch.
         _ = states.take(.begins(History(1), Epoch(number: 2, nonce: 7)))
         #expect(answer(id(1, epoch: 2, 4)) == "pending")
