@@ -69,6 +69,11 @@ class Probe(Peer):
     def outcome(self, number, entry, code, seq):
         self.outcomes[number] = code, seq
 
+    def post(self, payload, asks=False):
+        number = super().post(payload, asks)
+        self.outcomes.pop(number, None)  # of an earlier session
+        return number
+
     def control(self, data):
         self.heard_all.append(wire.read_to_peer(data))
         super().control(data)
