@@ -20,6 +20,9 @@ import Testing
             case year
         }
     }
+    private struct Deep: Codable {
+        var deep: Int??
+    }
     private struct Wrapped: Codable {
         var film: Film?
     }
@@ -40,19 +43,23 @@ import Testing
         [
             ("Bool true", true), ("Int 0", 0), ("Int -1", -1), ("UInt64 2^64 - 1", UInt64.max), ("Int8 -128", Int8.min),
             ("Double 1.0", 1.0), ("Double 0.1", 0.1), ("Float 0.1", Float(0.1)), ("Double infinity", Double.infinity),
+            ("Double NaN", Double.nan),
             ("String", "ü"), ("an enum of raw strings", Suit.hearts), ("an enum of raw integers", Level.high),
             ("a case without values", Event.reset), ("a case with a value", Event.put(1)),
             ("a case with labels", Event.move(from: 1, to: 2)), ("a case with two values", Event.name("a", 1)),
             ("a struct", Film(title: "M", year: 1931)),
             ("a struct with a property that is nil", Film(title: "M", year: nil)),
             ("a struct within a struct", Wrapped(film: Film(title: "M", year: nil))), ("[Int]", [1, 2]),
-            ("[Int?]", [1, nil] as [Int?]), ("[UInt8]", [1, 2] as [UInt8]), ("Data", Data([1, 2])),
+            ("[Int?]", [1, nil] as [Int?]), ("[Int??]", [1, .some(nil), nil] as [Int??]),
+            ("a property of Int??, with nil inside", Deep(deep: .some(nil))),
+            ("[UInt8]", [1, 2] as [UInt8]), ("Data", Data([1, 2])),
             ("[Int8]", [1, 2] as [Int8]), ("Set<String>", Set(["b", "a", "aa"])),
             ("[String: Int]", ["b": 1, "a": 2, "aa": 3]),
             ("[Int: String]", [10: "b", 9: "a"]), ("a dictionary with keys that represent coding keys", [Name("n"): 1]),
             ("a dictionary with an enum's raw strings as keys", [Suit.hearts: 1]),
             ("a dictionary with Double keys", [0.5: 1]),
             ("Date", Date(timeIntervalSinceReferenceDate: 1.5)),
+            ("Decimal 2.5", Decimal(string: "2.5")),
             ("URL", URL(string: "https://example.org/a")),
             ("UUID", UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF")),
             ("Range<Int> 1..<3", 1..<3),

@@ -27,6 +27,12 @@ enum IndependentPeer {
         _ = try await IndependentPeer.start(["vectors", IndependentPeer.vectors]).finished()
     }
 
+    @Test func `finds each answer of the specification right, at real reducers`() async throws {
+        let tried = try IndependentPeer.start(["answers", "--programs", Executables.folder])
+        let verdicts = try await tried.finished().split(separator: "\n")
+        #expect(verdicts.count == 18 && verdicts.allSatisfy { $0.contains(": right (") }, "\(verdicts)")
+    }
+
     @Test(arguments: [false, true])
     func `G4 sends its batches twice, late and not at all, and each event is applied once`(keys: Bool) async throws {
         let ledger = try await LedgerProcess(keys: keys)

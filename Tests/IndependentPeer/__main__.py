@@ -9,6 +9,7 @@ sys.dont_write_bytecode = True
 
 import cbor2  # noqa: E402
 
+import answers  # noqa: E402
 import attacker  # noqa: E402
 import hostile  # noqa: E402
 import vectors  # noqa: E402
@@ -38,6 +39,10 @@ def arguments() -> argparse.Namespace:
 
     check = commands.add_parser("vectors", help="read the vectors of the specification, and write them again")
     check.add_argument("file")
+
+    tried = commands.add_parser("answers", help="try the specification's answers to those who write a peer")
+    tried.add_argument("--programs", required=True, metavar="FOLDER", help="where loop-reducer, loop-effect and loopctl are")
+    tried.add_argument("--only", type=int, action="append", default=[], metavar="N", help="one of the checks; default: all")
 
     observer = peer("observer", "follow the state, until a seq")
     observer.add_argument("--until", type=int, default=0, metavar="SEQ", help="print the state of this seq or a later one, and end")
@@ -114,6 +119,8 @@ def main() -> int:
     given = arguments()
     if given.command == "vectors":
         return vectors.check(given.file)
+    if given.command == "answers":
+        return answers.run(given.programs, given.only)
     if given.command == "hostile":
         attacks = given.attack or sorted(attacker.ATTACKS)
         return hostile.run(given.programs, attacks, given.messages, given.processes, given.calm)

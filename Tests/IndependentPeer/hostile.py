@@ -17,7 +17,7 @@ import time
 
 import cbor2
 
-from address import Address
+from reducer import Reducer
 from sender import Sender
 
 RSS_MAX_MB, P99_GROWTH_MAX = 256, 3
@@ -32,23 +32,14 @@ def percentile(values: list[float], share: float) -> float:
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else float("inf")
 
 
-class Target:
+class Target(Reducer):
     """A reducer of the ledger, its memory, and a well-behaved peer."""
 
     def __init__(self, programs: str, folder: str, port: int, keys: bool):
-        self.programs, self.name = programs, "with keys" if keys else "without keys"
-        self.endpoint = f"tcp://127.0.0.1:{port}"
-        self.folder = folder
-        os.makedirs(f"{self.folder}/pages")
-        self.keys = f"{self.folder}/keys" if keys else None
-        if keys:
-            for name, role in [("server", "reducer"), ("honest", "sender"), ("attacker", "sender"), ("admin", "admin")]:
-                self.loopctl("keygen", self.keys, name, "--role", role)
-        with open(f"{self.folder}/log", "wb") as log:
-            self.process = subprocess.Popen(
-                [f"{programs}/loop-reducer", "ledger", "--bind", self.endpoint, "--journal", f"{self.folder}/journal",
-                 *(["--keys", self.keys] if keys else []), f"{self.folder}/pages"], stdout=log, stderr=log,
-            )  # fmt: skip
+        self.name = "with keys" if keys else "without keys"
+        os.makedirs(f"{folder}/pages")
+        roles = {"honest": "sender", "attacker": "sender", "admin": "admin"} if keys else None
+        super().__init__(programs, folder, "ledger", f"tcp://127.0.0.1:{port}", f"{folder}/pages", keys=roles)
         self.rss_max = 0.0
         # The attacks that ran when it had most.
         self.rss_max_during: list[str] = []
@@ -56,12 +47,6 @@ class Target:
         self.round_trips: list[float] = []
         self.is_over = False
         self.unanswered = ""
-
-    def loopctl(self, *words: str) -> str:
-        return subprocess.run([f"{self.programs}/loopctl", *words], check=True, capture_output=True, text=True).stdout
-
-    def key_options(self, name: str, server: str) -> list[str]:
-        return ["--key", f"{self.keys}/{name}.key_secret", server, f"{self.keys}/server.key"] if self.keys else []
 
     def sample(self) -> None:
         """The memory, once a second."""
@@ -84,9 +69,7 @@ class Target:
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), -15)
         except PermissionError:
             print("not as root: the well-behaved peer shares the processors with the reducer", file=sys.stderr)
-        secret = f"{self.keys}/honest.key_secret" if self.keys else None
-        address = Address(self.endpoint, secret, f"{self.keys}/server.key" if self.keys else None)
-        sender = Sender(address, itertools.repeat(EVENT), at_once=1, pause=0.02)
+        sender = Sender(self.address("honest"), itertools.repeat(EVENT), at_once=1, pause=0.02)
         sender.round_trips = self.round_trips
         try:
             while not self.is_over:
@@ -94,7 +77,7 @@ class Target:
         except Exception as error:
             self.unanswered = repr(error)
 
-    def start(self) -> None:
+    def watch(self) -> None:
         """Watches the memory and lets the peer behave, from its first answer on."""
         self.helpers = [threading.Thread(target=act) for act in (self.sample, self.behave)]
         for helper in self.helpers:
@@ -108,19 +91,12 @@ class Target:
         self.round_trips.clear()
         return taken
 
-    def stop(self) -> list[str]:
+    def end(self) -> list[str]:
         """Ends the peer and the reducer. Returns what must not happen and did."""
         self.is_over = True
         for helper in self.helpers:
             helper.join()
-        self.process.terminate()
-        try:
-            self.process.wait(20)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            return ["did not end within 20 s of SIGTERM"]
-        return []
+        return [] if self.stop() else ["did not end within 20 s of SIGTERM"]
 
     def counters(self) -> dict:
         words = ["status", "--json", "--reducer", self.endpoint, *self.key_options("admin", "--reducer-key")]
@@ -168,7 +144,7 @@ class Attackers:
 def attack(target: Target, neighbour: Target, attacks: list[str], messages: int, processes: int, calm_seconds: float) -> list[str]:
     """Attacks a reducer until enough was sent. Returns what must not happen and did."""
     for one in (target, neighbour):
-        one.start()
+        one.watch()
     target.take_round_trips()
     time.sleep(calm_seconds)
     calm = target.take_round_trips()
@@ -182,7 +158,7 @@ def attack(target: Target, neighbour: Target, attacks: list[str], messages: int,
         took = time.monotonic() - began
         print(f"{target.name}: {attackers.sent} hostile messages in {took:.0f} s", file=sys.stderr, flush=True)
     wrong = judge(target, neighbour, calm, attackers)
-    return wrong + [f"the neighbour {line}" for line in neighbour.stop()] + target.stop()
+    return wrong + [f"the neighbour {line}" for line in neighbour.end()] + target.end()
 
 
 def run(programs: str, attacks: list[str], messages: int, processes: int, calm_seconds: float) -> int:

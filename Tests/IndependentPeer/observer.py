@@ -106,9 +106,9 @@ class Observer:
         moved = (self.history, self.epoch) not in (place, self.wanted[:2])
         return self.is_there() or moved
 
-    def turn(self) -> None:
+    def turn(self, longest: float = 0.05) -> None:
         sockets = [one for one in (self.dealer, self.subscriber) if one]
-        zmq.select(sockets, [], [], 0.05)
+        zmq.select(sockets, [], [], longest)
         for socket in sockets:
             while True:
                 try:
@@ -154,6 +154,9 @@ class Observer:
             self.introduced(message)
             return
         if isinstance(message, wire.Refused):
+            # The reducer ends a connection that subscribes to what is not for it, and the library would subscribe again for ever.
+            if self.subscriber:
+                self.subscriber.close()
             what = wire.REFUSED.get(message.what, f"code {message.what}")
             raise PeerRefused(f"{what}: the reducer has {message.reducers!r}, and this peer {message.peers!r}")
         if isinstance(message, wire.Status):
@@ -195,7 +198,7 @@ class Observer:
         channels = [wire.states(self.loop, 0, self.interval), wire.deltas(self.loop, 0, self.interval)]
         for topic in [*channels, wire.topic(self.loop, wire.COMMON), wire.topic(self.loop, wire.TRANSITIONS)]:
             self.subscriber.subscribe(topic)
-        self.heard = self.known_at = time.monotonic()
+        self.heard = time.monotonic()
 
     def follows(self, header: wire.Header) -> bool:
         """Whether a message is of the history and epoch that this observer follows; a newer one is followed from here on."""
@@ -203,13 +206,14 @@ class Observer:
             return header.epoch == self.epoch
         if header.history in self.left_histories:
             return False
+        # In a new history the state is asked for at once, as at the beginning; in a new epoch one is waited for.
+        self.known_at = 0.0 if header.history != self.history else time.monotonic()
         if header.history != self.history:
             self.left_histories.add(self.history)
         # Seqs of two epochs do not compare: the journal may have lost what this observer has.
         self.seq = None
         self.history, self.epoch = header.history, header.epoch
         self.known = -1
-        self.known_at = 0.0
         self.transfer = None
         self.hashes = {}
         return True

@@ -197,6 +197,7 @@ class Peer:
                 if message.to.verb == {HELLO: wire.Hello.verb, JOIN: wire.Join.verb}.get(self.phase):
                     self.not_before = time.monotonic() + min(max(message.milliseconds, 100), 60_000) / 1000
             case wire.Refused():
+                self.phase = OVER
                 what = wire.REFUSED.get(message.what, f"code {message.what}")
                 raise PeerRefused(f"{what}: the reducer has {message.reducers!r}, and this peer {message.peers!r}")
             case wire.Assignments():

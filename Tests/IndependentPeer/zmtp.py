@@ -35,6 +35,17 @@ def properties(kind: bytes) -> bytes:
     return b"\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind
 
 
+def mechanism(endpoint: str) -> str:
+    """What a listener's greeting says it speaks, CURVE or NULL, without an answer to it that the listener could refuse."""
+    host, _, port = endpoint.removeprefix("tcp://").rpartition(":")
+    with socket.create_connection((host, int(port)), 10) as one:
+        one.sendall(SIGNATURE[:11])
+        said = b""
+        while len(said) < 64 and (some := one.recv(64 - len(said))):
+            said += some
+    return said[12:32].rstrip(b"\0").decode()
+
+
 class HandshakeFailed(Exception):
     """The server ended the connection, or said something else."""
 
