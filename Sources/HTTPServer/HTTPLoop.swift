@@ -15,8 +15,8 @@ internal import LoopLock
 ///
 /// After its start, only this one thread uses a daemon. Other threads leave a message and ring the bell.
 ///
-/// The daemon is stopped between two turns. It then refuses nothing, and all resting connections have been woken. With threads of
-/// its own, libmicrohttpd (0.9.75) is stopped from outside while they answer, and crashes: Once it is marked as stopped,
+/// The daemon is stopped between two turns. It then refuses nothing, and all resting connections have been woken. A daemon with
+/// threads of its own (libmicrohttpd 0.9.75) is stopped from outside, while they answer, and crashes. When it is marked as stopped,
 /// `MHD_queue_response` reports success and queues nothing. Refusing a malformed request then reads through a null pointer
 /// (`transmit_error_response_len`). It also ends the process if a connection is suspended at that moment.
 @safe final class HTTPLoop: @unchecked Sendable {
