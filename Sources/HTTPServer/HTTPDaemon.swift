@@ -6,10 +6,10 @@ internal import Linux
 
 /// A running web server: one or more loops that listen on one socket.
 package struct HTTPDaemon: Sendable {
-    /// How a daemon listens.
+    /// The settings of a daemon.
     package struct Settings {
         package var host: String
-        /// Zero lets the system choose.
+        /// The port to listen on. Zero lets the system choose.
         package var port: UInt16
         package var threads: Int
         package var connectionsMax: Int
@@ -43,19 +43,19 @@ package struct HTTPDaemon: Sendable {
         if unsafe found.pointee.ai_family == AF_INET6 { flags |= MHD_USE_IPv6.rawValue }
 
         let threads = min(max(settings.threads, 1), 64)
-        // The connections are shared out among the threads.
+        // The threads share the limit of connections.
         let connections = max(settings.connectionsMax, threads)
         var loops: [HTTPLoop] = []
         errno = 0
         for number in 0..<threads {
-            // Each daemon closes its own.
+            // Each daemon closes its own descriptor.
             let listener = loops.first.map { fcntl($0.listener, F_DUPFD_CLOEXEC, 0) }
             let settings = unsafe HTTPLoop.Settings(
                 flags: flags, address: address, listener: listener,
                 connectionsMax: UInt32(clamping: (connections + threads - 1 - number) / threads),
                 idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
             guard listener != -1, let loop = HTTPLoop(settings, handler: handler) else {
-                // Before the next call, which may change it.
+                // Read before the next call, which may change `errno`.
                 let error = Self.unavailable
                 if let listener, listener >= 0 { Glibc.close(listener) }
                 throw error
@@ -76,7 +76,7 @@ package struct HTTPDaemon: Sendable {
         .unavailable(reason: errno == 0 ? "the server could not be started" : SystemError.lastText)
     }
 
-    /// Refuses who comes from now on, closes all connections and ends the threads.
+    /// Refuses new connections, closes all present ones and ends the threads.
     package func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         for loop in loops { loop.end() }
@@ -84,10 +84,10 @@ package struct HTTPDaemon: Sendable {
     }
 }
 
-/// A server could not be started, and why.
+/// Why a server could not be started.
 package enum HTTPDaemonError: Error {
     /// The system has no such host.
     case unknownHost(reason: String)
-    /// The address cannot be had.
+    /// The address cannot be used.
     case unavailable(reason: String)
 }

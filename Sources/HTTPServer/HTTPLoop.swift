@@ -9,18 +9,18 @@ internal import LoopLock
 /// One libmicrohttpd daemon, and the thread that runs it.
 ///
 /// ```text
-/// wait ──▶ wake who is due or was asked for ──▶ MHD_run ──▶ answers ──▶ wait …
+/// wait ──▶ wake connections that are due or queued ──▶ MHD_run ──▶ answers ──▶ wait …
 ///   └── asked to stop ──▶ wake all waiters ──▶ MHD_stop_daemon
 /// ```
 ///
-/// After its start a daemon is touched by this one thread only; the others leave a word and ring the bell. A daemon with
-/// threads of libmicrohttpd's own (0.9.75) is stopped from outside, while they answer, and does not bear it: from the
-/// moment on that the daemon is marked as stopped, `MHD_queue_response` says yes and queues nothing, and a malformed
-/// request, refused with such an answer, reads through a null pointer (`transmit_error_response_len`). It also ends the
-/// process where a connection is suspended at that moment. Here a daemon is stopped between two turns, when it refuses
-/// nothing, and all waiters have been woken.
+/// After its start, only this one thread uses a daemon. Other threads leave a message and ring the bell.
+///
+/// The daemon is stopped between two turns. It then refuses nothing, and all resting connections have been woken. A daemon with
+/// threads of its own (libmicrohttpd 0.9.75) is stopped from outside, while they answer, and crashes. When it is marked as stopped,
+/// `MHD_queue_response` reports success and queues nothing. Refusing a malformed request then reads through a null pointer
+/// (`transmit_error_response_len`). It also ends the process if a connection is suspended at that moment.
 @safe final class HTTPLoop: @unchecked Sendable {
-    // Connections belong to libmicrohttpd; here they are only carried.
+    // Connections belong to libmicrohttpd. Here they are only passed on.
     @safe private struct Words: @unchecked Sendable {
         var awake: [OpaquePointer] = unsafe []
         var isStopping = false
@@ -32,11 +32,11 @@ internal import LoopLock
         var connection: OpaquePointer
     }
 
-    /// What the loops of a server have in common.
+    /// The common settings of a server's loops.
     @safe struct Settings {
         var flags: UInt32
         var address: UnsafePointer<sockaddr>
-        /// Nil: this loop opens it.
+        /// The socket to listen on, or nil if this loop opens it.
         var listener: Int32?
         var connectionsMax: UInt32
         var idleSeconds: UInt32
@@ -50,10 +50,10 @@ internal import LoopLock
 
     // Only the loop's thread touches these.
     private var resting: Set<OpaquePointer> = unsafe []
-    /// The latest first, so that the next one is the last.
+    /// The latest comes first, so that the next one is the last.
     private var due: [Due] = []
 
-    /// Opens the daemon; nothing is answered before `start`. Nil: it could not be, and errno may say why.
+    /// Opens the daemon. It answers nothing before `start`. Returns nil if it could not be opened; then errno may say why.
     init?(_ settings: Settings, handler: any HTTPHandler) {
         self.handler = handler
         guard let bell = try? Descriptor.event() else { return nil }
@@ -62,7 +62,7 @@ internal import LoopLock
             settings.flags, settings.address, settings.listener ?? -1, settings.connectionsMax,
             settings.idleSeconds,
             { loop, connection, url, method, _, piece, pieceBytes, slot in
-                // Only a part of a body may be missing.
+                // Only the bytes of a body's piece may be missing.
                 guard let connection = unsafe connection, let url = unsafe url, let method = unsafe method,
                     let pieceBytes = unsafe pieceBytes, let slot = unsafe slot
                 else { return .NO }
@@ -89,7 +89,7 @@ internal import LoopLock
         return unsafe Unmanaged<HTTPLoop>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// What belongs to one request, as libmicrohttpd keeps it: from its headers to the end of its answer.
+    /// The object that libmicrohttpd keeps for one request, from its headers to the end of its answer.
     private final class Slot {
         let exchange: any HTTPExchange
         init(_ exchange: any HTTPExchange) { self.exchange = exchange }
@@ -99,7 +99,7 @@ internal import LoopLock
         unsafe Unmanaged<Slot>.fromOpaque(pointer)
     }
 
-    /// Called for a request again and again: with its headers, with each piece of its body, and when it is complete.
+    /// Called several times for a request: with its headers, with each piece of its body, and when it is complete.
     private func answer(
         _ connection: OpaquePointer, _ url: UnsafePointer<CChar>, _ method: UnsafePointer<CChar>,
         _ piece: UnsafePointer<CChar>?, _ pieceBytes: UnsafeMutablePointer<Int>,
@@ -128,7 +128,7 @@ internal import LoopLock
     /// The socket on which the loop listens.
     var listener: Int32 { unsafe loop_httpd_listener(daemon) }
 
-    /// Starts the thread, which keeps the loop until it ends. False: the system has none to give.
+    /// Starts the thread, which keeps the loop until it ends. Returns false if the system has no thread to give.
     func start() -> Bool {
         let loop = unsafe Unmanaged.passRetained(self)
         var handle = pthread_t()
@@ -153,7 +153,7 @@ internal import LoopLock
 
     // MARK: Any thread
 
-    /// Lets a connection that rests go on.
+    /// Ends the rest of a connection.
     func wake(_ connection: OpaquePointer) {
         leave { unsafe $0.awake.append(connection) }
     }
@@ -161,7 +161,7 @@ internal import LoopLock
     /// Ends the loop after its present turn, with all its connections.
     func end() { leave { $0.isStopping = true } }
 
-    /// Waits until the loop has ended. On its own thread it does not: there the loop ends when the answer is given.
+    /// Waits until the loop has ended. It does not wait on the loop's own thread: there the loop ends after the answer.
     func join() {
         guard let thread else { return }
         self.thread = nil
@@ -179,7 +179,7 @@ internal import LoopLock
 
     // MARK: The loop's thread
 
-    /// From now on nothing happens on the connection until it is woken.
+    /// Suspends the connection until it is woken.
     func rest(_ connection: OpaquePointer) {
         unsafe MHD_suspend_connection(connection)
         unsafe resting.insert(connection)
@@ -208,7 +208,7 @@ internal import LoopLock
             if words.isStopping { return stop() }
             for index in unsafe words.awake.indices { unsafe resume(words.awake[index]) }
             resumeThoseDue()
-            // A full daemon does not look at its listening socket, and begins to again with its next turn.
+            // A full daemon ignores its listening socket. After connections have ended, it looks at it again in its next turn.
             let connections = unsafe loop_httpd_connections(daemon)
             unsafe MHD_run(daemon)
             hasNewSpace = unsafe loop_httpd_connections(daemon) < connections
@@ -227,12 +227,12 @@ internal import LoopLock
         due.removeSubrange(first...)
     }
 
-    /// Until a connection has been idle for too long or a rest is over; nil: until something happens.
+    /// The time until a connection has been idle for too long or a rest is over, or nil without a limit.
     private func millisecondsToWait() -> Int32? {
         var idle: CUnsignedLongLong = 0
         var wait = unsafe MHD_get_timeout(daemon, &idle) == .YES ? Int(clamping: idle) : Int.max
         if let next = due.last {
-            // Rounded up: no waiter is woken before its time.
+            // Rounded up, so that no connection is woken before its time.
             let rest = ContinuousClock.now.duration(to: next.time) / .milliseconds(1)
             wait = min(wait, Int(min(max(rest.rounded(.up), 0), 1e9)))
         }
@@ -250,19 +250,19 @@ internal import LoopLock
 
 /// The connection of a request, which may rest before its answer, or between two parts of it.
 @safe package struct HTTPConnection: @unchecked Sendable {
-    /// What libmicrohttpd calls it.
+    /// The connection in libmicrohttpd.
     let pointer: OpaquePointer
     fileprivate let loop: HTTPLoop
 
-    /// No more of an answer is asked for until `wake`. Called while the answer is asked for.
+    /// Asks for no more of an answer until `wake`. Must be called while the handler or the source is asked for it.
     package func rest() { unsafe loop.rest(pointer) }
 
-    /// Ends the rest. Called on any thread, once for each `rest`; after the server's end it does nothing.
+    /// Ends the rest. May be called on any thread, once for each `rest`. After the server's end it does nothing.
     package func wake() { unsafe loop.wake(pointer) }
 }
 
 extension Array {
-    /// Where `belongs` begins to hold, in an array in which it holds for none and then for all.
+    /// The first index for which `belongs` holds, in an array in which it holds for none and then for all.
     fileprivate func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
         var low = 0
         var high = count

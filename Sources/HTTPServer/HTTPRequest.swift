@@ -1,15 +1,15 @@
-// Unsafe: the connection is there while its request is answered; a text is copied at once.
+// Unsafe: the connection exists while its request is answered, and each text is copied at once.
 
 internal import CHTTPD
 
-/// What a request says besides its body. Valid while the request is answered.
+/// The parts of a request other than its body. Valid while the request is answered.
 package struct HTTPRequest: ~Copyable {
     /// The connection that the request came on.
     package let connection: HTTPConnection
 
     init(_ connection: HTTPConnection) { self.connection = connection }
 
-    /// A header, by its name in any spelling.
+    /// A header, by its name in upper or lower case.
     package func header(_ name: String) -> String? { value(.HEADER_KIND, name) }
 
     /// A cookie.

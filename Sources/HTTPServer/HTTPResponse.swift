@@ -1,12 +1,12 @@
-// Unsafe: libmicrohttpd copies what it is passed, or keeps a reference until it frees the response.
+// Unsafe: libmicrohttpd copies what it receives, or keeps a reference until it frees the response.
 
 internal import CHTTPD
 internal import Glibc
 
-/// An answer as libmicrohttpd takes it.
+/// Sends answers through libmicrohttpd.
 enum HTTPResponse {
     /// Queues an answer on a connection.
-    /// - Parameter resting: lets the connection rest.
+    /// - Parameter resting: lets the connection rest for a time.
     static func send(
         _ answer: consuming HTTPAnswer, on connection: OpaquePointer, resting: (Duration) -> Void
     ) -> MHD_Result {
@@ -22,7 +22,7 @@ enum HTTPResponse {
             }
             return unsafe queue(response, status, headers, on: connection)
         case .file(let file, let bytes, let headers):
-            // The response owns a descriptor of its own, and sends the file without copying it through this process.
+            // The response owns its own descriptor, and sends the file without copying it through this process.
             let copy = fcntl(file.number, F_DUPFD_CLOEXEC, 0)
             let response = unsafe copy < 0 ? nil : MHD_create_response_from_fd64(bytes, copy)
             if unsafe response == nil, copy >= 0 { close(copy) }

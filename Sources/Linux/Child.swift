@@ -1,27 +1,27 @@
-// Unsafe: the strings that a child is started with are freed after the call that reads them; the system uses what it is
-// passed only during the call.
+// Unsafe: the strings that start a child are freed after the call that reads them. The system uses what it is passed only during
+// the call.
 
 internal import CLinux
 internal import Glibc
 
-/// How a child of this process is started, and how its end is noticed.
+/// How a child of this process is started, and how its end is detected.
 public struct Child: Sendable {
-    /// Of the program.
+    /// The path of the program.
     public var path: String
-    /// The program's own name first.
+    /// The arguments. The first is the program's own name.
     public var arguments: [String]
-    /// As `name=value`.
+    /// The variables, as `name=value`.
     public var environment: [String]
-    /// Where it runs; nil: where this process does.
+    /// The working directory, or nil for that of this process.
     public var directory: String?
-    /// The descriptors that become its standard input, output and errors; nil keeps this process's.
+    /// The descriptors that become its standard input, output and errors. Nil keeps this process's.
     public var input, output, errors: Int32?
-    /// Whether it leads a process group.
+    /// Whether the child leads a process group.
     public var ownGroup = false
-    /// The signal that it gets when the thread that has started it ends; nil: none.
+    /// The signal that the child gets when the thread that has started it ends, or nil for none.
     public var deathSignal: Int32?
 
-    /// Describes a program to be started.
+    /// Describes a program to start.
     public init(_ path: String, _ arguments: [String], environment: [String]) {
         self.path = path
         self.arguments = arguments
@@ -30,7 +30,7 @@ public struct Child: Sendable {
 
     /// Forks, and executes the program.
     /// - Returns: the child's process ID.
-    /// - Throws: ``SystemError`` of what failed, here or in the child.
+    /// - Throws: ``SystemError`` for the call that failed, here or in the child.
     public func start() throws(SystemError) -> Int32 {
         let result = unsafe Self.withCStrings(arguments) { arguments in
             unsafe Self.withCStrings(environment) { variables in
@@ -49,7 +49,7 @@ public struct Child: Sendable {
         return result
     }
 
-    /// Lends strings as C takes them, an array of pointers that ends with a null pointer. They are freed when `body` returns.
+    /// Lends strings as C takes them: an array of pointers that ends with a null pointer. They are freed when `body` returns.
     private static func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
@@ -70,27 +70,27 @@ public struct Child: Sendable {
 
     // MARK: Its end
 
-    /// A descriptor that becomes readable when the process ends; nil where the kernel has none.
+    /// A descriptor that becomes readable when the process ends, or nil if the kernel has no such descriptors.
     public static func end(of processID: Int32) -> Descriptor? {
         let number = loop_pidfd_open(processID)
         return number < 0 ? nil : Descriptor(number, name: "a process")
     }
 
-    /// Whether a child has ended, or is no child of this process any more. It stays to be reaped.
+    /// Whether a child has ended, or is no longer a child of this process. It is not reaped.
     public static func hasEnded(_ processID: Int32) -> Bool {
         var info = unsafe siginfo_t()
         let result = unsafe waitid(P_PID, id_t(processID), &info, WEXITED | WNOHANG | WNOWAIT)
         return result == 0 ? unsafe info.si_signo == SIGCHLD : errno == ECHILD
     }
 
-    /// Waits until a child has ended. It stays to be reaped.
+    /// Waits until a child has ended, but does not reap it.
     public static func waitForEnd(_ processID: Int32) {
         var info = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(processID), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR {}
     }
 
-    /// Waits until a child has ended, and reaps it: its number may belong to another process afterwards.
-    /// - Returns: the number that `waitpid` gives.
+    /// Waits until a child has ended, and reaps it. Afterwards its number may belong to another process.
+    /// - Returns: the status from `waitpid`.
     public static func reap(_ processID: Int32) -> Int32 {
         var status: Int32 = 0
         while unsafe waitpid(processID, &status, 0) < 0 && errno == EINTR {}

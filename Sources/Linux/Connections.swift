@@ -1,27 +1,27 @@
-// Unsafe: the system reads and fills structures that live during the call, and an address is read as what its family says.
+// Unsafe: the system reads and fills structures that live during the call, and an address is read as its family says.
 
 internal import Glibc
 
-/// Connections by descriptor that another part of the process owns, such as a library: looked at, and ended.
+/// Reads and ends connections by descriptors that another part of the process owns, such as a library.
 public enum Connections {
-    /// Where this side of a connection is.
+    /// The address of this side of a connection.
     public enum LocalAddress: Hashable, Sendable {
-        /// A port of TCP, at any address of the machine.
+        /// A TCP port, at any address of the machine.
         case port(UInt16)
         /// The path of a Unix socket.
         case path(String)
     }
 
-    /// What the system has counted of a TCP connection.
+    /// The system's counts of a TCP connection.
     public struct Traffic: Hashable, Sendable {
         /// Bytes that have arrived.
         public let receivedBytes: UInt64
-        /// Bytes that were sent, and that the peer has acknowledged.
+        /// Bytes that were sent and that the peer has acknowledged.
         public let acknowledgedBytes: UInt64
         /// Bytes that have arrived and were not read yet.
         public let unreadBytes: UInt64
 
-        /// Creates the counts, for tests of what uses them.
+        /// Creates the counts, for tests of code that uses them.
         public init(receivedBytes: UInt64, acknowledgedBytes: UInt64, unreadBytes: UInt64) {
             self.receivedBytes = receivedBytes
             self.acknowledgedBytes = acknowledgedBytes
@@ -29,10 +29,10 @@ public enum Connections {
         }
     }
 
-    /// Shuts a connection down in both directions; its owner then sees that it has ended, and closes it.
+    /// Shuts a connection down in both directions. Its owner then sees the end, and closes it.
     ///
-    /// The number may have become another file's since it was heard of. So it is duplicated first, and only a connection of these
-    /// addresses is shut down.
+    /// The number may belong to another file by now. So it is duplicated first, and only a connection of these addresses is shut
+    /// down.
     /// - Returns: whether it was such a connection.
     @discardableResult
     public static func end(_ descriptor: Int32, at addresses: Set<LocalAddress>) -> Bool {
@@ -47,16 +47,16 @@ public enum Connections {
         return true
     }
 
-    /// Throws away what has arrived and was not read: the owner of a connection would still read all of it.
+    /// Discards the bytes that have arrived, because otherwise the owner of the connection would still read all of them.
     private static func discardInput(of descriptor: Int32) {
-        // TCP does not copy what is truncated (tcp(7)), and others have no more than one such piece.
+        // TCP does not copy truncated bytes (tcp(7)), and other sockets have at most one such piece.
         for _ in 0..<64 {
             let count = recv(descriptor, nil, 1 << 20, Int32(MSG_TRUNC) | Int32(MSG_DONTWAIT))
             if count <= 0 { return }
         }
     }
 
-    /// The connections that this process has at some addresses, by descriptor, with whose address it is.
+    /// The connections of this process at some addresses: the owner of the address, by descriptor.
     public static func all<Owner>(at addresses: [Owner: Set<LocalAddress>]) -> [Int32: Owner] {
         var owners: [LocalAddress: Owner] = [:]
         for (owner, places) in addresses { for place in places { owners[place] = owner } }
@@ -70,7 +70,7 @@ public enum Connections {
         return found
     }
 
-    /// Where this side of a socket is; nil if it is no socket of TCP or of a path.
+    /// The local address of a socket, or nil if it is neither a TCP socket nor one with a path.
     public static func localAddress(of descriptor: Int32) -> LocalAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -82,7 +82,7 @@ public enum Connections {
         guard code == 0 else { return nil }
         let family = Int32(storage.ss_family)
         let bytes = unsafe withUnsafeBytes(of: &storage) { unsafe [UInt8]($0.prefix(Int(length))) }
-        // After the family, 2 bytes: a port of IPv4 and IPv6, the highest byte first, or a path that ends with a NUL.
+        // After the family, in 2 bytes: a port of IPv4 or IPv6 with the highest byte first, or a path that ends with a NUL.
         switch family {
         case AF_INET, AF_INET6: return bytes.count < 4 ? nil : .port(UInt16(bytes[2]) << 8 | UInt16(bytes[3]))
         case AF_UNIX:
@@ -92,9 +92,9 @@ public enum Connections {
         }
     }
 
-    /// What was counted; nil if it is no connection of TCP.
+    /// The counts of a connection, or nil if it is not a TCP connection.
     public static func traffic(of descriptor: Int32) -> Traffic? {
-        // `struct tcp_info` of linux/tcp.h, which glibc's header does not have whole.
+        // `struct tcp_info` of linux/tcp.h, of which glibc's header has only a part.
         var bytes = [UInt8](repeating: 0, count: 136)
         var length = socklen_t(bytes.count)
         let code = unsafe getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, &bytes, &length)
@@ -108,7 +108,7 @@ public enum Connections {
             receivedBytes: number(at: 128), acknowledgedBytes: number(at: 120), unreadBytes: UInt64(max(0, unread)))
     }
 
-    /// Whether a socket listens; true where the system does not say.
+    /// Whether a socket listens, or true if the system does not say.
     static func listens(_ descriptor: Int32) -> Bool {
         var value: Int32 = 1
         var length = socklen_t(MemoryLayout<Int32>.size)

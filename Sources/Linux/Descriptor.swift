@@ -1,23 +1,23 @@
-// Unsafe: the system uses what it is passed only during the call, and no more of it than it is told.
+// Unsafe: the system uses what it is passed only during the call, and no more bytes than the count says.
 
 internal import CLinux
 internal import Glibc
 
-/// An open file, pipe or other thing that the system counts by numbers. It is closed when its owner goes.
+/// An open file, pipe or other object with a descriptor. It is closed when its owner is released.
 public struct Descriptor: ~Copyable, Sendable {
     /// The system's number, for poll sets. Valid as long as the owner.
     public let number: Int32
-    /// How errors call it: a path, or "a pipe".
+    /// The name in errors: a path, or "a pipe".
     private let name: String
 
-    /// Takes a descriptor over.
-    /// - Parameter name: how errors call it.
+    /// Takes ownership of a descriptor.
+    /// - Parameter name: its name in errors.
     public init(_ number: Int32, name: String) {
         self.number = number
         self.name = name
     }
 
-    /// Opens a file. No other program inherits it.
+    /// Opens a file. No other program inherits the descriptor.
     /// - Throws: ``SystemError`` that names the path.
     public init(opening path: String, _ flags: Int32, mode: UInt32 = 0o644) throws(SystemError) {
         let number = unsafe open(path, flags | O_CLOEXEC, mode)
@@ -25,13 +25,13 @@ public struct Descriptor: ~Copyable, Sendable {
         self.init(number, name: path)
     }
 
-    /// Opens a file by its own name: a symbolic link is not followed, and a pipe is not waited for. What was opened is looked at
-    /// before anything of it is changed.
+    /// Opens a file without following a symbolic link or waiting for a pipe. The open file is checked before anything in it is
+    /// changed.
     /// - Parameters:
-    ///   - path: the file.
-    ///   - flags: as of the system's call.
-    ///   - mode: who may do what with a file that is made, whatever the umask of the process.
-    ///   - flaw: what speaks against the file; by default, what speaks against relying on it.
+    ///   - path: the path of the file.
+    ///   - flags: the flags of the system's call.
+    ///   - mode: the permissions of a file that is created, whatever the umask of the process.
+    ///   - flaw: the reason against using the file; by default, the reason against relying on it.
     /// - Throws: ``OpeningError``.
     public static func checked(
         _ path: String, _ flags: Int32, mode: UInt32 = 0o600, flaw: (FileStatus) -> FileFlaw? = { $0.flaw() }
@@ -61,7 +61,7 @@ public struct Descriptor: ~Copyable, Sendable {
         } catch {
             guard error.code == ENOENT, flags & O_CREAT != 0 else { throw error }
         }
-        // One that another process has made meanwhile is an error.
+        // A file that another process has created meanwhile is an error.
         let file = try Descriptor(opening: path, flags | O_EXCL, mode: mode)
         guard fchmod(file.number, mode) == 0 else { throw SystemError("say who may use \(path)") }
         return file
@@ -69,7 +69,7 @@ public struct Descriptor: ~Copyable, Sendable {
 
     deinit { close(number) }
 
-    /// An eventfd, which no other program inherits, and which never waits.
+    /// Creates an eventfd. No other program inherits it, and it never waits.
     /// - Throws: ``SystemError`` if no descriptor is left.
     public static func event() throws(SystemError) -> Descriptor {
         let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
@@ -79,7 +79,7 @@ public struct Descriptor: ~Copyable, Sendable {
 
     /// Makes an eventfd readable.
     public func signal() {
-        // EAGAIN: the counter is full, so it is readable already.
+        // EAGAIN means that the counter is full, so it is readable already.
         while eventfd_write(number, 1) < 0 && errno == EINTR {}
     }
 
@@ -89,7 +89,7 @@ public struct Descriptor: ~Copyable, Sendable {
         while unsafe eventfd_read(number, &count) < 0 && errno == EINTR {}
     }
 
-    /// What the system says of the open file.
+    /// The status of the open file.
     /// - Throws: ``SystemError``.
     public func status() throws(SystemError) -> FileStatus {
         var status = stat()
@@ -97,10 +97,10 @@ public struct Descriptor: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
-    /// The path of the open file as the system knows it, nil where `/proc` is not mounted.
+    /// The path of the open file as the system knows it, or nil if `/proc` is not mounted.
     public var path: String? { FileSystem.link(at: "/proc/self/fd/\(number)") }
 
-    /// The first bytes of the file, up to `limit`. The position of the descriptor stays.
+    /// The first bytes of the file, up to `limit`. The position of the descriptor does not change.
     /// - Throws: ``SystemError``.
     public func bytes(atMost limit: Int) throws(SystemError) -> [UInt8] {
         var code: Int32 = 0
@@ -118,7 +118,7 @@ public struct Descriptor: ~Copyable, Sendable {
         return bytes
     }
 
-    /// Writes a part of an array at a place of the file.
+    /// Writes a part of an array at an offset of the file.
     /// - Returns: how many bytes were written, at least 1.
     /// - Throws: ``SystemError``.
     public func write(_ bytes: [UInt8], _ range: Range<Int>, at offset: Int) throws(SystemError) -> Int {
@@ -139,17 +139,17 @@ public struct Descriptor: ~Copyable, Sendable {
         guard ftruncate(number, off_t(size)) == 0 else { throw SystemError("write \(name)") }
     }
 
-    /// Sends what was written to the file on its way to the disk, and waits for nothing. Not a sync.
+    /// Starts to write the file's changes to the disk without waiting. This is not a sync.
     public func beginWriteOut() { loop_begin_write_out(number) }
 
-    /// Waits until a part of the file that was written is on its way to the disk. Not a sync.
+    /// Waits until the changes of a part of the file have been submitted to the disk. This is not a sync.
     /// - Throws: ``SystemError``.
     public func writeOut(_ range: Range<Int>) throws(SystemError) {
         let code = loop_write_out(number, off_t(range.lowerBound), off_t(range.count))
         guard code == 0 else { throw SystemError("write \(name)", code: code) }
     }
 
-    /// Brings the file to the disk.
+    /// Syncs the file to the disk.
     /// - Throws: ``SystemError``.
     public func sync() throws(SystemError) {
         guard fsync(number) == 0 else { throw SystemError("sync \(name)") }
@@ -158,7 +158,7 @@ public struct Descriptor: ~Copyable, Sendable {
 
 /// Calls on descriptors that have another owner, such as a process's standard output.
 public enum SystemCall {
-    /// Writes everything, however long that takes.
+    /// Writes all bytes, however long that takes.
     /// - Throws: ``SystemError`` if the reader is gone, or if the disk is full.
     public static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var done = 0
@@ -172,9 +172,9 @@ public enum SystemCall {
         }
     }
 
-    /// Writes what there is space for.
-    /// - Returns: how many bytes that is.
-    /// - Throws: ``SystemError``; with the code EAGAIN if there is no space and the descriptor does not wait.
+    /// Writes as many bytes as there is space for.
+    /// - Returns: the number of bytes written.
+    /// - Throws: ``SystemError``, with the code EAGAIN if there is no space and the descriptor does not wait.
     public static func writeSome(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws(SystemError) -> Int {
         while true {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -183,9 +183,9 @@ public enum SystemCall {
         }
     }
 
-    /// Reads what is there, at most a buffer full.
-    /// - Returns: how many bytes that is; 0 at the end.
-    /// - Throws: ``SystemError``; with the code EAGAIN if there is nothing and the descriptor does not wait.
+    /// Reads the available bytes, at most a buffer full.
+    /// - Returns: the number of bytes read, or 0 at the end.
+    /// - Throws: ``SystemError``, with the code EAGAIN if there are none and the descriptor does not wait.
     public static func read(from descriptor: Int32, into buffer: inout [UInt8]) throws(SystemError) -> Int {
         while true {
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
@@ -194,7 +194,7 @@ public enum SystemCall {
         }
     }
 
-    /// Reads up to the end, or so many bytes.
+    /// Reads to the end, or at most `limit` bytes.
     /// - Throws: ``SystemError``.
     public static func readAll(from descriptor: Int32, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -205,8 +205,8 @@ public enum SystemCall {
         return bytes
     }
 
-    /// Sends what a socket has space for. A connection that is gone costs no signal.
-    /// - Returns: how many bytes that is.
+    /// Sends as many bytes as a socket has space for. If the connection is gone, it raises no signal.
+    /// - Returns: the number of bytes sent.
     /// - Throws: ``SystemError``.
     public static func send(_ bytes: ArraySlice<UInt8>, to socket: Int32) throws(SystemError) -> Int {
         let count = unsafe bytes.withUnsafeBytes {

@@ -1,15 +1,14 @@
-// Unsafe: the mapping and the stack belong to this value, and are unmapped once; handlers write into the mapping only
-// while it is there.
+// Unsafe: this value owns the mapping and the stack, and unmaps them once. Handlers write into the mapping only while it exists.
 
 internal import CLinux
 internal import Glibc
 
-/// A file that is mapped into memory, in which a fault of this process (a trap, a stack that is used up) is written down
-/// before the process ends. The system keeps what was written there, without a sync.
+/// A file mapped into memory. A fault of this process (a trap or a stack overflow) is written to it before the process ends. The
+/// system keeps the bytes without a sync.
 ///
-/// To be made on the thread whose stack may be used up.
+/// Make it on the thread whose stack may overflow.
 @safe public struct FaultPage: ~Copyable {
-    /// All of the file. Valid as long as this value.
+    /// The whole file. Valid as long as this value.
     @unsafe public let memory: UnsafeMutableRawBufferPointer
     /// The kernel's number of the thread that has made this value.
     public let thread: UInt32
@@ -17,12 +16,12 @@ internal import Glibc
     private let stack: UnsafeMutableRawPointer
     private static let stackBytes = 128 << 10
 
-    /// Opens the file, and makes it where it is not there.
+    /// Opens the file, or creates it.
     /// - Parameters:
-    ///   - name: how errors call it: `the crash note PATH`.
-    ///   - byteCount: how large the file becomes.
-    ///   - faultOffset: where the 8 bytes are that a fault is written to: the signal, and the thread.
-    /// - Throws: ``SystemError``, also where the file is not this user's alone: whoever else can make it shorter could end this
+    ///   - name: the name in errors: `the crash note PATH`.
+    ///   - byteCount: the size that the file gets, in bytes.
+    ///   - faultOffset: the offset of the 8 bytes that a fault is written to: the signal and the thread.
+    /// - Throws: ``SystemError``, also if the file is not this user's alone: another user could shorten it, and so end this
     ///   process.
     public init(_ path: String, name: String, byteCount: Int, faultOffset: Int) throws(SystemError) {
         let file: Descriptor
@@ -34,7 +33,7 @@ internal import Glibc
             case .flaw(let flaw, _): throw SystemError("use \(name)", flaw, path)
             }
         }
-        // The whole page is there before it is mapped: a store into a hole of a full disk would end the process.
+        // The whole page is written before it is mapped, because a store into a hole on a full disk would end the process.
         var size = try file.status().size
         let zeros = [UInt8](repeating: 0, count: byteCount)
         while size < byteCount {
@@ -64,7 +63,7 @@ internal import Glibc
     deinit {
         unsafe loop_unwatch_faults(word)
         unsafe munmap(memory.baseAddress, memory.count)
-        // Another thread's handlers may run there for ever.
+        // The handlers of another thread may use this stack for ever.
         if loop_thread_id() == thread {
             _ = loop_signal_stack(nil, 0)
             unsafe munmap(stack, Self.stackBytes)

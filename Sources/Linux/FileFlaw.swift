@@ -1,26 +1,26 @@
 internal import CLinux
 internal import Glibc
 
-/// Why a file, or a folder, is not taken for what its name says.
+/// The reason why a file or folder is not accepted under its name.
 ///
-/// A name may lead anywhere. What was opened is looked at, so that nothing depends on what has the name a moment later.
+/// A name may lead anywhere. The opened file is checked, so that a later change of the name has no effect.
 public enum FileFlaw: Hashable, Sendable {
-    /// It is a symbolic link, which may lead to any other file.
+    /// The file is a symbolic link, which may lead to any other file.
     case link
-    /// It is a folder, a pipe, a device or a socket.
+    /// The file is a folder, a pipe, a device or a socket.
     case noFile
-    /// It is no folder.
+    /// It is not a folder.
     case noFolder
     /// The file has more than one name, so others may use it under another one.
     case names(Int)
     /// It belongs to another user, who can change it at any time.
     case owner(UInt32, user: UInt32)
-    /// Others can write to it.
+    /// Other users can write to it.
     case writableByOthers(permissions: UInt32)
-    /// Another file has taken its name while it was opened.
+    /// Another file has taken its name while it was being opened.
     case replaced
 
-    /// What is wrong, to follow the path.
+    /// What is wrong, as a text that follows the path.
     public var text: String {
         switch self {
         case .link: "is a symbolic link"
@@ -48,33 +48,33 @@ public enum FileFlaw: Hashable, Sendable {
 }
 
 extension FileStatus {
-    /// What speaks against reading the file by its name; nil if nothing does.
+    /// The reason against reading the file by its name, or nil.
     public var flawToRead: FileFlaw? {
         if isLink { return .link }
         if kind != .file { return .noFile }
         return links == 1 ? nil : .names(links)
     }
 
-    /// What speaks against relying on the file's bytes, and changing them; nil if nothing does.
-    /// - Parameter user: who may own it, besides root.
+    /// The reason against relying on the file's bytes and changing them, or nil.
+    /// - Parameter user: the user who may own it, besides root.
     public func flaw(user: UInt32 = System.userID) -> FileFlaw? {
         flawToRead ?? flawOfOwner(user: user) ?? flawOfPermissions
     }
 
-    /// What speaks against relying on what is in a folder; nil if nothing does.
-    /// - Parameter user: who may own it, besides root.
+    /// The reason against relying on a folder's contents, or nil.
+    /// - Parameter user: the user who may own it, besides root.
     public func flawOfFolder(user: UInt32 = System.userID) -> FileFlaw? {
         if isLink { return .link }
         return kind == .folder ? flawOfOwner(user: user) ?? flawOfPermissions : .noFolder
     }
 
-    /// The flaw that it belongs to another user.
-    /// - Parameter user: who may own it, besides root.
+    /// The flaw that it belongs to another user, or nil.
+    /// - Parameter user: the user who may own it, besides root.
     public func flawOfOwner(user: UInt32) -> FileFlaw? {
         owner == user || owner == 0 ? nil : .owner(owner, user: user)
     }
 
-    /// The flaw that others can write to it.
+    /// The flaw that other users can write to it, or nil.
     public var flawOfPermissions: FileFlaw? {
         permissions & 0o022 == 0 ? nil : .writableByOthers(permissions: permissions)
     }
@@ -82,12 +82,12 @@ extension FileStatus {
 
 /// A file could not be opened, or is not what its name says.
 public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The system has refused it.
+    /// The system has refused to open it.
     case system(SystemError)
-    /// Something speaks against the file at that path.
+    /// The file at that path has a flaw.
     case flaw(FileFlaw, String)
 
-    /// Of some flaws the system tells before the file is open.
+    /// Makes flaws of the codes by which the system reports a flaw before the file is open.
     init(_ error: SystemError, _ path: String) {
         self =
             switch error.code {
@@ -106,11 +106,11 @@ public enum OpeningError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What has a name, held without being opened: nothing is read or changed, no pipe is waited for, and locks that this process
-/// has on the file stay. While it is held, no other file gets its number.
+/// A file that is referenced without being opened. Nothing is read or changed, no pipe is waited for, and this process's locks on
+/// the file stay. While the reference exists, no other file gets its number.
 public struct HeldFile: ~Copyable, Sendable {
     private let descriptor: Descriptor
-    /// What it is, at the time when it was found. A symbolic link is not followed.
+    /// The status at the time when the file was found. A symbolic link is not followed.
     public let status: FileStatus
 
     private init(_ descriptor: consuming Descriptor, _ status: FileStatus) {
@@ -118,7 +118,7 @@ public struct HeldFile: ~Copyable, Sendable {
         self.status = status
     }
 
-    /// Takes hold of what has a name.
+    /// References the file that has a name now.
     /// - Returns: nil if nothing has that name.
     /// - Throws: ``SystemError`` that names the path.
     public static func at(_ path: String) throws(SystemError) -> HeldFile? {
@@ -132,7 +132,7 @@ public struct HeldFile: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the same file has that name now.
+    /// Whether this file has that name now.
     public func isStill(_ path: String) -> Bool {
         guard let now = FileSystem.status(ofName: path) else { return false }
         return now.isSame(as: status)

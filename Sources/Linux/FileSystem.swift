@@ -1,32 +1,32 @@
-// Unsafe: the system uses what it is passed only during the call; a folder's entry is copied before the next is read.
+// Unsafe: the system uses what it is passed only during the call, and a folder's entry is copied before the next is read.
 
 internal import CLinux
 internal import Glibc
 
-/// What the system says of a file.
+/// The status of a file.
 public struct FileStatus: Sendable {
-    /// The kinds of files that are told apart.
+    /// The kinds of files that are distinguished.
     public enum Kind: Equatable, Sendable {
         case file, folder, other
     }
 
-    /// Whether it is a file or a folder.
+    /// Whether it is a file, a folder or something else.
     public let kind: Kind
-    /// Whether it is a symbolic link itself, which was not followed. Its kind is `other`.
+    /// Whether it is itself a symbolic link, which was not followed. Its kind is `other`.
     public let isLink: Bool
-    /// In bytes.
+    /// The size in bytes.
     public let size: Int
-    /// How many names it has.
+    /// The number of its names.
     public let links: Int
-    /// The disk that it is on.
+    /// The number of its device.
     public let device: UInt64
-    /// Its number on the disk.
+    /// The number of its inode on the device.
     public let number: UInt64
-    /// When it was changed, in seconds since 1970, and the nanoseconds after them.
+    /// The time of its last change, in seconds since 1970, and the nanoseconds after them.
     public let modified: (seconds: Int, nanoseconds: Int)
-    /// The number of the user that it belongs to.
+    /// The number of the user who owns it.
     public let owner: UInt32
-    /// Who may do what with it: the lower twelve bits of its mode.
+    /// The permissions: the lower twelve bits of its mode.
     public let permissions: UInt32
 
     init(_ status: stat) {
@@ -46,25 +46,25 @@ public struct FileStatus: Sendable {
         permissions = status.st_mode & 0o7777
     }
 
-    /// Whether both are of one file, at whichever times.
+    /// Whether both belong to one file, at whatever times.
     public func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }
 
 /// Calls that name files and folders by their paths.
 public enum FileSystem {
-    /// What is at a path, nil where nothing is.
+    /// The status of the file at a path, or nil if there is none.
     public static func status(of path: String) -> FileStatus? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
-    /// What has a name, nil where nothing has it. A symbolic link is not followed.
+    /// The status of the file with this name, or nil if there is none. A symbolic link is not followed.
     public static func status(ofName path: String) -> FileStatus? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
-    /// Whether something is at a path.
+    /// Whether a file exists at a path.
     public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
     /// Whether this process may read the file at a path.
@@ -73,9 +73,9 @@ public enum FileSystem {
     /// Whether this process may run the file at a path.
     public static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-    /// All bytes of a file.
+    /// The bytes of a file.
     /// - Throws: ``SystemError`` that names the path.
-    /// - Parameter limit: of a longer file only so many are read.
+    /// - Parameter limit: the largest number of bytes to read.
     public static func bytes(of path: String, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
         let file = try Descriptor(opening: path, O_RDONLY)
         do throws(SystemError) {
@@ -85,7 +85,7 @@ public enum FileSystem {
         }
     }
 
-    /// Writes a text to a file: after what it has, or in its place.
+    /// Writes a text to a file: at its end, or in place of its bytes.
     /// - Throws: ``SystemError`` that names the path.
     public static func write(_ text: String, to path: String, appending: Bool = false) throws(SystemError) {
         let file = try Descriptor(opening: path, O_WRONLY | O_CREAT | (appending ? O_APPEND : O_TRUNC), mode: 0o666)
@@ -96,11 +96,11 @@ public enum FileSystem {
         }
     }
 
-    /// Finds out whether a file could be written, and leaves nothing behind.
+    /// Checks that a file could be written, without creating or changing it.
     /// - Throws: ``SystemError`` that names the path.
     public static func checkWritable(_ path: String) throws(SystemError) {
         if status(of: path) != nil {
-            // A pipe without a reader is not waited for.
+            // Do not wait for the reader of a pipe.
             do { _ = try Descriptor(opening: path, O_WRONLY | O_NONBLOCK) } catch  where error.code != ENXIO {
                 throw error
             }
@@ -111,17 +111,17 @@ public enum FileSystem {
         }
     }
 
-    /// Gives a file another name; a file of that name is replaced.
+    /// Renames a file. A file with the new name is replaced.
     /// - Throws: ``SystemError`` that names both paths.
     public static func rename(_ path: String, to other: String) throws(SystemError) {
         guard unsafe Glibc.rename(path, other) == 0 else { throw SystemError("rename \(path) to \(other)") }
     }
 
-    /// Gives a file a name that nothing has, in one step: whatever another process does meanwhile, nothing is replaced.
-    /// - Throws: ``SystemError`` that names both paths; with the code EEXIST if something has that name.
+    /// Renames a file to a name that is not used, in one step. Nothing is replaced, whatever another process does meanwhile.
+    /// - Throws: ``SystemError`` that names both paths, with the code EEXIST if the name is used.
     public static func rename(_ path: String, toUnused other: String) throws(SystemError) {
         if unsafe loop_rename_to_unused(path, other) == 0 { return }
-        // Some file systems cannot do this, and can give a second name, which replaces nothing either.
+        // Some file systems cannot do this. They can give a second name, which replaces nothing either.
         if errno == EINVAL || errno == ENOSYS, unsafe Glibc.link(path, other) == 0 { return try removeFile(path) }
         throw SystemError("rename \(path) to \(other)")
     }
@@ -139,15 +139,15 @@ public enum FileSystem {
     }
 
     /// Makes a folder.
-    /// - Parameter mode: who may do what with it, as far as this process's umask lets it.
+    /// - Parameter mode: its permissions, without those that the umask of this process removes.
     /// - Throws: ``SystemError`` that names the path.
     public static func makeFolder(_ path: String, mode: UInt32 = 0o755) throws(SystemError) {
         guard unsafe mkdir(path, mode) == 0 else { throw SystemError("make the folder \(path)") }
     }
 
-    /// Makes a new folder whose name begins with `path`.
-    /// - Returns: its path.
-    /// - Throws: ``SystemError`` that names the place.
+    /// Makes a new folder with a name that begins with `path`.
+    /// - Returns: the path of the folder.
+    /// - Throws: ``SystemError`` that names the path.
     public static func makeFolder(beginning path: String) throws(SystemError) -> String {
         var template = Array("\(path)-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else { throw SystemError("make a folder \(path)-…") }
@@ -161,7 +161,7 @@ public enum FileSystem {
         defer { unsafe closedir(folder) }
         var names: [String] = []
         while let entry = unsafe readdir(folder) {
-            // C's array of 256 characters is a tuple here, which is read where it lies.
+            // C's array of 256 characters is a tuple here. It is read in place.
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
                 unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }
@@ -170,14 +170,14 @@ public enum FileSystem {
         return names
     }
 
-    /// Where a symbolic link leads, nil where there is none.
+    /// The target of a symbolic link, or nil if there is no link.
     public static func link(at path: String) -> String? {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink(path, &buffer, buffer.count)
         return count > 0 ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
-    /// A path without links and dots, nil where nothing is there.
+    /// A path without links and dots, or nil if nothing exists there.
     public static func resolved(_ path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }

@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// The address of a host in digits: of IPv4, or of IPv6 with the zone of a link-local one.
+/// The numeric address of a host: IPv4, or IPv6 with the zone of a link-local address.
 public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// 4 bytes of IPv4, or 16 of IPv6, the highest first.
+    /// 4 bytes of IPv4 or 16 bytes of IPv6, the highest first.
     private let bytes: [UInt8]
     /// The name or number of an interface, or an empty text.
     private let zone: String
 
-    /// - Parameter text: such as `10.0.0.1`, `::1` or `fe80::1%eth0`, without brackets. It is nil for a name.
+    /// - Parameter text: an address such as `10.0.0.1`, `::1` or `fe80::1%eth0`, without brackets. A name gives nil.
     public init?(_ text: String) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         let isIPv6 = text.contains(":")
@@ -20,10 +20,10 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
         zone = parts.count > 1 ? String(parts[1]) : ""
     }
 
-    /// Whether it is of IPv6, and stands in brackets before a port.
+    /// Whether it is an IPv6 address, which needs brackets before a port.
     public var isIPv6: Bool { bytes.count == 16 }
 
-    /// The address without the form by which IPv6 names an address of IPv4 (`::ffff:10.0.0.1`).
+    /// The address without the prefix by which IPv6 names an IPv4 address (`::ffff:10.0.0.1`).
     private var plain: ArraySlice<UInt8> {
         isIPv6 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
             ? bytes[12...] : bytes[...]
@@ -37,8 +37,8 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
     /// Whether it means all addresses of a machine.
     public var isUnspecified: Bool { plain.allSatisfy { $0 == 0 } }
 
-    /// The machine behind the address, as far as limits for each machine go: an address of IPv4, or the first 64 bits of one of IPv6,
-    /// because a machine may use all addresses below these.
+    /// The machine behind the address, for limits per machine. It is an IPv4 address, or the first 64 bits of an IPv6 address,
+    /// because one machine may use all addresses with these bits.
     public var machine: String {
         if plain.count == 4 { return plain.map(String.init).joined(separator: ".") }
         return Self.text(bytes.prefix(8) + [UInt8](repeating: 0, count: 8)) + "/64"
@@ -53,15 +53,15 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
     }
 
-    /// Addresses of IPv4 come first.
+    /// Orders IPv4 addresses before IPv6 addresses.
     public static func < (left: HostAddress, right: HostAddress) -> Bool {
         if left.bytes.count != right.bytes.count { return left.bytes.count < right.bytes.count }
         return left.bytes == right.bytes ? left.zone < right.zone : left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 }
 
-/// A host's name has no address: the reason in the system's words.
+/// A host name has no address. The reason is the system's text.
 public struct UnknownHost: Error, Hashable, Sendable {
-    /// Such as "Name or service not known".
+    /// The reason, such as "Name or service not known".
     public let reason: String
 }

@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// Listening sockets of TCP by descriptor that another part of the process owns, such as a library.
+/// TCP listeners by descriptors that another part of the process owns, such as a library.
 public enum Listeners {
-    /// Lets a listener take no new connections, or take them again.
+    /// Makes a listener accept no new connections, or accept them again.
     ///
-    /// While it takes none, the system drops the first packet of each new connection. A peer repeats that packet after a second, and
-    /// then at growing intervals (RFC 6298), so it connects later. Connections that exist go on.
+    /// While it accepts none, the system drops the first packet of each new connection. A peer repeats that packet after a second,
+    /// and then at growing intervals (RFC 6298), so it connects later. Existing connections continue.
     /// - Parameters:
-    ///   - descriptor: the listener. The number may have become another file's since it was heard of, so nothing is done unless it
-    ///     listens at one of the addresses.
-    ///   - addresses: where listeners of the caller are.
-    /// - Returns: whether it was done.
+    ///   - descriptor: the listener. The number may belong to another file by now, so nothing is done unless it listens at one of
+    ///     the addresses.
+    ///   - addresses: the addresses of the caller's listeners.
+    /// - Returns: whether the listener was changed.
     @discardableResult
     public static func setTakesConnections(
         _ takes: Bool, _ descriptor: Int32, at addresses: Set<Connections.LocalAddress>

@@ -3,7 +3,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Files that this process has open by descriptors of others, such as a library's.
+/// Files that this process has open by descriptors of other owners, such as a library.
 public enum OpenFiles {
     /// The descriptors of this process that lead to a file.
     public static func descriptors(of file: FileStatus) -> [Int32] {
@@ -20,17 +20,17 @@ public enum OpenFiles {
         fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
     }
 
-    /// Locks one byte of an open file until it is unlocked or the descriptor is closed. It does not wait.
-    /// - Returns: the code of the system's refusal; nil if the byte is locked now.
+    /// Locks one byte of an open file until it is unlocked or the descriptor is closed. Does not wait.
+    /// - Returns: the code of the system's error, or nil if the byte is locked now.
     public static func lock(_ descriptor: Int32, byte: Int) -> Int32? {
         let code = loop_lock_byte(descriptor, off_t(byte), 1)
         return code == 0 ? nil : code
     }
 
-    /// Ends a lock, also for a child process that has the descriptor.
+    /// Releases a lock, also for a child process that has the descriptor.
     public static func unlock(_ descriptor: Int32, byte: Int) { _ = loop_lock_byte(descriptor, off_t(byte), 0) }
 
-    /// Whether another descriptor has the byte locked, in any process.
+    /// Whether the byte is locked through another descriptor, in any process.
     public static func isLocked(_ descriptor: Int32, byte: Int) -> Bool {
         loop_is_byte_locked(descriptor, off_t(byte)) == 1
     }

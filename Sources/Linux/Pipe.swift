@@ -5,9 +5,9 @@ internal import Glibc
 
 /// A pipe whose ends no other program inherits. Reading from it does not wait.
 @frozen public struct Pipe: ~Copyable, Sendable {
-    /// Bytes come out here.
+    /// The end from which bytes are read.
     public var readEnd: Descriptor
-    /// Bytes go in here.
+    /// The end to which bytes are written.
     public var writeEnd: Descriptor
 
     /// - Throws: ``SystemError`` if no descriptors are left.

@@ -2,16 +2,16 @@
 
 public import Glibc
 
-/// Waiting for descriptors.
+/// Waits for descriptors.
 public enum Poll {
-    /// A descriptor, and what is waited for: `POLLIN`, `POLLOUT`. The system ignores an item without a descriptor.
+    /// A descriptor with the events to wait for: `POLLIN`, `POLLOUT`. The system ignores an item without a descriptor.
     public static func item(_ descriptor: Int32?, _ events: Int32) -> pollfd {
         pollfd(fd: descriptor ?? -1, events: Int16(events), revents: 0)
     }
 
     /// Waits until an item is ready or the time is over. A signal ends the wait too.
-    /// - Parameter milliseconds: nil waits without limit.
-    /// - Returns: how many items are ready; nil if a signal has come or if the wait failed, as `errno` says.
+    /// - Parameter milliseconds: the limit, or nil to wait without one.
+    /// - Returns: the number of ready items, or nil if a signal has come or the wait failed, as `errno` says.
     @discardableResult
     public static func wait(_ items: inout [pollfd], milliseconds: Int32? = nil) -> Int? {
         let count = unsafe poll(&items, nfds_t(items.count), milliseconds ?? -1)

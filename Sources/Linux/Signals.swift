@@ -1,27 +1,27 @@
-// Unsafe: the system uses what it is passed only during the call; what a signal did before is kept as the system gave it.
+// Unsafe: the system uses what it is passed only during the call, and the earlier action of a signal is kept as the system gave it.
 
 internal import CLinux
 internal import Glibc
 
 /// Signals of this process and its threads.
 public enum Signals {
-    /// Keeps all signals from the calling thread and from those that it starts.
+    /// Blocks all signals on the calling thread and on the threads that it starts.
     public static func blockAll() {
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     }
 
-    /// Lets a write to a pipe without a reader fail, instead of ending this process.
+    /// Makes a write to a pipe without a reader fail, instead of ending this process.
     public static func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 
-    /// The name that the system has for a signal.
+    /// The system's name of a signal.
     public static func name(_ signal: Int32) -> String? { unsafe strsignal(signal).map { unsafe String(cString: $0) } }
 }
 
-/// Signals as something to read, which are kept from the calling thread and from those that it starts.
+/// Signals to read from a descriptor. They are blocked on the calling thread and on the threads that it starts.
 public struct SignalQueue: ~Copyable, Sendable {
-    /// Readable while a signal has not been taken.
+    /// Readable while a signal is pending.
     public let descriptor: Descriptor
 
     /// - Throws: ``SystemError`` if no descriptor is left.
@@ -35,7 +35,7 @@ public struct SignalQueue: ~Copyable, Sendable {
         descriptor = Descriptor(number, name: "signals")
     }
 
-    /// The next signal that has come, or nil. Never waits.
+    /// The next pending signal, or nil. Never waits.
     public func next() -> Int32? {
         var info = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size
@@ -47,16 +47,16 @@ public struct SignalQueue: ~Copyable, Sendable {
     }
 }
 
-/// Signals of the whole process as something to read, whichever thread takes them. One at a time in a process.
+/// Signals of the whole process to read from a pipe, whichever thread receives them. A process has one at a time.
 ///
-/// The pipe that they are written to stays open for good: a handler may run at any moment.
+/// The pipe that handlers write to stays open for good, because a handler may run at any moment.
 public final class SignalPipe: Sendable {
-    /// Readable while a signal has not been taken.
+    /// Readable while a signal is pending.
     public let descriptor: Int32
-    /// What the signals did before; empty where that does not come back.
+    /// The earlier actions of the signals; empty if they are not restored.
     private let before: [(signal: Int32, action: sigaction)]
 
-    /// - Parameter restores: whether the signals do what they did before when this object goes.
+    /// - Parameter restores: whether the signals get their earlier actions back when this object is released.
     /// - Throws: ``SystemError`` if no descriptors are left.
     public init(_ signals: [Int32], restores: Bool) throws(SystemError) {
         var (readEnd, writeEnd): (Int32, Int32) = (0, 0)
@@ -82,7 +82,7 @@ public final class SignalPipe: Sendable {
         }
     }
 
-    /// The next signal that has come, or nil. Never waits.
+    /// The next pending signal, or nil. Never waits.
     public func next() -> Int32? {
         var byte: [UInt8] = [0]
         return (try? SystemCall.read(from: descriptor, into: &byte)) == 1 ? Int32(byte[0]) : nil

@@ -1,41 +1,41 @@
-// Unsafe: a socket address of IPv4 may be passed as a general one, and the system uses it only during the call; a list of
-// addresses is read until it is freed.
+// Unsafe: an IPv4 socket address may be passed as a general one, and the system uses it only during the call. A list of addresses
+// is read until it is freed.
 
 internal import CLinux
 internal import Glibc
 
-/// Sockets by number, which their makers close.
+/// Calls on sockets by number. Their callers close them.
 public enum Sockets {
     /// Whether a process accepts connections at a Unix socket path.
     public static func isListening(atPath path: String) -> Bool { unsafe loop_unix_is_listening(path) == 1 }
 
-    /// Sets an option that takes a number. An option that the system refuses stays as it is.
+    /// Sets an option with a number as its value. If the system refuses it, the option does not change.
     public static func set(_ option: Int32, of level: Int32, on socket: Int32, to value: Int32) {
         var value = value
         unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Binds a socket to an IPv4 address, given in digits.
+    /// Binds a socket to a numeric IPv4 address.
     /// - Throws: ``SystemError``.
     public static func bind(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
         let code = unsafe withAddress(host, port) { unsafe Glibc.bind(socket, $0, $1) }
         guard code == 0 else { throw SystemError("bind \(host):\(port)") }
     }
 
-    /// Connects a socket to an IPv4 address, given in digits.
-    /// - Throws: ``SystemError``; with the code EINPROGRESS if the socket does not wait.
+    /// Connects a socket to a numeric IPv4 address.
+    /// - Throws: ``SystemError``, with the code EINPROGRESS if the socket does not wait.
     public static func connect(_ socket: Int32, host: String, port: UInt16) throws(SystemError) {
         let code = unsafe withAddress(host, port) { unsafe Glibc.connect(socket, $0, $1) }
         guard code == 0 else { throw SystemError("connect to \(host):\(port)") }
     }
 
-    /// The next connection of a socket that listens, or nil.
+    /// The next connection of a listening socket, or nil.
     public static func accept(_ listener: Int32) -> Int32? {
         let socket = Glibc.accept(listener, nil, nil)
         return socket < 0 ? nil : socket
     }
 
-    /// The port that a socket of IPv4 was given.
+    /// The local port of an IPv4 socket.
     public static func port(of socket: Int32) -> UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -61,35 +61,35 @@ public enum Sockets {
         }
     }
 
-    // MARK: Finding out who listens
+    // MARK: Trying to connect
 
     /// The result of trying to connect.
     public enum Trial: Equatable, Sendable {
-        /// A listener has accepted, and said this; and whether it has ended the connection then.
+        /// A listener has accepted and sent these bytes. `hasEnded` says whether it then ended the connection.
         case accepted([UInt8], hasEnded: Bool)
         /// The machine has no such port open.
         case refused
-        /// Nothing has answered in time.
+        /// No answer came in time.
         case silent
-        /// The system has no such host, in its own words.
+        /// The system does not know the host; with the system's text.
         case noSuchHost(String)
-        /// The connection has failed, in the system's words.
+        /// The connection has failed; with the system's text.
         case failed(String)
-        /// No socket could be made.
+        /// No socket could be created.
         case unknown
     }
 
-    /// Connects to a host by TCP and hangs up, at each of its addresses until one accepts.
+    /// Connects to a host by TCP, at each of its addresses until one accepts, and closes the connection.
     /// - Parameters:
-    ///   - milliseconds: how long each connection may take, and the answer. The system looks for the host's name as long as it likes.
-    ///   - greeting: what is said first.
-    ///   - replyBytes: how many bytes of the answer are waited for.
+    ///   - milliseconds: the limit for each connection, and for the answer. The system's lookup of the host has no limit.
+    ///   - greeting: the bytes to send first.
+    ///   - replyBytes: the number of bytes of the answer to wait for.
     public static func tryConnecting(
         host: String, port: UInt16, milliseconds: Int32, greeting: [UInt8] = [], replyBytes: Int = 0
     ) -> Trial {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        // The system's list, which is ours to free; `found` and all that it leads to live until then.
+        // This function frees the system's list. `found` and everything that it points to live until then.
         var found: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(host, "\(port)", &hints, &found)
         guard code == 0 else { return .noSuchHost(unsafe String(cString: gai_strerror(code))) }
@@ -104,12 +104,12 @@ public enum Sockets {
         return trial
     }
 
-    /// The addresses that a host's name stands for, those of IPv4 first, each once. Takes as long as the system likes.
+    /// The addresses of a host name, IPv4 first, without duplicates. The system's lookup has no time limit.
     /// - Throws: ``UnknownHost`` if there are none.
     public static func addresses(of host: String) throws(UnknownHost) -> [HostAddress] {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        // The system's list, which is ours to free; `found` and all that it leads to live until then.
+        // This function frees the system's list. `found` and everything that it points to live until then.
         var found: UnsafeMutablePointer<addrinfo>?
         let code = unsafe getaddrinfo(host, nil, &hints, &found)
         guard code == 0 else { throw unsafe UnknownHost(reason: String(cString: gai_strerror(code))) }

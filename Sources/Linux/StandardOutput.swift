@@ -1,13 +1,13 @@
-// Unsafe: the system uses what it is passed only during the call, and writes a file's status into a variable of its own.
+// Unsafe: the system uses what it is passed only during the call, and writes a file's status into a local variable.
 
 internal import CLinux
 internal import Glibc
 
-/// Standard output: what a program prints as its result. Whoever reads the result must not take a part of it for the whole, so a program
-/// notices when it cannot be written.
+/// Standard output, to which a program prints its result. A reader must not take a part of the result for the whole, so a program
+/// notices if it cannot be written.
 public enum StandardOutput {
-    /// Opens the standard descriptors that the process was started without (`>&-`), so that every write to them fails. A file that is
-    /// opened later would get the number, and be written to. First thing in `main`.
+    /// Opens the standard descriptors that the process was started without (`>&-`), so that every use of them fails. Otherwise a
+    /// file that is opened later would get the number, and be written to. Call it first in `main`.
     public static func holdClosed() {
         for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", (number == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC)
@@ -15,7 +15,7 @@ public enum StandardOutput {
     }
 
     /// Writes a text at once, however long that takes.
-    /// - Throws: ``OutputError`` if it cannot be written whole.
+    /// - Throws: ``OutputError`` if the text cannot be written completely.
     public static func write(_ text: String) throws(OutputError) {
         guard isOpen else { throw OutputError(code: EBADF) }
         do {
@@ -25,15 +25,15 @@ public enum StandardOutput {
         }
     }
 
-    /// Whether the descriptor is a file, a pipe, a socket or a device. A runtime's own descriptors, which may have taken the number before
-    /// `main`, are none of these.
+    /// Whether the descriptor is a file, a pipe, a socket or a device. A runtime's own descriptor is none of these, and may have
+    /// taken the number before `main`.
     private static let isOpen: Bool = {
         var status = stat()
         return unsafe fstat(1, &status) == 0 && status.st_mode & S_IFMT != 0
     }()
 
-    /// Ends the process with a code, after what `print` has kept back was written too. If that fails, it ends with the code of that, and
-    /// says so.
+    /// Ends the process with a code, after the text that `print` has buffered was written. If that fails, it reports the error and
+    /// ends with its code.
     public static func exit(_ code: Int32, _ program: String) -> Never {
         let result = loop_flush_output()
         guard result != 0 else { Glibc.exit(code) }
@@ -45,13 +45,13 @@ public enum StandardOutput {
 
 /// Standard output could not be written.
 public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The `errno` of the write, or 0 if it is not known any more.
+    /// The `errno` of the write, or 0 if it is no longer known.
     public let code: Int32
 
-    /// Whether the reader has closed its end, as `head` does when it has enough: that is no fault.
+    /// Whether the reader has closed its end, as `head` does when it has enough. That is no fault.
     public var isReaderGone: Bool { code == EPIPE }
 
-    /// The code to exit with: 2, or what a shell shows for a program that SIGPIPE has ended.
+    /// The code to exit with: 2, or the code that a shell shows for a program that SIGPIPE has ended.
     public var exitCode: Int32 { isReaderGone ? 128 + SIGPIPE : 2 }
 
     /// One line for people.

@@ -1,9 +1,9 @@
-// Unsafe: the system uses what it is passed only during the call; its texts are copied at once.
+// Unsafe: the system uses what it is passed only during the call, and its texts are copied at once.
 
 internal import CLinux
 internal import Glibc
 
-/// What the system says of this process and its machine.
+/// Information from the system about this process and its machine.
 public enum System {
     /// The variables of this process, as `name=value`.
     public static var environment: [String] {
@@ -16,17 +16,17 @@ public enum System {
         return entries
     }
 
-    /// The name of this machine; empty where it has none.
+    /// The name of this machine, or an empty text if it has none.
     public static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         unsafe gethostname(&name, name.count - 1)
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The number of the user whose rights this process has.
+    /// The number of the user of this process (the effective user ID).
     public static var userID: UInt32 { geteuid() }
 
-    /// The name of the user whose rights this process has; nil where the number has no name.
+    /// The name of the user of this process, or nil if the number has no name.
     public static var userName: String? {
         unsafe getpwuid(geteuid()).map { unsafe String(cString: $0.pointee.pw_name) }
     }
@@ -45,27 +45,27 @@ public enum System {
         }
     }
 
-    /// How much memory this machine has, in bytes.
+    /// The memory of this machine, in bytes.
     public static var memoryBytes: Int { max(0, sysconf(Int32(_SC_PHYS_PAGES))) * max(0, sysconf(Int32(_SC_PAGESIZE))) }
 
-    /// How many descriptors this process may have open, and how far it may raise that; nil where the system does not say.
+    /// The largest number of open descriptors of this process, and how far it may be raised, or nil if the system does not say.
     public static var descriptorLimit: (soft: Int, hard: Int)? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
         return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
     }
 
-    /// Changes how many descriptors this process may have open.
+    /// Changes the largest number of open descriptors of this process.
     /// - Returns: whether the system has done so.
     public static func limitDescriptors(soft: Int, hard: Int) -> Bool {
         var limit = rlimit(rlim_cur: rlim_t(soft), rlim_max: rlim_t(hard))
         return unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
     }
 
-    /// The steady clock since the start of the machine, which also counts the time of a suspend: seconds and nanoseconds.
+    /// The steady clock since the start of the machine, including the time of a suspend: seconds and nanoseconds.
     public static var bootTime: (seconds: Int, nanoseconds: Int) { time(of: CLOCK_BOOTTIME) }
 
-    /// Gives memory that is free back to the system: the allocator keeps what lies between pieces in use.
+    /// Returns free memory to the system. The allocator keeps free memory that lies between pieces in use.
     public static func giveBackFreeMemory() { _ = malloc_trim(0) }
 
     /// Civil time since 1970: seconds and nanoseconds.
@@ -77,7 +77,7 @@ public enum System {
         return (time.tv_sec, time.tv_nsec)
     }
 
-    /// Moves the calling thread into a network namespace; what it starts from then on inherits it.
+    /// Moves the calling thread into a network namespace. Threads and processes that it starts then inherit it.
     /// - Throws: ``SystemError``.
     public static func enterNetwork(_ namespace: borrowing Descriptor) throws(SystemError) {
         guard loop_enter_network(namespace.number) == 0 else { throw SystemError("enter the network namespace") }
@@ -95,8 +95,8 @@ public struct CalendarTime: Equatable, Sendable {
     /// The time of day: 0…23, 0…59, 0…60.
     public let hour, minute, second: Int
 
-    /// - Parameter seconds: since 1970.
-    /// - Returns: nil where the year cannot be counted.
+    /// - Parameter seconds: the time in seconds since 1970.
+    /// - Returns: nil if the year is out of range.
     public init?(seconds: Int) {
         var seconds = seconds
         var parts = unsafe tm()

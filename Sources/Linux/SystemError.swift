@@ -2,13 +2,13 @@
 
 internal import Glibc
 
-/// The system refused something: what, with which code, and about what.
+/// A call that the system refused, with its code and what it was about.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was being done, to follow "could not": `create an eventfd`.
+    /// The operation that failed, as text that follows "could not": `create an eventfd`.
     public let operation: String
     /// The `errno` of the call.
     public let code: Int32
-    /// What to do about it, where that is known.
+    /// What to do about it, or nil if that is not known.
     public let hint: String?
 
     /// Creates the error of a call that failed with an `errno`.
@@ -18,7 +18,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         self.hint = hint
     }
 
-    /// The error of a file that was opened and is not used.
+    /// The error of a file that was opened but cannot be used.
     init(_ operation: String, _ flaw: FileFlaw, _ path: String) {
         self.init(operation, code: EPERM, hint: "it \(flaw.text); \(flaw.remedy(path))")
     }
@@ -26,10 +26,10 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The error of the call that has just failed on this thread.
     init(_ operation: String) { self.init(operation, code: errno) }
 
-    /// What the code means, in the system's words.
+    /// The system's text for the code.
     public var text: String { unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)" }
 
-    /// What the code of the call that has just failed on this thread means.
+    /// The system's text for the error of the call that has just failed on this thread.
     public static var lastText: String { SystemError("").text }
 
     /// One line: `could not start /bin/x: Permission denied`.

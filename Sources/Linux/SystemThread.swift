@@ -1,4 +1,4 @@
-// Unsafe: C takes one pointer to what a thread runs. The thread owns it and frees it, unless there is no thread.
+// Unsafe: C takes one pointer to the body of a thread. The thread owns and frees it, unless the thread could not be created.
 
 internal import CLinux
 internal import Glibc
@@ -7,13 +7,13 @@ internal import Glibc
 public enum SystemThread {
     private typealias Body = @Sendable () -> Void
 
-    /// Names the calling thread; 15 bytes are kept.
+    /// Names the calling thread. Only 15 bytes are kept.
     public static func name(_ name: String) { unsafe loop_name_thread(name) }
 
     /// Starts a thread that runs the body.
     /// - Parameters:
-    ///   - name: shown by `top` and debuggers; 15 bytes of it.
-    ///   - stackBytes: how large its stack may become.
+    ///   - name: the name that `top` and debuggers show; only its first 15 bytes count.
+    ///   - stackBytes: the largest size of its stack.
     /// - Throws: ``SystemError`` if the system has no space for another thread.
     public static func start(
         _ name: String, stackBytes: Int, body: @escaping @Sendable () -> Void

@@ -35,8 +35,8 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
 
     mutating func removeAll() { elements.removeAll() }
 
-    /// Whether more than half of the elements are dead when `live` of them are not: then `compact` is paid for by the
-    /// pushes of the dead ones.
+    /// Whether more than half of the elements are dead if `live` of them are not. Then the pushes of the dead elements pay for
+    /// `compact`.
     package func isBloated(live: Int) -> Bool { elements.count > 2 * live + 16 }
 
     /// Drops the elements that are no longer live, in O(n).

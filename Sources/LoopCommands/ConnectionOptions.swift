@@ -2,7 +2,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// Which reducer a command speaks to, and how long it waits for it.
+/// The options for the address of a reducer, and for the time limit of its answers.
 enum ConnectionOptions {
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(2),
@@ -12,13 +12,13 @@ enum ConnectionOptions {
 }
 
 extension ParsedArguments {
-    /// What the reducer that these arguments name says about itself.
+    /// The status of the reducer that these arguments name.
     /// - Throws: `NodeError.noAnswer` with the reason, as far as a look at the address shows it.
     func askStatus(within limit: Duration) throws -> StatusReport {
         try explainingSilence { try StatusProbe.ask(try reducer, within: limit) }
     }
 
-    /// What all reducers that these arguments name say about themselves, the leader first.
+    /// The status of all reducers that these arguments name, the leader first.
     /// - Throws: as `askStatus`.
     func askMembers(within limit: Duration) throws -> [StatusProbe.Member] {
         try explainingSilence { try StatusProbe.members(of: try reducer, within: limit) }

@@ -2,9 +2,10 @@ import Linux
 import LoopNode
 public import LoopOptions
 
-/// The program `loopctl`: starts loops on this machine, watches and steers loops anywhere.
+/// The program `loopctl`, which starts loops on this machine, and watches and steers loops anywhere.
 ///
-/// Exit codes: 0 and 1 are a verdict (of the job, of `ready`, of `send`, of `verify`; a reducer's refusal is 1), 2 could not run, 64 wrong usage.
+/// Exit codes: 0 and 1 are a verdict (of the job, `ready`, `send` or `verify`; a refusal of the reducer is 1). 2 means that a
+/// command could not run, and 64 wrong usage.
 public enum ControlProgram {
     private static let subcommands: [Subcommand] = [
         UpCommand.subcommand, StatusCommand.subcommand, ReadyCommand.subcommand, TailCommand.subcommand,
@@ -50,14 +51,14 @@ public enum ControlProgram {
     }
 }
 
-/// One of the program's commands: its declaration, and what it does.
+/// One of the program's commands: its declaration and its code.
 struct Subcommand: Sendable {
     let command: Command
-    /// With the environment; returns the code to exit with.
+    /// Runs the command with the environment, and returns the code to exit with.
     let run: @Sendable (ParsedArguments, [String: String]) async throws -> Int32
 }
 
-/// Why a command could not do what it was asked; exit code 2.
+/// The reason why a command could not run. The exit code is 2.
 struct CommandError: Error, Equatable, CustomStringConvertible {
     /// What went wrong, with which value, and what to do, in one line.
     let description: String

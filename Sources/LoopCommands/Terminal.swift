@@ -2,7 +2,7 @@ import Glibc
 import Linux
 import LoopNode
 
-/// What is known about the terminal, if there is one.
+/// Properties of the terminal, if there is one.
 enum Terminal {
     /// Whether lines on standard error can be redrawn.
     static var canRedraw: Bool {
@@ -11,9 +11,9 @@ enum Terminal {
         return !name.isEmpty && name != "dumb"
     }
 
-    /// Columns of the terminal on a descriptor, or nil where it is none.
+    /// The columns of the terminal on a descriptor, or nil if it is not a terminal.
     static func columns(of descriptor: Int32) -> Int? { Terminals.size(of: descriptor)?.columns }
 
-    /// How wide the help is.
+    /// The width of the help.
     static var helpWidth: Int { min(max(columns(of: 1) ?? 100, 60), 120) }
 }

@@ -1,20 +1,20 @@
 public import LoopKeys
 
-/// The keys that a reducer admits, as the files of its folder say at one moment.
+/// The keys that a reducer admits, by the files of its folder at one time.
 public struct AllowedKeyFiles: Hashable, Sendable {
-    /// The keys of the files that can be used.
+    /// The keys of the valid files.
     public let keys: AllowedKeys
-    /// The files that were refused, for the log, in the order of their names. The keys in them are not admitted.
+    /// The refused files, for the log, in the order of their names. Their keys are not admitted.
     public let refused: [KeyFileError]
 
-    /// Nothing is admitted, for this reason.
+    /// Admits nothing, for this reason.
     init(refusing error: KeyFileError) {
         keys = .none
         refused = [error]
     }
 
-    /// Puts together what the files of a folder say. One key in several files is refused, unless all say the same about it.
-    /// - Parameter files: in any order.
+    /// Joins the files of a folder. If several files have one key, they are refused unless all allow it the same.
+    /// - Parameter files: the files in any order.
     init(_ files: [(path: String, certificate: Result<Certificate, KeyFileError>)]) {
         var keys: [PublicKey: AllowedKey] = [:]
         var contested: Set<PublicKey> = []

@@ -2,17 +2,17 @@ internal import Linux
 public import LoopKeys
 
 extension CertificateFile {
-    /// Writes the two files of a key pair. Each appears under its name whole and synced, or not at all; the secret one first,
-    /// which only its owner can read from its first byte on.
+    /// Writes the two files of a key pair, the secret one first. Each appears under its name complete and synced, or not at all.
+    /// From its first byte, only its owner can read the secret file.
     ///
-    /// A process that is killed in the middle may leave a file whose name begins with a dot. If it was replacing both files,
-    /// the public one may be that of the earlier pair, and then a reducer does not admit the new key.
+    /// If the process is killed meanwhile, it may leave a file with a name that begins with a dot. If it was replacing both files,
+    /// the public file may be that of the earlier pair. Then a reducer does not admit the new key.
     /// - Parameters:
     ///   - certificate: the pair.
     ///   - secret: the path for `NAME.key_secret`.
     ///   - other: the path for `NAME.key`.
-    ///   - replacing: whether files that are there are replaced; links are, not what they lead to.
-    /// - Throws: ``KeyFileError``. Without `replacing`, neither name is taken then, unless the folder could not be synced.
+    ///   - replacing: whether existing files are replaced. A link is replaced, not its target.
+    /// - Throws: ``KeyFileError``. Without `replacing`, no file has either name then, unless the folder could not be synced.
     public static func write(
         _ certificate: SecretCertificate, secret: String, public other: String, replacing: Bool = false
     ) throws(KeyFileError) {
@@ -32,7 +32,7 @@ extension CertificateFile {
         try publicFile.syncName()
     }
 
-    /// Writes a `.key` file alone.
+    /// Writes only a `.key` file.
     static func write(_ certificate: Certificate, _ path: String, replacing: Bool) throws(KeyFileError) {
         let file = try DraftFile.write(certificate.text, for: path, mode: 0o644)
         try file.place(replacing: replacing)

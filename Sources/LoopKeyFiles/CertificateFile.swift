@@ -2,18 +2,18 @@ internal import Glibc
 internal import Linux
 public import LoopKeys
 
-/// Certificates as files: `NAME.key` for others, `NAME.key_secret` for the owner of the key alone.
+/// Certificates as files: `NAME.key` for others, `NAME.key_secret` only for the owner of the key.
 public enum CertificateFile {
     /// Reads a `.key` file. A symbolic link is followed.
-    /// - Throws: ``KeyFileError`` where the file is unreadable or no certificate; where it belongs to a user who is neither
-    ///   root nor this process's, or others may change it; and where it holds a secret key.
+    /// - Throws: ``KeyFileError`` if the file is unreadable, is not a certificate, or has a secret key. Also if its owner is
+    ///   neither root nor this process's user, or if others may change it.
     public static func readPublic(_ path: String) throws(KeyFileError) -> Certificate {
         try readPublic(path, user: System.userID)
     }
 
     /// Reads a `.key_secret` file.
-    /// - Throws: ``KeyFileError`` where the file is unreadable or no certificate with a secret key; where others may read or
-    ///   change it, or it belongs to another user; and where it is a symbolic link or no file.
+    /// - Throws: ``KeyFileError`` if the file is unreadable, or is not a certificate with a secret key. Also if others may read or
+    ///   change it, if it belongs to another user, or if it is a symbolic link or not a file.
     public static func readSecret(_ path: String) throws(KeyFileError) -> SecretCertificate {
         try readSecret(path, user: System.userID)
     }
@@ -30,7 +30,7 @@ public enum CertificateFile {
     }
 
     static func readSecret(_ path: String, user: UInt32) throws(KeyFileError) -> SecretCertificate {
-        // A public key is no secret, whatever its mode is.
+        // A public key is not secret, whatever its mode is.
         if (try? Certificate(reading: bytes(of: path, following: true) { _ in })) != nil {
             throw KeyFileError(path, .publicKey)
         }
@@ -47,7 +47,8 @@ public enum CertificateFile {
         }
     }
 
-    /// Whoever may change a public certificate, or a folder of them, decides who takes part.
+    /// Checks that only trusted users can change a public certificate or a folder of them, because such users decide who takes
+    /// part.
     static func check(_ status: FileStatus, of path: String, user: UInt32) throws(KeyFileError) {
         guard status.owner == user || status.owner == 0 else {
             throw KeyFileError(path, .owner(status.owner, user: user))
@@ -57,7 +58,7 @@ public enum CertificateFile {
         }
     }
 
-    /// What is checked is the file that was opened, whatever has its name meanwhile.
+    /// Reads a file. The checks apply to the file that was opened, whatever file has its name meanwhile.
     private static func bytes(
         of path: String, following: Bool, check: (FileStatus) throws(KeyFileError) -> Void
     ) throws(KeyFileError) -> [UInt8] {
@@ -78,7 +79,7 @@ public enum CertificateFile {
         }
     }
 
-    /// Adds the path to what the system says.
+    /// Adds the path to an error of the system.
     static func naming<Result>(
         _ path: String, _ body: () throws(SystemError) -> Result
     ) throws(KeyFileError) -> Result {

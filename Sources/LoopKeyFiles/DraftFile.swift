@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Linux
 
-/// A file that is written and synced under a hidden name of its own, before it gets its real one. It goes if it does not get it.
+/// A file that is written and synced under a hidden name before it gets its real one. It is removed if it does not get it.
 struct DraftFile: ~Copyable {
-    /// The name that it is for.
+    /// The path that the file is for.
     let path: String
     private let draft: String
 
@@ -16,7 +16,7 @@ struct DraftFile: ~Copyable {
 
     deinit { try? FileSystem.removeFile(draft) }
 
-    /// - Parameter mode: who may do what with it, from its first byte on.
+    /// - Parameter mode: its permissions, from its first byte on.
     static func write(_ text: String, for path: String, mode: UInt32) throws(KeyFileError) -> DraftFile {
         let file = DraftFile(for: path)
         try CertificateFile.naming(path) { () throws(SystemError) in
@@ -28,7 +28,7 @@ struct DraftFile: ~Copyable {
         return file
     }
 
-    /// Gives the file its name, in one step. A link of that name is replaced, not what it leads to.
+    /// Gives the file its name, in one step. A link of that name is replaced, not its target.
     borrowing func place(replacing: Bool) throws(KeyFileError) {
         do throws(SystemError) {
             if replacing {
@@ -41,7 +41,7 @@ struct DraftFile: ~Copyable {
         }
     }
 
-    /// Brings the names in the file's folder to the disk.
+    /// Syncs the names in the file's folder to the disk.
     borrowing func syncName() throws(KeyFileError) {
         let folder = Self.parts(of: path).folder
         try CertificateFile.naming(folder) { () throws(SystemError) in

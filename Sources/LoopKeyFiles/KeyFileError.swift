@@ -5,43 +5,43 @@ public import LoopKeys
 public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong with a file.
     public enum Reason: Hashable, Sendable {
-        /// The system refused something.
+        /// The system has refused a call.
         case system(SystemError)
-        /// It is a symbolic link, and secret.
+        /// It is secret, and a symbolic link.
         case link
         /// It is a folder, a pipe or a device.
         case noFile
-        /// It belongs to a user who is neither this process's nor, where others may see it, root.
+        /// Its owner is not this process's user, nor root if others may see the file.
         case owner(UInt32, user: UInt32)
         /// It is a public key, and a secret one is needed.
         case publicKey
         /// It is secret, and its mode lets others read or write it.
         case openToOthers(permissions: UInt32)
-        /// Its mode lets others change who may take part.
+        /// Its mode lets others change which keys are admitted.
         case writableByOthers(permissions: UInt32)
-        /// Its text is no certificate.
+        /// Its text is not a certificate.
         case certificate(CertificateError)
-        /// It is among the allowed keys, and names no role.
+        /// It is among the allowed keys, but has no role.
         case noRole
-        /// It is among the allowed keys, and is a reducer's own.
+        /// It is among the allowed keys, but has the role of a reducer.
         case reducers
-        /// It is a worker's, and names no group.
+        /// It has the role of a worker, but no group.
         case noGroup
-        /// It is where the reducer's own key should be, and has these roles.
+        /// It has the name of the reducer's own key, but other roles.
         case notReducers
-        /// Another file has the same key and says something else about it.
+        /// Another file allows the same key something else.
         case sameKey(as: String)
-        /// It is there already, and was not to be replaced.
+        /// It exists already, and must not be replaced.
         case exists
-        /// It is a public key, and the secret one that should go with it is another's.
+        /// It is a public key that does not belong to the secret key next to it.
         case otherKey(than: String)
-        /// It is a public key, and the secret one that goes with it is not where it should be.
+        /// It is a public key whose secret key is not at the expected path.
         case noSecret(String)
         /// The folder has no key for the reducer.
         case noServerKey
     }
 
-    /// The file or folder, as it was named.
+    /// The path of the file or folder, as it was given.
     public let path: String
     /// What is wrong with it.
     public let reason: Reason
@@ -51,11 +51,11 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// One line: the file, what is wrong, what to do. What cannot be printed is escaped.
+    /// One line: the file, what is wrong, and what to do. Characters that cannot be printed are escaped.
     public var description: String {
         let (shown, word) = (PrintedText.of(path: path), PrintedText.word(path: path))
         return switch reason {
-        // It names the path itself.
+        // The error names the path itself.
         case .system(let error): PrintedText.of(path: error.description)
         case .link: "\(shown) is a symbolic link; put the file itself there"
         case .noFile: "\(shown) is no file; put a key that loopctl keygen has written there"

@@ -3,29 +3,29 @@ internal import Linux
 public import LoopKeys
 
 extension KeyFolder {
-    /// What becomes of a key pair that is there already.
+    /// What to do with a key pair that exists already.
     public enum PresentPair: Hashable, Sendable {
-        /// It stays, and making another is an error.
+        /// Keep it, and throw an error.
         case refuse
-        /// It stays, and is the one. Only what is missing is made.
+        /// Keep and return it. Only missing files are made.
         case keep
-        /// Another takes its place.
+        /// Replace it by another.
         case replace
     }
 
-    /// Makes a key pair, and writes its files: those of a peer where the reducer finds the public one, those of the reducer
-    /// where it finds both. Folders are made where they are missing, for this user alone. A peer that has a folder of its own
-    /// gets a copy of the reducer's public key too, which is written first.
+    /// Makes a key pair, and writes its files. The reducer finds a peer's public file, and both files of its own pair, in its
+    /// folder. Missing folders are made, for this user alone. A peer with a folder of its own also gets a copy of the reducer's
+    /// public key, which is written first.
     ///
-    /// A pair is whole if both files are there. So is a peer's without a folder of its own whose secret file has moved on. Of
-    /// a pair that is to be kept and is not whole:
+    /// A pair is complete if both files exist. A peer without a folder of its own may have moved its secret file; its pair is
+    /// complete too. If a pair is to be kept and is not complete:
     /// - A reducer's public file is written again.
-    /// - A peer's secret file alone gives way to a new pair: the reducer may have revoked the old one.
-    /// - A public file whose secret one is missing is an error, since peers may rely on it.
+    /// - If only a peer's secret file exists, a new pair replaces it, because the reducer may have revoked the old one.
+    /// - If a secret file is missing, it is an error, because peers may rely on the public one.
     /// - Parameters:
-    ///   - key: whose it is, and what it allows.
+    ///   - key: the owner of the pair, and what it allows.
     ///   - created: the time, for people.
-    ///   - present: what becomes of a pair that is there, and of another copy of the reducer's public key.
+    ///   - present: what to do with an existing pair, and with another copy of the reducer's public key.
     ///   - generate: makes the pair of keys.
     /// - Throws: ``KeyFileError``, `CertificateError` for a time that does not print, or what `generate` throws.
     public func issue(
@@ -54,7 +54,7 @@ extension KeyFolder {
         return IssuedKey(key: key, certificate: certificate, files: files, reducersPath: copy, isKept: false)
     }
 
-    /// - Returns: where the copy is.
+    /// - Returns: the path of the copy.
     private func copyReducersKey(to folder: String, present: PresentPair) throws(KeyFileError) -> String {
         guard let name = try serverNames().first else { throw KeyFileError(path, .noServerKey) }
         let certificate = try CertificateFile.readPublic("\(path)/\(name.text)\(Self.publicEnd)")
@@ -74,11 +74,11 @@ extension KeyFolder {
     }
 }
 
-/// Where the two files of a pair are.
+/// The paths of the two files of a pair.
 struct PairFiles {
-    /// For its owner alone.
+    /// The file for its owner alone.
     let secret: String
-    /// For others.
+    /// The file for others.
     let `public`: String
 
     init(of key: NewKey, in folder: String) {
@@ -86,8 +86,8 @@ struct PairFiles {
         `public` = "\(folder)/\(key.publicFile)"
     }
 
-    /// The pair that is there, if it is whole, or can be made whole.
-    /// - Throws: ``KeyFileError`` where a file cannot be read, the two do not belong together, or the secret one is missing.
+    /// The existing pair, if it is complete or can be completed.
+    /// - Throws: ``KeyFileError`` if a file cannot be read, if the two do not belong together, or if the secret one is missing.
     func kept(isOfReducer: Bool, staysTogether: Bool) throws(KeyFileError) -> Certificate? {
         switch (FileSystem.exists(secret), FileSystem.exists(`public`)) {
         case (false, false): return nil

@@ -9,27 +9,27 @@ import LoopKeys
 ///     DIR/server-2.key_secret     another pair of its own, while peers change from one to the other
 ///     DIR/allowed/NAME.key        one file for each key that it admits
 ///
-/// Other files are not looked at, nor are those in `allowed` whose names begin with a dot. Whoever may change the folder or
-/// `allowed` decides who takes part, so neither may belong to others or let others write.
+/// Other files are ignored, and so are those in `allowed` with names that begin with a dot. Every user who can change the folder or
+/// `allowed` decides who takes part. So neither may belong to other users or be writable by them.
 public struct KeyFolder: Hashable, Sendable {
-    /// How files for others end.
+    /// The suffix of files for others.
     static let publicEnd = ".key"
-    /// How files for their owners end.
+    /// The suffix of files for their owners.
     static let secretEnd = ".key_secret"
 
-    /// Where it is.
+    /// The path of the folder.
     public let path: String
 
-    /// Names a folder, which need not be there.
+    /// Names a folder, which does not have to exist.
     public init(_ path: String) { self.path = path }
 
-    /// Where the keys are that the reducer admits.
+    /// The folder of the keys that the reducer admits.
     public var allowedPath: String { "\(path)/allowed" }
 
     // MARK: Reading
 
-    /// The reducer's own pairs: `server` first, then `server-2` and so on. There is one at least.
-    /// - Throws: ``KeyFileError`` of the first that cannot be used, or because there is none.
+    /// The reducer's own pairs: `server` first, then `server-2` and so on. There is at least one.
+    /// - Throws: ``KeyFileError`` for the first pair that cannot be used, or if there is none.
     public func serverKeys() throws(KeyFileError) -> [ServerKey] {
         let names = try serverNames()
         guard !names.isEmpty else { throw KeyFileError(path, .noServerKey) }
@@ -45,10 +45,10 @@ public struct KeyFolder: Hashable, Sendable {
         return keys
     }
 
-    /// The keys that the reducer admits now. A file that cannot be used is reported, its key is not admitted, and the others
+    /// The keys that the reducer admits now. A file that cannot be used is reported, and its key is not admitted, but the others
     /// are. If the folder itself cannot be used, no key is admitted.
-    /// - Throws: ``KeyFileError`` if this process has too few descriptors or too little memory to know. Nothing is known
-    ///   about the keys then: keep those of before, and read again soon.
+    /// - Throws: ``KeyFileError`` if this process has too few descriptors or too little memory to read them. Then keep the earlier
+    ///   keys, and read again soon.
     public func allowedKeys() throws(KeyFileError) -> AllowedKeyFiles {
         try allowedKeys(user: System.userID)
     }
@@ -73,7 +73,7 @@ public struct KeyFolder: Hashable, Sendable {
                 read.append((file, .success(try CertificateFile.readPublic(file, user: user))))
             } catch {
                 if error.isShortage { throw error }
-                // It was removed while the folder was read, unless it is a link to nothing.
+                // It was removed while the folder was read, unless it is a link without a target.
                 if error.isAbsence, FileSystem.link(at: file) == nil { continue }
                 read.append((file, .failure(error)))
             }
@@ -81,9 +81,9 @@ public struct KeyFolder: Hashable, Sendable {
         return AllowedKeyFiles(read)
     }
 
-    /// What shows cheaply whether the folder has to be read again: it is another one after almost every change.
+    /// A stamp that shows cheaply whether to read the folder again. It is different after almost every change.
     ///
-    /// A change that leaves size and place of a file, within the same few milliseconds as the change before it, is not seen.
+    /// It misses a change that keeps the size and the inode of a file, if it comes within a few milliseconds of an earlier one.
     public func stamp() -> KeyFolderStamp {
         let names = (try? serverNames())?.map { "\(path)/\($0.text)\(Self.secretEnd)" } ?? []
         return KeyFolderStamp(of: [path, allowedPath] + names + ((try? allowedFiles()) ?? []))
@@ -104,7 +104,7 @@ public struct KeyFolder: Hashable, Sendable {
         try CertificateFile.naming(folder) { () throws(SystemError) in try FileSystem.names(in: folder) }
     }
 
-    /// What a file of keys is called, without its folder and its end.
+    /// The name in the path of a file of keys, without its folder and its suffix.
     static func name(ofFile path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         return name.hasSuffix(publicEnd) ? String(name.dropLast(publicEnd.count)) : name
@@ -112,13 +112,13 @@ public struct KeyFolder: Hashable, Sendable {
 }
 
 extension KeyFileError {
-    /// Whether the failure is of this process or its machine, and says nothing about the file.
+    /// Whether this process or its machine lacks resources, so that the error says nothing about the file.
     var isShortage: Bool {
         guard case .system(let error) = reason else { return false }
         return [EMFILE, ENFILE, ENOMEM].contains(error.code)
     }
 
-    /// Whether nothing is there.
+    /// Whether the file does not exist.
     var isAbsence: Bool {
         guard case .system(let error) = reason else { return false }
         return error.code == ENOENT

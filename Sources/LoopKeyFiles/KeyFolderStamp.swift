@@ -1,11 +1,11 @@
 internal import Linux
 
-/// How the files of a folder of keys looked at one moment, without their contents: two that are equal mean that there is
-/// nothing to read.
+/// The state of the files in a folder of keys at one time, without their contents. If two stamps are equal, there is nothing to
+/// read.
 public struct KeyFolderStamp: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         let path: String
-        /// Nil where nothing is there.
+        /// Nil if the file does not exist.
         let look: Look?
     }
 
@@ -25,7 +25,7 @@ public struct KeyFolderStamp: Hashable, Sendable {
 
     private let entries: [Entry]
 
-    /// Looks at these files, and at what links lead to.
+    /// Reads the status of these files, or of the targets if they are links.
     init(of paths: [String]) {
         entries = paths.map { path in Entry(path: path, look: FileSystem.status(of: path).map(Look.init)) }
     }

@@ -1,23 +1,23 @@
 public import LoopKeys
 
-/// A key pair that is to be made: whose it is, what it allows, and where its files go.
+/// A key pair to be made: its owner, what it allows, and the paths of its files.
 public struct NewKey: Hashable, Sendable {
-    /// Whose it is.
+    /// The name of the owner.
     public let name: KeyName
-    /// What it allows.
+    /// The roles of the owner.
     public let roles: Set<Role>
-    /// The groups that its owner may serve; none unless it is a worker.
+    /// The groups that its owner may serve, or none unless it is a worker.
     public let groups: WorkerGroups
-    /// The folder of a peer's own, for its secret file and a copy of the reducer's public key; nil: the secret file is next to
+    /// The folder of a peer, for its secret file and a copy of the reducer's public key. If it is nil, the secret file is next to
     /// the reducer's.
     public let folder: String?
 
     /// - Parameters:
-    ///   - name: whose it is.
-    ///   - roles: what it allows.
+    ///   - name: the name of the owner.
+    ///   - roles: the roles of the owner.
     ///   - groups: the groups of a worker; empty, or `*` alone, for all.
-    ///   - folder: a folder of a peer's own.
-    /// - Throws: ``Refusal`` if name, roles, groups and folder do not fit each other.
+    ///   - folder: the peer's own folder.
+    /// - Throws: ``Refusal`` if name, roles, groups and folder contradict each other.
     public init(
         name: KeyName, roles: Set<Role>, groups: [String] = [], folder: String? = nil
     ) throws(Refusal) {
@@ -43,16 +43,16 @@ public struct NewKey: Hashable, Sendable {
         }
     }
 
-    /// Whether it is the reducer's own.
+    /// Whether the pair is the reducer's own.
     public var isReducers: Bool { roles.contains(.reducer) }
 
-    /// Whether both files have a place of their own. Without a folder, a peer's secret file moves to another machine.
+    /// Whether both files stay in their folders. Without a folder of its own, a peer's secret file moves to another machine.
     var staysTogether: Bool { isReducers || folder != nil }
 
-    /// For the key's owner alone, below the peer's folder or the reducer's.
+    /// The path of the file for the owner alone, below the peer's folder or the reducer's.
     public var secretFile: String { base + KeyFolder.secretEnd }
 
-    /// For others, below the reducer's folder.
+    /// The path of the file for others, below the reducer's folder.
     public var publicFile: String { (isReducers ? "" : "allowed/") + base + KeyFolder.publicEnd }
 
     private var base: String { isReducers ? (ServerKeyName(name.text) ?? .first).text : name.text }
@@ -61,19 +61,19 @@ public struct NewKey: Hashable, Sendable {
         try Certificate(name: name.text, roles: roles, groups: groups, created: created, publicKey: key)
     }
 
-    /// Why there can be no such key.
+    /// The reason why such a key cannot be made.
     public enum Refusal: Error, Hashable, Sendable, CustomStringConvertible {
-        /// No role is named.
+        /// There is no role.
         case noRole
-        /// A reducer's key is for nothing else.
+        /// A reducer's key has other roles too.
         case reducerAndOthers
         /// The name is that of a reducer's own key.
         case reducersName(KeyName)
-        /// Groups are named, and no worker.
+        /// There are groups, but no role of a worker.
         case groupsOfNoWorker
-        /// A reducer's key stays in its folder.
+        /// A reducer's key must stay in its folder.
         case folderOfReducer
-        /// A certificate cannot hold the groups.
+        /// A certificate cannot express the groups.
         case groups(CertificateError.Flaw)
 
         /// One line: what is wrong, and what to do.
@@ -90,19 +90,19 @@ public struct NewKey: Hashable, Sendable {
     }
 }
 
-/// A pair that was made or kept, and where its files are.
+/// A pair that was made or kept, and the paths of its files.
 public struct IssuedKey: Sendable {
-    /// What it was asked for.
+    /// The key that was requested.
     public let key: NewKey
-    /// The public half, with what its owner may do. A pair that was kept may allow something else than was asked for.
+    /// The public half, with what its owner may do. A kept pair may allow something else than was requested.
     public let certificate: Certificate
-    /// The file for its owner alone.
+    /// The path of the file for the owner alone.
     public let secretPath: String
-    /// The file for others.
+    /// The path of the file for others.
     public let publicPath: String
-    /// The copy of the reducer's public key in the folder of a peer.
+    /// The path of the copy of the reducer's public key in the folder of a peer.
     public let reducersPath: String?
-    /// Whether the pair was there already.
+    /// Whether the pair existed already.
     public let isKept: Bool
 
     init(key: NewKey, certificate: Certificate, files: PairFiles, reducersPath: String?, isKept: Bool) {

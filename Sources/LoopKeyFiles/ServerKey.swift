@@ -1,12 +1,12 @@
 public import LoopKeys
 
-/// A key pair of the reducer's own, and which of them it is.
+/// One of the reducer's own key pairs, with its number.
 public struct ServerKey: Sendable {
-    /// 1 for `server`, 2 for `server-2` and so on.
+    /// The number: 1 for `server`, 2 for `server-2` and so on.
     public let number: Int
-    /// What peers know of it.
+    /// The part that peers know.
     public let certificate: Certificate
-    /// What the reducer alone knows.
+    /// The part that only the reducer knows.
     public let secretKey: SecretKey
 
     /// Creates a key from its parts.

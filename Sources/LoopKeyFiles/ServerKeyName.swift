@@ -1,16 +1,16 @@
-/// Which keys of a folder are the reducer's own: `server`, and `server-2`, `server-3`… where a new one is introduced next to
-/// the old one.
+/// The name of a reducer's own key in its folder: `server`, or `server-2`, `server-3`… while a new one is introduced beside the old
+/// one.
 struct ServerKeyName: Hashable, Comparable {
     private static let base = "server"
 
-    /// 1 for `server`.
+    /// The number: 1 for `server`.
     let number: Int
 
     static let first = ServerKeyName(number: 1)
 
     private init(number: Int) { self.number = number }
 
-    /// Nil for every other name.
+    /// Reads a name, or gives nil for every other one.
     init?(_ name: some StringProtocol) {
         if name == Self.base {
             number = 1
@@ -22,7 +22,7 @@ struct ServerKeyName: Hashable, Comparable {
         }
     }
 
-    /// Without `.key` and `.key_secret`.
+    /// The name without `.key` and `.key_secret`.
     var text: String { number == 1 ? Self.base : "\(Self.base)-\(number)" }
 
     static func < (one: ServerKeyName, other: ServerKeyName) -> Bool { one.number < other.number }

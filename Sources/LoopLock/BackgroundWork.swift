@@ -1,4 +1,4 @@
-// Unsafe: the system is told addresses within an array, while the array is lent to be changed.
+// Unsafe: the system receives addresses within an array while the array is lent for changes.
 #if canImport(Darwin)
     internal import Darwin
 #else
@@ -6,37 +6,38 @@
 #endif
 internal import Synchronization
 
-/// Long work on a thread of its own, next to threads that others wait for.
+/// Long work on a thread of its own, beside threads that others wait for.
 ///
-/// A thread that computes keeps its processor until the scheduler's next tick, 4 ms on many systems, while one that was
-/// woken in the meantime waits for it, now and then next to an idle processor; priorities do not change that. So
-/// background work gives way by itself: it sleeps for a moment whenever it has computed for half a millisecond.
+/// A thread that computes keeps its processor until the scheduler's next tick, which is 4 ms on many systems. A thread that was
+/// woken meanwhile waits for it, sometimes next to an idle processor. Priorities do not change that. So background work yields by
+/// itself: it sleeps briefly after each half millisecond of work.
 public enum BackgroundWork {
     /// How long it computes before it sleeps, in nanoseconds.
     private static let work = 500_000
-    /// How long it sleeps, in microseconds. The system adds some 50 to it.
+    /// How long it sleeps, in microseconds. The system adds about 50.
     private static let rest: UInt32 = 50
 
-    /// When the thread that does background work last slept, in nanoseconds of `now`; nil on any other thread.
+    /// When the thread that does background work last slept, in nanoseconds of `now`, or nil on any other thread.
     @TaskLocal private static var slept: Slept?
 
     private final class Slept: Sendable {
         let time = Atomic(now)
     }
 
-    /// Does long work on this thread, which gives way wherever the work allows it.
+    /// Does long work on this thread. The work yields by calling `giveWay`.
     public static func run<Result>(_ body: () throws -> Result) rethrows -> Result {
         try $slept.withValue(Slept(), operation: body)
     }
 
-    /// To be called in long work every hundred microseconds or so. Does nothing on a thread that does none.
+    /// Yields if it is time. Call it in long work about every hundred microseconds. It does nothing on a thread without background
+    /// work.
     public static func giveWay() {
         guard let slept, now - slept.time.load(ordering: .relaxed) >= work else { return }
         usleep(rest)
         slept.time.store(now, ordering: .relaxed)
     }
 
-    /// Goes through bytes step by step, and gives way in between.
+    /// Passes bytes to `body` in steps, and yields between them.
     public static func steps(_ bytes: Span<UInt8>, _ body: (Span<UInt8>) throws -> Void) rethrows {
         var rest = bytes
         while rest.count > stepBytes {
@@ -47,12 +48,12 @@ public enum BackgroundWork {
         try body(rest)
     }
 
-    /// Forgets bytes. On Linux their memory goes back to the system step by step: a hundred megabytes at once take it some 5 ms,
-    /// in which no other thread of the process gets memory.
+    /// Frees bytes. On Linux their memory returns to the system in steps. Returning a hundred megabytes at once takes some 5 ms, in
+    /// which no other thread of the process gets memory.
     public static func discard(_ bytes: inout [UInt8]) {
         #if os(Linux) && !PORTABLE
             unsafe bytes.withUnsafeMutableBytes { bytes in
-                // Whole pages of its own, wherever it begins.
+                // Only whole pages within the array are returned, wherever it begins.
                 let first = (-Int(bitPattern: bytes.baseAddress)) & (pageBytes - 1)
                 for start in stride(from: first, through: bytes.count - pagesBytes, by: pagesBytes) {
                     unsafe madvise(bytes.baseAddress.map { unsafe $0 + start }, pagesBytes, MADV_DONTNEED)

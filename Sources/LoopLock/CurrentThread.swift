@@ -1,13 +1,13 @@
-// Unsafe: the system reads and writes masks of signals that are this function's own variables.
+// Unsafe: the system reads and writes signal masks that are local variables of this function.
 #if canImport(Darwin)
     internal import Darwin
 #else
     internal import Glibc
 #endif
 
-/// The thread that asks.
+/// The calling thread.
 public enum CurrentThread {
-    /// Names the thread while it lives; a multiple of eight, and not 0.
+    /// Identifies the thread while it lives. It is a multiple of eight, and not 0.
     public static var identity: UInt {
         #if canImport(Darwin)
             unsafe UInt(bitPattern: pthread_self()) & ~7
@@ -19,12 +19,12 @@ public enum CurrentThread {
     /// Lets other threads run first.
     public static func yield() { sched_yield() }
 
-    /// Starts threads that get no signals but those of their own faults: the others are the business of the program's own
-    /// threads. A thread that has blocked the signal of a fault and makes it ends the process all the same, but no
-    /// handler runs, and no report says where it was.
+    /// Starts threads that get only the signals of their own faults, because the program's own threads handle all others. If a
+    /// thread causes a fault whose signal it blocks, the process ends all the same. But then no handler runs, and no report says
+    /// where the fault was.
     ///
-    /// - Parameter body: starts the threads, which inherit the mask of the one that starts them.
-    /// - Returns: What `body` returns.
+    /// - Parameter body: starts the threads, which inherit the signal mask of this thread.
+    /// - Returns: what `body` returns.
     public static func withSignalsBlocked<Result>(_ body: () -> Result) -> Result {
         var blocked = sigset_t()
         var previous = sigset_t()
@@ -35,6 +35,6 @@ public enum CurrentThread {
         return body()
     }
 
-    /// What a thread brings upon itself.
+    /// The signals that a thread causes by its own faults.
     static let faults = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS]
 }

@@ -1,17 +1,17 @@
 public import Synchronization
 
-// Unsafe: the value lies in memory that this allocates before it makes the value, and frees after it has destroyed it.
+// Unsafe: this object allocates the memory of the value before it creates it, and frees it after it has destroyed it.
 
-/// A value that one thread at a time uses, because its users have agreed on whose turn it is by other means.
+/// A value that one thread at a time uses, because its users have agreed by other means which of them it is.
 ///
-/// There is no lock, and nothing waits. A use during another one is a mistake and stops the process: always on the same thread,
-/// and most likely on another.
+/// There is no lock, and nothing waits. A use during another one is a mistake and stops the process: always on one thread, and most
+/// likely on two.
 @safe
 public final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline let place: UnsafeMutablePointer<Value>
     @usableFromInline let isUsed = Atomic(false)
 
-    /// Keeps `value`.
+    /// Creates an exclusive `value`.
     public init(_ value: consuming sending Value) {
         unsafe place = .allocate(capacity: 1)
         unsafe place.initialize(to: value)
@@ -24,8 +24,8 @@ public final class Exclusive<Value: ~Copyable>: @unchecked Sendable {
 
     /// Runs `body` with the value.
     ///
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws.
     @inlinable
     public func withValue<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result

@@ -1,10 +1,10 @@
-// Unsafe: the value lies in memory that its storage allocates before it makes the value, and frees after it has destroyed it.
-// Only the thread that holds the mutex gets at it.
-/// A value that one thread at a time may touch.
+// Unsafe: the storage allocates the memory of the value before it creates it, and frees it after it has destroyed it. Only the
+// thread that has the mutex uses it.
+/// A value that one thread at a time may use.
 ///
-/// The lock is a `pthread_mutex_t` on the heap: ThreadSanitizer understands it, copies of a `Locked` share it, and a
-/// thread that takes it twice stops the process instead of waiting for itself. Lock, change, unlock, act: never wait,
-/// call out, or resume a continuation inside `withLock`.
+/// The lock is a `pthread_mutex_t` on the heap. ThreadSanitizer understands it, and copies of a `Locked` share it. A thread that
+/// takes it twice stops the process instead of waiting for itself. Lock, change, unlock, act: never wait, call out, or resume a
+/// continuation inside `withLock`.
 ///
 /// ```swift
 /// let hits = Locked([String: Int]())
@@ -14,7 +14,7 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline
     let storage: LockedStorage<Value>
 
-    /// A lock that holds `value`.
+    /// Creates a lock for `value`.
     @inlinable
     public init(_ value: consuming sending Value) {
         storage = LockedStorage(value)
@@ -22,8 +22,8 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
 
     /// Runs `body` with the value while no other thread can.
     ///
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; the lock is given back either way.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws. The lock is released in any case.
     @inlinable
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -33,10 +33,10 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
         return try unsafe body(&storage.value.pointee)
     }
 
-    /// Runs `body` with the value if no other thread, nor this one, has the lock; never waits.
+    /// Runs `body` with the value if no thread has the lock, including this one. Never waits.
     ///
-    /// - Returns: What `body` returns; nil where the lock was not free.
-    /// - Throws: What `body` throws; the lock is given back either way.
+    /// - Returns: what `body` returns, or nil if the lock was not free.
+    /// - Throws: what `body` throws. The lock is released in any case.
     @inlinable
     public func withLockIfFree<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -47,7 +47,7 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
     }
 }
 
-/// A mutex and the value that it protects, one behind the other at fixed addresses.
+/// A mutex and the value that it protects, one after the other at fixed addresses.
 @usableFromInline
 @safe
 final class LockedStorage<Value: ~Copyable> {

@@ -1,7 +1,7 @@
-// Unsafe: the value is where `LockedStorage` says, which this monitor holds. Only the thread that holds the mutex gets at it.
-/// A value that one thread at a time may touch, and that threads can wait on until it has become what they need.
+// Unsafe: the value is at the address in `LockedStorage`, which this monitor owns. Only the thread that has the mutex uses it.
+/// A value that one thread at a time may use. Threads can wait until it fulfils a condition.
 ///
-/// Waiting blocks the thread: this is for threads that the program owns, never for tasks of the cooperative pool.
+/// Waiting blocks the thread. So wait only on threads that the program owns, never in tasks of the cooperative pool.
 ///
 /// ```swift
 /// let inbox = Monitor([Job]())
@@ -17,7 +17,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
     @usableFromInline
     let condition = ThreadCondition()
 
-    /// A monitor that holds `value`.
+    /// Creates a monitor for `value`.
     @inlinable
     public init(_ value: consuming sending Value) {
         storage = LockedStorage(value)
@@ -25,8 +25,8 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
 
     /// Runs `body` with the value while no other thread can. It wakes no thread: follow it with `signal` or `broadcast`.
     ///
-    /// - Returns: What `body` returns.
-    /// - Throws: What `body` throws; the lock is given back either way.
+    /// - Returns: what `body` returns.
+    /// - Throws: what `body` throws. The lock is released in any case.
     @inlinable
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
@@ -38,7 +38,7 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
 
     /// Blocks this thread until `predicate` holds, then runs `body` before another thread gets the lock.
     ///
-    /// `predicate` is asked at once, and again after each `signal` or `broadcast`.
+    /// `predicate` is evaluated at once, and again after each `signal` or `broadcast`.
     @inlinable
     public func wait<Result: ~Copyable, Failure: Error>(
         until predicate: (borrowing Value) -> Bool,
@@ -50,9 +50,9 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
         return try unsafe body(&storage.value.pointee)
     }
 
-    /// Blocks this thread until `predicate` holds, for `timeout` at most, then runs `body` with the answer.
+    /// Blocks this thread until `predicate` holds, for `timeout` at most, then runs `body`.
     ///
-    /// `body` gets the value, and whether the predicate held (false: the time was up first).
+    /// `body` gets the value, and whether the predicate held. If it did not, the time was over first.
     @inlinable
     public func wait<Result: ~Copyable, Failure: Error>(
         until predicate: (borrowing Value) -> Bool,
@@ -76,17 +76,18 @@ public struct Monitor<Value: ~Copyable>: @unchecked Sendable {
         wait(until: predicate) { _ in }
     }
 
-    /// Blocks this thread until `predicate` holds, for `timeout` at most. False when the time was up first.
+    /// Blocks this thread until `predicate` holds, for `timeout` at most.
+    /// - Returns: false if the time was over first.
     @inlinable
     public func wait(until predicate: (borrowing Value) -> Bool, timeout: Duration) -> Bool {
         wait(until: predicate, timeout: timeout) { _, holds in holds }
     }
 
-    /// Wakes one waiting thread, which asks its predicate again.
+    /// Wakes one waiting thread, which evaluates its predicate again.
     @inlinable
     public func signal() { condition.signal() }
 
-    /// Wakes all waiting threads, which ask their predicates again.
+    /// Wakes all waiting threads, which evaluate their predicates again.
     @inlinable
     public func broadcast() { condition.broadcast() }
 }

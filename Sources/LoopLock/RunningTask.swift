@@ -1,22 +1,22 @@
-// Unsafe: whoever cancels a running task keeps it alive; a job runs once, on the executor that has taken it from its line.
+// Unsafe: the caller of `cancel` keeps the task alive. A job runs once, on the executor that has taken it from its queue.
 
-/// A task before its maker has a handle of it, so that others can cancel it while it runs for the first time.
+/// A task whose creator does not have its handle yet. Other threads can cancel it while it runs for the first time.
 ///
-/// Unchecked: any thread may cancel a task whose memory lives. The maker of an immediate task owns it until it has the
+/// Unchecked, because any thread may cancel a task whose memory lives. The creator of an immediate task owns it until it has the
 /// handle, and may use this value until then.
 @safe public struct RunningTask: @unchecked Sendable {
     private let task: UnsafeCurrentTask
 
-    /// The task that asks, nil outside of tasks.
+    /// The current task, or nil outside of tasks.
     public static var current: RunningTask? {
         unsafe withUnsafeCurrentTask { task in unsafe task.map { unsafe RunningTask(task: $0) } }
     }
 
-    /// Cancels the task. It must still be there.
+    /// Cancels the task, which must still exist.
     public func cancel() { unsafe task.cancel() }
 }
 
 extension TaskExecutor {
-    /// Runs a job on this thread, in the name of this executor. Each job runs once.
+    /// Runs a job on this thread, on behalf of this executor. Each job runs once.
     public func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
 }

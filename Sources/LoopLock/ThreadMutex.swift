@@ -1,5 +1,5 @@
-// Unsafe: a mutex and a condition variable lie at fixed addresses in memory that their owners allocate before they make them
-// and free after they have destroyed them. Attributes and times are variables of the functions that the system is called in.
+// Unsafe: mutexes and condition variables have fixed addresses in memory that their owners allocate. The owner destroys them before
+// it frees the memory. Attributes and times are local variables of the functions that call the system.
 #if canImport(Darwin)
     internal import Darwin
 #else
@@ -8,17 +8,17 @@
 
 /// One `pthread_mutex_t` at a fixed address, which its owner allocates and frees.
 ///
-/// ThreadSanitizer intercepts the pthread calls and so sees every acquire and release; it sees none of
-/// `Synchronization.Mutex`, whose fast path lives in an uninstrumented library.
+/// ThreadSanitizer intercepts the pthread calls, and so sees every acquire and release. It sees none of `Synchronization.Mutex`,
+/// because the fast path of that is in an uninstrumented library.
 @usableFromInline
 @safe
 struct ThreadMutex: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    /// The bytes it takes, rounded up so that anything may lie behind it.
+    /// The size in bytes, rounded up so that any type may follow it.
     static var byteCount: Int { unsafe (MemoryLayout<pthread_mutex_t>.size + 15) / 16 * 16 }
 
-    /// - Parameter place: room for `byteCount` bytes.
+    /// - Parameter place: memory for `byteCount` bytes.
     init(at place: UnsafeMutableRawPointer) {
         unsafe mutex = place.bindMemory(to: pthread_mutex_t.self, capacity: 1)
         var kind = pthread_mutexattr_t()
@@ -28,14 +28,14 @@ struct ThreadMutex: @unchecked Sendable {
         unsafe pthread_mutexattr_destroy(&kind)
     }
 
-    /// Before the place is freed.
+    /// Called before the memory is freed.
     func destroy() { unsafe pthread_mutex_destroy(mutex) }
 
-    /// Waits for the mutex. A thread that holds it already would wait for itself: that stops the process.
+    /// Waits for the mutex. If this thread already has it, the process stops, because the thread would wait for itself.
     @usableFromInline
     func lock() { unsafe demand(pthread_mutex_lock(mutex), "lock a mutex that this thread may hold already") }
 
-    /// Takes the mutex if no thread holds it, this one included.
+    /// Takes the mutex if no thread has it, including this one.
     @usableFromInline
     func lockIfFree() -> Bool {
         let result = unsafe pthread_mutex_trylock(mutex)
@@ -47,7 +47,7 @@ struct ThreadMutex: @unchecked Sendable {
     @usableFromInline
     func unlock() { unsafe demand(pthread_mutex_unlock(mutex), "unlock a mutex that this thread does not hold") }
 
-    /// Gives the mutex up, waits for a signal (or none: spurious wake-ups happen), takes it again.
+    /// Releases the mutex, waits for a signal (or none: spurious wake-ups happen), and takes it again.
     fileprivate func wait(for condition: UnsafeMutablePointer<pthread_cond_t>, until time: timespec?) -> Bool {
         guard var time else {
             unsafe demand(pthread_cond_wait(condition, mutex), "wait for a condition")
@@ -60,7 +60,7 @@ struct ThreadMutex: @unchecked Sendable {
     }
 }
 
-/// A condition variable on the heap, for threads that wait for what a mutex guards.
+/// A condition variable on the heap, for threads that wait for a change of the value that a mutex protects.
 @usableFromInline
 @safe
 final class ThreadCondition: @unchecked Sendable {
@@ -83,11 +83,11 @@ final class ThreadCondition: @unchecked Sendable {
         unsafe condition.deallocate()
     }
 
-    /// Gives the mutex up, waits for a signal (or none: spurious wake-ups happen), takes it again.
+    /// Releases the mutex, waits for a signal (or none: spurious wake-ups happen), and takes it again.
     @usableFromInline
     func wait(giving mutex: ThreadMutex) { _ = unsafe mutex.wait(for: condition, until: nil) }
 
-    /// Like `wait(giving:)`, until `deadline` at most. False when the deadline has passed.
+    /// Waits like `wait(giving:)`, until `deadline` at most. Returns false if the deadline has passed.
     @usableFromInline
     func wait(giving mutex: ThreadMutex, until deadline: Deadline) -> Bool {
         unsafe mutex.wait(for: condition, until: timespec(tv_sec: deadline.seconds, tv_nsec: deadline.nanoseconds))
@@ -104,11 +104,12 @@ private func demand(_ result: Int32, _ operation: StaticString) {
     precondition(result == 0, "could not \(operation): errno \(result)")
 }
 
-/// A point on the clock that condition variables wait by.
+/// A time on the clock by which condition variables wait.
 @usableFromInline
 struct Deadline {
     #if canImport(Darwin) || PORTABLE
-        /// A wait is longer or shorter if the clock is set during it: not every system lets the clock be chosen.
+        /// If this clock is set during a wait, the wait becomes longer or shorter. Not every system lets a program choose the
+        /// clock.
         fileprivate static var clock: clockid_t { CLOCK_REALTIME }
     #else
         fileprivate static var clock: clockid_t { CLOCK_MONOTONIC }
@@ -117,14 +118,14 @@ struct Deadline {
     let seconds: Int
     let nanoseconds: Int
 
-    /// The point that lies `timeout` from now; a negative timeout is now.
+    /// The time that is `timeout` from now. A negative timeout gives now.
     @usableFromInline
     init(after timeout: Duration) {
         var now = timespec()
         unsafe clock_gettime(Self.clock, &now)
         let part = max(timeout, .zero).components
         let fraction = now.tv_nsec + Int(part.attoseconds / 1_000_000_000)
-        // A century is for ever, and keeps the sum away from overflow.
+        // A century counts as for ever, and prevents an overflow of the sum.
         seconds = now.tv_sec + Int(min(part.seconds, 3_155_760_000)) + fraction / 1_000_000_000
         nanoseconds = fraction % 1_000_000_000
     }

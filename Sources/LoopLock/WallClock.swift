@@ -1,13 +1,13 @@
-// Unsafe: the system writes the time into this function's own variable.
+// Unsafe: the system writes the time into a local variable of this function.
 #if canImport(Darwin)
     internal import Darwin
 #else
     internal import Glibc
 #endif
 
-/// Civil time as the system tells it.
+/// The civil time of the system.
 public enum WallClock {
-    /// Milliseconds since 1970-01-01T00:00:00Z. May jump in both directions when the system's clock is set.
+    /// Milliseconds since 1970-01-01T00:00:00Z. It may jump in both directions when the system's clock is set.
     public static var milliseconds: Int64 {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)

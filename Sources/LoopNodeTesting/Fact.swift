@@ -1,6 +1,6 @@
 import LoopLock
 
-/// Something that becomes known once. Any number of tasks may wait for it, and each may be cancelled.
+/// A value that becomes known once. Any number of tasks may wait for it, and each may be cancelled.
 final class Fact<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -12,7 +12,7 @@ final class Fact<Value: Sendable>: Sendable {
 
     var value: Value? { state.withLock { $0.value } }
 
-    /// Makes it known. The first value stays.
+    /// Sets the value. Only the first call counts.
     func set(_ value: Value) {
         let waiting = state.withLock { state in
             guard state.value == nil else { return [AsyncStream<Value>.Continuation]() }
@@ -26,7 +26,7 @@ final class Fact<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value when it is known; nil: the task was cancelled before.
+    /// The value as soon as it is known, or nil if the task was cancelled before.
     func wait() async -> Value? {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self)
         let (known, id) = state.withLock { state -> (Value?, Int) in

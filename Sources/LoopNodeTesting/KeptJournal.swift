@@ -4,14 +4,14 @@ import LoopLock
 import LoopNode
 import LoopWire
 
-/// The records of a journal in memory, which outlive the reducer that wrote them as a file does.
+/// The records of a journal in memory. Like a file, they outlive the reducer that wrote them.
 final class KeptRecords: Sendable {
     fileprivate struct Content {
         var history = History(SystemRandom.uint64() | 1)
         var records: [Record] = []
-        /// The outcome of the run was told: the next opening begins a new one.
+        /// Whether the outcome of the run was reported. Then the next opening begins a new run.
         var hasEnded = false
-        /// Which opening may write; 0: none.
+        /// The number of the opening that may write, or 0 for none.
         var owner = 0
         var openingsCount = 0
     }
@@ -41,10 +41,10 @@ final class KeptRecords: Sendable {
     }
 }
 
-/// One reducer's hold on kept records, or a look at them.
+/// One reducer's access to kept records, to write or only to read.
 struct KeptJournal: Journal {
     fileprivate let kept: KeptRecords
-    /// 0: it only reads.
+    /// The number of the opening, or 0 if it only reads.
     fileprivate let owner: Int
 
     var history: History { kept.content.withLock { $0.history } }
@@ -69,7 +69,7 @@ struct KeptJournal: Journal {
     mutating func flush() {}
 
     func records(after position: UInt64, bytesMax: Int) -> [Record] {
-        // About as many as fit: a record of a few hundred bytes is a large one.
+        // About as many records as fit, because a record of a few hundred bytes is a large one.
         kept.content.withLock { Array($0.records.dropFirst(Int(position)).prefix(max(1, bytesMax / 256))) }
     }
 

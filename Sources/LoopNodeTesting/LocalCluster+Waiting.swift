@@ -6,14 +6,14 @@ public import LoopWire
 extension LocalCluster {
     // MARK: Events
 
-    /// Hands an event over, by the cluster's own handle. See ``/LoopNode/RemoteLoop/send(_:)``.
+    /// Hands an event over by the cluster's own handle. See ``/LoopNode/RemoteLoop/send(_:)``.
     /// - Throws: why it was not accepted.
     public nonisolated(nonsending) func send(_ event: Definition.Event) async throws(SendRefusal) {
         try await own.send(event)
     }
 
     /// Hands an event over, and waits until it was applied.
-    /// - Returns: the name of the state that it has made, with the seq at which it was applied.
+    /// - Returns: the ID of the resulting state, with the seq at which the event was applied.
     /// - Throws: why it was not applied, or that this is not known.
     @discardableResult
     public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> StateID {
@@ -24,15 +24,15 @@ extension LocalCluster {
 
     // MARK: States
 
-    /// Waits until an observer shows a state as it is wanted.
+    /// Waits until an observer shows a state that fulfils a condition.
     ///
-    /// An observer may skip states while others come. What is wanted should stay so; for each single state there is
-    /// ``follower(_:)``. States from before the last event that ``sendAndConfirm(_:)`` has confirmed do not count.
+    /// An observer may skip states while others arrive. So use a condition that stays fulfilled; for each single state there is
+    /// ``follower(_:)``. States before the last event that ``sendAndConfirm(_:)`` has confirmed do not count.
     /// - Parameters:
-    ///   - what: what is waited for, for the failure.
-    ///   - id: a state that another handle has made: those before it do not count.
-    ///   - isReached: whether a state is as wanted.
-    /// - Returns: the state, and its seq.
+    ///   - what: the condition in words, for the failure.
+    ///   - id: a state that another handle has made. States before it do not count.
+    ///   - isReached: whether a state fulfils the condition.
+    /// - Returns: the state and its seq.
     /// - Throws: ``LocalClusterError``, with the last state.
     @discardableResult
     public nonisolated(nonsending) func until(
@@ -53,24 +53,24 @@ extension LocalCluster {
         }
     }
 
-    // MARK: The reducer's word
+    // MARK: The reducer's answers
 
-    /// The reducer's report about itself; waits for a reducer that does not run yet.
+    /// The reducer's report about itself. Waits for a reducer that does not run yet.
     /// - Throws: `NodeError.noAnswer` after the cluster's `waitLimit`.
     public nonisolated(nonsending) func status() async throws -> StatusReport { try await status(within: waitLimit) }
 
     nonisolated(nonsending) func status(within limit: Duration) async throws -> StatusReport {
         let (address, context) = (address, context)
-        // On a thread of its own: the threads of the pool are needed by what is asked about.
+        // A thread of its own, because the nodes under test need the threads of the pool.
         return try await NodeThread.run("loop-status") {
             try StatusProbe.ask(address, within: limit, context: context)
         }
     }
 
-    /// Asks for the status until it is as it is wanted.
+    /// Asks for the status until it fulfils a condition.
     /// - Parameters:
-    ///   - what: what is waited for, for the failure.
-    ///   - isReached: whether a report is as wanted.
+    ///   - what: the condition in words, for the failure.
+    ///   - isReached: whether a report fulfils the condition.
     /// - Returns: the report.
     /// - Throws: ``LocalClusterError``, with the last report.
     @discardableResult
@@ -83,16 +83,16 @@ extension LocalCluster {
                 let report = try await self.status()
                 if isReached(report) { return report }
                 last.withLock { $0 = String("\(report)".prefix(2000)) }
-                // Nothing is concluded from the time: it leaves the processor to those who are asked about.
+                // The pause has no meaning for the test. It only leaves the processor to the nodes.
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
     }
 
-    /// Asks what an operator asks with `loopctl`: the history, an earlier state, parked effects, a verification.
+    /// Asks a question as an operator does with `loopctl`: for the history, an earlier state, parked effects or a verification.
     ///
     ///     let page = try await cluster.ask(.history(from: 1, through: nil, after: nil))
-    /// - Throws: what the reducer refuses; that there was no answer.
+    /// - Throws: the reducer's refusal, or that there was no answer.
     public nonisolated(nonsending) func ask<Answer: Sendable>(
         _ question: AdministrationQuestion<Answer>
     ) async throws -> Answer {

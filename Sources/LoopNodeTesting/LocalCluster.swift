@@ -4,7 +4,7 @@ public import LoopNode
 import LoopWire
 public import ZMQ
 
-/// A whole cluster in the test's own process: a real reducer, real workers and handles, over `inproc://`, with real time.
+/// A whole cluster in the test's own process: a real reducer, real workers and handles, over `inproc://`, in real time.
 ///
 ///     try await LocalCluster.run(Orders()) { cluster in
 ///         try await cluster.sendAndConfirm(.order(17))
@@ -14,8 +14,8 @@ public import ZMQ
 ///     }
 ///
 /// It is for tests between the simulator, which has virtual time, and processes. Any node can be killed as `kill -9` kills a
-/// process, and the reducer be started again on the same journal. Nothing in a test has to sleep: `until` and `untilStatus` wait
-/// for what the reducer says.
+/// process, and the reducer can be started again on its journal. A test never has to sleep: `until` and `untilStatus` wait for what
+/// the reducer reports.
 public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     private struct Nodes {
         var reducer: (node: ReducerNode<Definition>, life: RunningNode<Outcome?>)?
@@ -23,7 +23,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         var remotes: [RemoteLoop<Definition>] = []
     }
 
-    /// Where its reducer is, for nodes that the test makes itself. They need ``context`` too.
+    /// The address of its reducer, for nodes that the test makes itself. They need ``context`` too.
     public let address: ReducerAddress = "inproc://loop"
     /// The context of all its sockets.
     public let context: ZMQContext
@@ -36,27 +36,27 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     private let log: LogHandler
     private let checksPurity: Bool
     private let nodes = Locked(Nodes())
-    /// What ended a node that was neither killed nor stopped.
+    /// The error of a node that was neither killed nor stopped.
     let failure = Fact<any Error>()
-    /// The newest seq that the cluster's own handle was told.
+    /// The newest state that was confirmed to the cluster's own handle.
     let confirmed = Locked(StateID.none)
     /// The cluster's own handle.
     let own: RemoteLoop<Definition>
 
-    /// Starts a reducer and workers, runs the body, and ends every node, whatever comes of it.
+    /// Starts a reducer and workers, runs the body, and ends every node, also if the body throws.
     ///
     /// - Parameters:
     ///   - definition: the loop of all nodes.
-    ///   - workers: how many workers there are at the beginning. Their names are `w0`, `w1`, ….
-    ///   - journal: where the reducer keeps its journal.
+    ///   - workers: the number of workers at the beginning. Their names are `w0`, `w1`, ….
+    ///   - journal: the kind of the reducer's journal.
     ///   - silenceLimit: how long a worker may be silent before its effects run elsewhere, 100 ms or more.
     ///   - waitLimit: how long a wait of the cluster may take before it fails.
-    ///   - checksPurity: whether the reducer reduces each event twice, and says in the log where the definition is not a function
-    ///     of its arguments.
-    ///   - log: receives what the nodes log; nothing is shown unless given.
+    ///   - checksPurity: whether the reducer reduces each event twice, and logs if the definition is not a function of its
+    ///     arguments.
+    ///   - log: receives what the nodes log; by default, nothing is shown.
     ///   - body: the test.
     /// - Returns: what the body returns.
-    /// - Throws: what the body throws; what keeps a node from starting.
+    /// - Throws: what the body throws, or why a node cannot start.
     public nonisolated(nonsending) static func run<Value>(
         _ definition: Definition, workers: Int = 1, journal: LocalJournal = .memory,
         silenceLimit: Duration = .seconds(1), waitLimit: Duration = .seconds(60), checksPurity: Bool = false,
@@ -91,7 +91,7 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         own = try RemoteLoop(Definition.self, reducer: address, name: "test", context: context, log: log)
     }
 
-    /// Kills everything.
+    /// Kills all nodes.
     private nonisolated(nonsending) func end() async {
         let nodes = nodes.withLock { nodes in
             defer { nodes = Nodes() }
@@ -105,9 +105,9 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
 
     // MARK: The reducer
 
-    /// Starts the reducer, which was killed or stopped, on the same journal. Returns when it answers.
-    /// - Parameter next: the definition that it runs from now on; nil: the cluster's.
-    /// - Throws: ``LocalClusterError/reducerRuns``; why it cannot start.
+    /// Starts the reducer on its journal after it was killed or stopped. Returns when it answers.
+    /// - Parameter next: the definition that it runs from now on, or nil for the cluster's.
+    /// - Throws: ``LocalClusterError/reducerRuns``, or why it cannot start.
     public nonisolated(nonsending) func startReducer(_ next: Definition? = nil) async throws {
         let listens = Fact<Result<Void, any Error>>()
         var configuration = ReducerNodeConfiguration(
@@ -132,12 +132,13 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         guard isFree else { throw LocalClusterError.reducerRuns }
         guard let result = await listens.wait() else { throw CancellationError() }
         try result.get()
-        // It has taken a turn: the epoch's first records are in the journal. The test's own waits begin behind this.
+        // After this the reducer has taken a turn, and the epoch's first records are in the journal. The test's own limits start
+        // only now.
         _ = try await status(within: max(waitLimit, .seconds(60)))
     }
 
-    /// Ends the reducer as `kill -9` ends its process, possibly between what it has written and what it would have sent. When this
-    /// returns, its threads and sockets are gone, and its journal is free. Effects that run in its process are cancelled.
+    /// Ends the reducer as `kill -9` ends its process, possibly between a write and the messages that follow it. When this returns,
+    /// its threads and sockets are gone, and its journal is free. Effects that run in its process are cancelled.
     /// - Throws: ``LocalClusterError/noReducer``.
     public nonisolated(nonsending) func killReducer() async throws {
         let (node, life) = try takeReducer()
@@ -145,8 +146,8 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         await life.goneAfterKill()
     }
 
-    /// Stops the reducer as SIGTERM does: a journal that is a file gets a snapshot.
-    /// - Throws: ``LocalClusterError/noReducer``; why it has failed.
+    /// Stops the reducer as SIGTERM does. A journal in a file gets a snapshot.
+    /// - Throws: ``LocalClusterError/noReducer``, or why it has failed.
     public nonisolated(nonsending) func stopReducer() async throws {
         let (node, life) = try takeReducer()
         node.stop()
@@ -158,9 +159,9 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         return (reducer.node, reducer.life)
     }
 
-    /// The outcome of the loop; waits until the reducer has ended with it.
-    /// - Returns: nil, where the reducer was stopped before.
-    /// - Throws: ``LocalClusterError``; why the reducer has failed, or that it was killed.
+    /// The outcome of the loop. Waits until the reducer has ended with it.
+    /// - Returns: the outcome, or nil if the reducer was stopped before.
+    /// - Throws: ``LocalClusterError``, why the reducer has failed, or that it was killed.
     public nonisolated(nonsending) func outcome() async throws -> Outcome? {
         guard let life = nodes.withLock({ $0.reducer?.life }) else { throw LocalClusterError.noReducer }
         return try await within(waitLimit, "the loop has ended", last: { "a loop that runs" }) {
@@ -170,16 +171,16 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
 
     // MARK: Workers and handles
 
-    /// The workers in the order in which they were started, also those that have ended.
+    /// The workers in the order in which they were started, including those that have ended.
     public var workers: [LocalWorker] { nodes.withLock { $0.workers } }
 
-    /// Starts a worker. It joins the reducer by itself, also one that is started later or again.
+    /// Starts a worker, at any time. It joins the reducer by itself.
     /// - Parameters:
     ///   - name: a name for status reports.
-    ///   - other: its definition, such as one whose effects never end; nil: the cluster's.
-    ///   - groups: which groups of effects it serves; nil: all.
-    ///   - capacity: how many effects it holds at once.
-    /// - Throws: `NodeError`, where it cannot start.
+    ///   - other: its definition, such as one whose effects never end, or nil for the cluster's.
+    ///   - groups: the groups of effects that it serves, or nil for all.
+    ///   - capacity: how many effects it runs at once.
+    /// - Throws: `NodeError` if it cannot start.
     @discardableResult
     public func worker(
         _ name: String, running other: Definition? = nil, groups: [String]? = nil, capacity: Int = 16
@@ -193,12 +194,12 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         return worker
     }
 
-    /// A handle, besides the cluster's own: for another sender or observer.
+    /// Creates another handle besides the cluster's own, for another sender or observer.
     /// - Parameters:
     ///   - name: a name for status reports.
-    ///   - updates: how its states come.
-    ///   - outbox: a file that keeps what it sends, also when it is killed.
-    /// - Throws: `NodeError`, where the file cannot be used.
+    ///   - updates: how its states are sent.
+    ///   - outbox: a file that keeps its events, also when it is killed.
+    /// - Throws: `NodeError` if the file cannot be used.
     public func remote(
         _ name: String = "", updates: StateUpdates = .full, outbox: String? = nil
     ) throws -> RemoteLoop<Definition> {
@@ -208,16 +209,16 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         return remote
     }
 
-    /// A handle that folds the events, and so sees every state.
+    /// Creates a handle that folds the events, and so sees every state.
     /// - Parameter name: a name for status reports.
-    /// - Throws: `NodeError`, where the system refuses something.
+    /// - Throws: `NodeError` if the system refuses something.
     public func follower(_ name: String = "") throws -> RemoteLoop<Definition> {
         let remote = try RemoteLoop(folding: definition, reducer: address, name: name, context: context, log: log)
         nodes.withLock { $0.remotes.append(remote) }
         return remote
     }
 
-    /// Ends a handle as `kill -9` ends its process: what has not left does not leave any more, and nothing is written into its
+    /// Ends a handle as `kill -9` ends its process. Events that have not left are not sent any more, and nothing is written to its
     /// outbox.
     public nonisolated(nonsending) func kill(_ remote: RemoteLoop<Definition>) async { await remote.kill() }
 }

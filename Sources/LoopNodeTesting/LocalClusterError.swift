@@ -1,8 +1,8 @@
-/// Why a wait in a ``LocalCluster`` has ended without what it was for.
+/// Why a wait in a ``LocalCluster`` has ended without its condition.
 public enum LocalClusterError: Error, Sendable, CustomStringConvertible {
-    /// It did not come within the cluster's `waitLimit`; with what was seen last.
+    /// The condition was not fulfilled within the cluster's `waitLimit`; with the last value that was seen.
     case tooLate(waitingFor: String, limit: Duration, last: String)
-    /// The loop has ended, so that it cannot come any more.
+    /// The loop has ended, so the condition cannot be fulfilled any more.
     case loopEnded(waitingFor: String, last: String)
     /// A node of the cluster has ended with an error.
     case nodeFailed(String)

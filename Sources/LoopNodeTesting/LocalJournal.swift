@@ -1,10 +1,10 @@
 import LoopNode
 
-/// Where the reducer of a ``LocalCluster`` keeps its journal. Both outlive the reducer, and are there again when it is started again.
+/// The kind of a reducer's journal in a ``LocalCluster``. Each outlives the reducer, which continues it when it is started again.
 public enum LocalJournal: Sendable {
-    /// In memory, as long as the cluster: nothing of it is on a disk. It keeps every record, and takes no snapshots.
+    /// In memory, as long as the cluster, and never on a disk. It keeps every record, and takes no snapshots.
     case memory
-    /// A file, as a reducer in production has it, with snapshots. A later cluster may go on from it.
+    /// In a file with snapshots, as a reducer in production has it. A later cluster may continue it.
     case file(String)
 
     var place: JournalPlace {

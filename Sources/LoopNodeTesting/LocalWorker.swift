@@ -18,17 +18,17 @@ public final class LocalWorker: Sendable {
         node = RunningNode({ try await effects.run() }, fail: fail)
     }
 
-    /// Ends the worker as `kill -9` ends a process: it hands nothing back and says nothing, and the reducer notices its silence.
+    /// Ends the worker as `kill -9` ends a process. It hands nothing back and sends nothing, and the reducer detects its silence.
     /// When this returns, its threads and sockets are gone.
     ///
-    /// The bodies of its effects are cancelled, since nothing else can end a task from outside, and what they still send is
-    /// refused. A body that goes on when it is cancelled goes on; a killed process would not.
+    /// The bodies of its effects are cancelled, because nothing else can end a task from outside. Events that they still send are
+    /// refused. Unlike in a killed process, a body that ignores its cancellation continues.
     public func kill() async {
         requestKill()
         await node.goneAfterKill()
     }
 
-    /// Stops the worker as SIGTERM does: it hands back what it runs.
+    /// Stops the worker as SIGTERM does. It hands its effects back.
     /// - Returns: how it has ended.
     /// - Throws: why it has failed, and `CancellationError`.
     @discardableResult
@@ -37,7 +37,7 @@ public final class LocalWorker: Sendable {
         return try await end
     }
 
-    /// How it has ended; waits until it has.
+    /// How the worker has ended. Waits until it has.
     /// - Throws: why it has failed or that it was killed, and `CancellationError`.
     public var end: NodeEnd {
         get async throws { try await node.ended().get() }

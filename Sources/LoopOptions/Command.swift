@@ -1,4 +1,4 @@
-/// A program or one of its subcommands: what it takes and what it is for.
+/// A program or one of its subcommands: its arguments and its purpose.
 ///
 ///     let program = Command("loopctl", abstract: "Watch and steer a loop.", subcommands: [
 ///         Command("status", abstract: "Show what the reducer is doing.", groups: [connection, output]),
@@ -8,9 +8,9 @@
 ///     case .arguments(let arguments): run(arguments.path, arguments[reducer])
 ///     }
 public struct Command: Sendable {
-    /// The word that names it: the program's name, or the subcommand's on the command line.
+    /// The name of the program, or the word for the subcommand on the command line.
     public let name: String
-    /// One sentence.
+    /// One sentence about its purpose.
     public let abstract: String
     /// Paragraphs below the usage line, or nil.
     public let discussion: String?
@@ -20,13 +20,13 @@ public struct Command: Sendable {
     public let positionals: [PositionalDeclaration]
     /// Its subcommands. A command that has some takes no positional arguments itself.
     public let subcommands: [Command]
-    /// What its subcommands are for people, such as "loop"; nil: commands. Errors about them then name all of them.
+    /// The word for a subcommand, such as "loop". Errors then name all of them. Nil means "command".
     public let subcommandNoun: String?
-    /// The subcommand that is meant where none is named.
+    /// The subcommand that is used if none is named.
     public let defaultSubcommand: String?
-    /// Unknown options and all positional arguments are no errors but end in ``ParsedArguments/rest``, in their order.
+    /// Whether unknown options and all positional arguments are collected in ``ParsedArguments/rest``, in order, and are no errors.
     public let passesThrough: Bool
-    /// What `--version` prints; only a program's outermost command has one.
+    /// The text that `--version` prints. Only a program's outermost command has one.
     public let version: String?
 
     /// Creates a command from its parts.
@@ -55,12 +55,12 @@ public struct Command: Sendable {
         checkNames(above: [])
     }
 
-    /// Reads a command line, and the environment for what it does not say.
+    /// Parses a command line, and reads the environment for options that it does not give.
     ///
     /// - Parameters:
     ///   - arguments: the words after the program's name.
-    ///   - environment: all variables; unknown ones, and empty ones, are not looked at.
-    ///   - width: of the help, in characters.
+    ///   - environment: all variables; unknown and empty ones are ignored.
+    ///   - width: the width of the help, in characters.
     /// - Throws: ``UsageError`` for the first mistake.
     public func parse(
         _ arguments: [String], environment: [String: String] = [:], width: Int = 100
@@ -71,7 +71,7 @@ public struct Command: Sendable {
 
     func subcommand(_ name: String?) -> Command? { subcommands.first { $0.name == name } }
 
-    /// Two options of one name that one command line could give would hide each other.
+    /// Checks that no command line could give two options of one name, because one would hide the other.
     private func checkNames(above: [String]) {
         var names = above
         for name in groups.flatMap(\.options).map(\.name) {
@@ -82,10 +82,10 @@ public struct Command: Sendable {
     }
 }
 
-/// What a command line asks for.
+/// The result of a command line.
 public enum ParseOutcome: Sendable {
-    /// To do something.
+    /// The program should run with these arguments.
     case arguments(ParsedArguments)
-    /// To print this and to exit with 0: the help or the version.
+    /// The program should print this text, which is the help or the version, and exit with 0.
     case text(String)
 }

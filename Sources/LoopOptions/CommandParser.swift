@@ -1,16 +1,16 @@
 /// Follows the words of a command line down the tree of commands, then checks the whole.
 ///
-/// Options may stand before and after the name of a subcommand; which ones exist is known when the last name is.
+/// Options may come before or after the name of a subcommand. Which options exist is known after the last name.
 struct CommandParser {
     private let environment: [String: String]
-    /// From the program to the command that the words have named so far.
+    /// The commands from the program to the one that the words have named so far.
     private var path: [Command]
     private var given: [(option: OptionDeclaration, text: String)] = []
     private var arguments: [String] = []
     private var rest: [String] = []
     private var wantsHelp = false
     private var wantsVersion = false
-    /// Whether a word should name a command and names none: then there is no help to show.
+    /// Whether a word that should name a command names none. Then there is no help to show.
     private var isLost = false
 
     init(_ program: Command, environment: [String: String]) {
@@ -36,7 +36,7 @@ struct CommandParser {
 
     private var command: Command { path[path.count - 1] }
 
-    /// The options that may be meant here: of the path, and of what is meant where no subcommand is named.
+    /// The options that are possible here: those of the path, and of the default subcommands below it.
     private var options: [OptionDeclaration] {
         var commands = path
         while let next = commands[commands.count - 1].subcommand(commands[commands.count - 1].defaultSubcommand) {
@@ -125,7 +125,7 @@ struct CommandParser {
         }
     }
 
-    /// Goes on to the default subcommand, if there is one; else a command with subcommands needs one to be named.
+    /// Continues with the default subcommand if there is one. Otherwise a command with subcommands requires the name of one.
     private mutating func descendToDefault(atWord word: String? = nil) throws(UsageError) {
         while let next = command.subcommand(command.defaultSubcommand) { path.append(next) }
         guard !command.subcommands.isEmpty else { return }
@@ -182,12 +182,12 @@ struct CommandParser {
         return texts
     }
 
-    /// Of options that contradict each other one may be given; the command line overrules the environment.
+    /// Settles options that contradict each other: only one may be given, and the command line overrules the environment.
     private func settle(
         _ names: [String], _ declared: [OptionDeclaration],
         _ values: inout [String: (texts: [String], source: ParsedArguments.Source)]
     ) throws(UsageError) {
-        // A flag that its variable turns off is not given.
+        // A flag that its variable turns off does not count as given.
         let isOn = { (name: String) in
             guard let value = values[name], let option = declared.first(where: { $0.name == name }) else {
                 return false

@@ -1,10 +1,10 @@
-/// The help of a command: usage line, what it is for, its subcommands, arguments and options.
+/// The help of a command: usage line, purpose, subcommands, arguments and options.
 struct HelpText {
     private let path: [Command]
     /// The command, followed by the default subcommand if there is one.
     private let meant: [Command]
 
-    /// - Parameter path: from the program to the command.
+    /// - Parameter path: the commands from the program to this one.
     init(_ path: [Command]) {
         self.path = path
         var meant = [path[path.count - 1]]
@@ -14,7 +14,7 @@ struct HelpText {
         self.meant = meant
     }
 
-    /// Lines of at most a number of characters, as far as words allow it.
+    /// The help in lines of at most `width` characters, unless a word is longer.
     func text(width: Int) -> String {
         let command = meant[0]
         let last = meant[meant.count - 1]
@@ -37,7 +37,7 @@ struct HelpText {
                 "Arguments",
                 last.positionals.map { ($0.title, Self.annotated($0.help, ["env": $0.environment])) }
             ))
-        // What is nearest to the command first, what all commands share last.
+        // The options nearest to the command come first, those that all commands share last.
         for group in meant.flatMap(\.groups) + path.dropLast().reversed().flatMap(\.groups) {
             sections.append((group.title, group.options.map { ($0.title, Self.help(of: $0)) }))
         }
@@ -60,7 +60,7 @@ struct HelpText {
     }
 
     private static let titleWidthMax = 28
-    /// A space at which no line is broken.
+    /// A space at which lines are not broken.
     private static let glue: Character = "\u{A0}"
 
     private var usage: String {
@@ -113,7 +113,7 @@ extension Command {
     /// The help of this command, in lines of at most `width` characters.
     ///
     /// - Parameters:
-    ///   - path: the names of subcommands below it, for the help of one of those.
+    ///   - path: the names of subcommands below it, to get the help of one of those.
     ///   - width: the length of the longest line, in characters.
     public func helpText(of path: [String] = [], width: Int = 100) -> String {
         var commands = [self]

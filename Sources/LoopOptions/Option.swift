@@ -1,23 +1,23 @@
 /// The declaration of one option: `--name VALUE`, `--name=VALUE`, or the environment variable of its name.
 ///
-/// Declared once as a constant, put into an ``OptionGroup``, and used again to read its value:
+/// Declare it once as a constant, put it into an ``OptionGroup``, and use it again to read its value:
 ///
 ///     let workers = Option("workers", .int(in: 1...1024), default: 4, help: "how many workers to start")
 ///     let count = arguments[workers]
 public struct Option<Value: Sendable>: DeclaredOption {
     /// The option as the parser and the help see it, without the type of its value.
     public let declaration: OptionDeclaration
-    /// The value of these texts, each of which fits; nil only if a required one was not given.
+    /// The value of these valid texts. It is nil only if a required option was not given.
     let value: @Sendable ([String]) -> Value?
 
-    /// An option that has a value when it is not given.
+    /// Creates an option with a default value.
     ///
     /// - Parameters:
-    ///   - name: without the dashes, lower case with `-` between words.
+    ///   - name: the name without the dashes, in lower case with `-` between words.
     ///   - type: how the value is parsed.
-    ///   - value: the value without the option and its variable.
-    ///   - help: what it decides, in a few words; the default and the variable are added to it.
-    ///   - environment: which variable it may come from; `LOOP_` and the name in capitals unless given.
+    ///   - value: the value if neither the option nor its variable is given.
+    ///   - help: what the option decides, in a few words; the default and the variable are added to it.
+    ///   - environment: the variable that can give it; by default `LOOP_` and the name in capitals.
     public init(
         _ name: String, _ type: ValueType<Value>, default value: Value, help: String,
         environment: EnvironmentName = .fromName
@@ -27,7 +27,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
         self.value = { texts in texts.last.flatMap(type.read) ?? value }
     }
 
-    /// An option that has to be given.
+    /// Creates an option that must be given.
     public init(
         required name: String, _ type: ValueType<Value>, help: String, environment: EnvironmentName = .fromName
     ) {
@@ -35,7 +35,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
         value = { texts in texts.last.flatMap(type.read) }
     }
 
-    /// An option that may be absent.
+    /// Creates an option that may be absent.
     public init<Wrapped>(
         optional name: String, _ type: ValueType<Wrapped>, help: String, environment: EnvironmentName = .fromName
     ) where Value == Wrapped? {
@@ -43,7 +43,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
         value = { texts in .some(texts.last.flatMap(type.read)) }
     }
 
-    /// An option that may be given several times; in its variable the values are separated by commas.
+    /// Creates an option that may be given several times. In its variable, commas separate the values.
     public init<Element>(
         repeated name: String, _ type: ValueType<Element>, help: String, environment: EnvironmentName = .fromName
     ) where Value == [Element] {
@@ -51,7 +51,7 @@ public struct Option<Value: Sendable>: DeclaredOption {
         value = { texts in texts.compactMap(type.read) }
     }
 
-    /// A switch without a value: on where it stands on the command line, or where its variable is `1`, `true`, `yes` or `on`.
+    /// Creates a switch without a value. It is on if the command line has it, or if its variable is `1`, `true`, `yes` or `on`.
     public init(flag name: String, help: String, environment: EnvironmentName = .fromName) where Value == Bool {
         declaration = OptionDeclaration(
             name, .switchWord, help: help, environment: environment, isFlag: true)
@@ -59,13 +59,13 @@ public struct Option<Value: Sendable>: DeclaredOption {
     }
 }
 
-/// Which environment variable an option may come from.
+/// The environment variable that can give an option.
 public enum EnvironmentName: Sendable, Hashable {
-    /// `LOOP_` and the option's name in capitals, `_` for `-`.
+    /// `LOOP_` and the option's name in capitals, with `_` for `-`.
     case fromName
-    /// This one.
+    /// The variable of this name.
     case variable(String)
-    /// None.
+    /// No variable.
     case none
 
     func resolved(for name: String) -> String? {
@@ -77,7 +77,7 @@ public enum EnvironmentName: Sendable, Hashable {
     }
 }
 
-/// What all options have in common, whatever their value.
+/// What options of all types have in common.
 public protocol DeclaredOption: Sendable {
     /// The option without the type of its value.
     var declaration: OptionDeclaration { get }
@@ -85,7 +85,7 @@ public protocol DeclaredOption: Sendable {
 
 /// An option as the parser and the help see it.
 public struct OptionDeclaration: Sendable {
-    /// Without the dashes.
+    /// The name without the dashes.
     public let name: String
     /// The purpose of the option in a few words, without the default and the variable.
     public let help: String
@@ -99,10 +99,10 @@ public struct OptionDeclaration: Sendable {
     public let isRequired: Bool
     /// The default as the help shows it.
     public let defaultText: String?
-    /// What stands for the value in the help.
+    /// The word for the value in the help.
     public let placeholder: String
     let expected: String
-    /// Why a text does not fit, or nil when it does; for the option or variable that it came from.
+    /// Why a text is not valid, or nil if it is. `source` is the option or variable that gave it.
     let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
 
     init<Value>(
@@ -124,12 +124,12 @@ public struct OptionDeclaration: Sendable {
         misfit = { type.misfit($0, from: $1) }
     }
 
-    /// `--name`, or `--name VALUE` where it takes one.
+    /// The title in the help: `--name`, or `--name VALUE` if the option takes a value.
     var title: String { isFlag ? "--\(name)" : "--\(name) \(placeholder)" }
 }
 
 extension ValueType where Value == Bool {
-    /// What a flag's variable may hold.
+    /// The valid texts of a flag's variable.
     static var switchWord: ValueType {
         ValueType(
             placeholder: "1|0", expected: "1, true, yes, on, 0, false, no or off",

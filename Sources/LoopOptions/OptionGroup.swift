@@ -1,11 +1,11 @@
-/// Options that belong together: one section of the help. A command has any number of groups, also from several
-/// authors (a node's and a loop's own), and each reads its options from the one result.
+/// Options that belong together: one section of the help. A command has any number of groups, also of several authors, such as a
+/// node's and a loop's own. Each author reads its options from the one result.
 public struct OptionGroup: Sendable {
     /// The heading in the help, without a colon.
     public let title: String
     /// The options of the section, in the order of the help.
     public let options: [OptionDeclaration]
-    /// Names of which at most one may be given.
+    /// Sets of names; at most one option of each set may be given.
     public let exclusive: [[String]]
 
     /// - Parameters:

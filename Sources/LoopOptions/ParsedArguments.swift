@@ -1,24 +1,24 @@
 /// A parsed command line: the command, and the values of its options and arguments.
 public struct ParsedArguments: Sendable {
-    /// Where the value of an option came from.
+    /// The sources of an option's value.
     public enum Source: Sendable, Hashable {
-        /// From the words of the command line.
+        /// The words of the command line.
         case commandLine
-        /// From the option's environment variable.
+        /// The option's environment variable.
         case environment
-        /// Not given: the option's default.
+        /// The option's default, because it was not given.
         case standard
     }
 
-    /// The names of the subcommands, from the outermost on, without the program's own: `["status"]`.
+    /// The names of the subcommands, from the outermost one, without the program's own: `["status"]`.
     public let path: [String]
-    /// Of a command that passes through: the unknown options and all positional arguments in their order, and what
-    /// followed `--` with it.
+    /// For a command that passes arguments through: the unknown options and all positional arguments in order, and everything from
+    /// `--` on.
     public let rest: [String]
     let options: [String: (texts: [String], source: Source)]
     let positionals: [String: [String]]
 
-    /// The value of an option: what was given, else what its variable says, else its default.
+    /// The value of an option: from the command line, else from its variable, else its default.
     ///
     /// Options of other commands have their defaults.
     public subscript<Value>(option: Option<Value>) -> Value {
@@ -38,7 +38,7 @@ public struct ParsedArguments: Sendable {
         return value
     }
 
-    /// Where the value of an option came from.
+    /// The source of an option's value.
     public func source<Value>(of option: Option<Value>) -> Source {
         options[option.declaration.name]?.source ?? .standard
     }

@@ -1,22 +1,22 @@
-/// The declaration of an argument that is named by its place: `SITE` in `linkcheck [options] SITE`.
+/// The declaration of an argument that is identified by its position: `SITE` in `linkcheck [options] SITE`.
 public struct Positional<Value: Sendable>: DeclaredPositional {
     /// The argument as the parser and the help see it, without the type of its value.
     public let declaration: PositionalDeclaration
     let value: @Sendable ([String]) -> Value?
 
-    /// An argument that has to be given.
+    /// Creates an argument that must be given.
     ///
     /// - Parameters:
     ///   - name: the name in the help.
     ///   - type: how the value is parsed.
-    ///   - help: what it means, in a few words.
-    ///   - environment: a variable that stands in for it when it is absent; none unless given.
+    ///   - help: the meaning of the argument, in a few words.
+    ///   - environment: a variable that replaces the argument if it is absent; none by default.
     public init(_ name: String, _ type: ValueType<Value>, help: String, environment: String? = nil) {
         declaration = PositionalDeclaration(name, type, help: help, environment: environment, isRequired: true)
         value = { texts in texts.last.flatMap(type.read) }
     }
 
-    /// An argument that may be absent. Only such ones may follow it.
+    /// Creates an argument that may be absent. Only arguments that may be absent can follow it.
     public init<Wrapped>(
         optional name: String, _ type: ValueType<Wrapped>, help: String, environment: String? = nil
     ) where Value == Wrapped? {
@@ -24,7 +24,7 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
         value = { texts in .some(texts.last.flatMap(type.read)) }
     }
 
-    /// All arguments from here on; the last of its command.
+    /// Creates an argument that takes all words from here on. It must be the last of its command.
     public init<Element>(repeated name: String, _ type: ValueType<Element>, atLeast minimum: Int = 0, help: String)
     where Value == [Element] {
         declaration = PositionalDeclaration(
@@ -33,7 +33,7 @@ public struct Positional<Value: Sendable>: DeclaredPositional {
     }
 }
 
-/// What all positional arguments have in common, whatever their value.
+/// What positional arguments of all types have in common.
 public protocol DeclaredPositional: Sendable {
     /// The argument without the type of its value.
     var declaration: PositionalDeclaration { get }
@@ -41,18 +41,18 @@ public protocol DeclaredPositional: Sendable {
 
 /// A positional argument as the parser and the help see it.
 public struct PositionalDeclaration: Sendable {
-    /// In capitals: `SITE`.
+    /// The name in capitals, such as `SITE`.
     public let name: String
     /// The purpose of the argument in a few words.
     public let help: String
-    /// The variable that stands in for it, or nil.
+    /// The variable that replaces an absent argument, or nil.
     public let environment: String?
     /// Whether its absence is an error.
     public let isRequired: Bool
-    /// Whether it takes all arguments from its place on.
+    /// Whether it takes all arguments from its position on.
     public let isRepeated: Bool
     let expected: String
-    /// Why a text does not fit, or nil when it does; for the option or variable that it came from.
+    /// Why a text is not valid, or nil if it is. `source` is the argument or variable that gave it.
     let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
 
     init<Value>(
@@ -68,7 +68,7 @@ public struct PositionalDeclaration: Sendable {
         misfit = { type.misfit($0, from: $1) }
     }
 
-    /// As the usage line shows it.
+    /// The argument in the usage line.
     var title: String {
         let title = isRepeated ? "\(name)…" : name
         return isRequired ? title : "[\(title)]"

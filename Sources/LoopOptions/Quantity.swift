@@ -1,7 +1,7 @@
-/// An exact number with a unit: `1.5s` is 15 tenths of a second. Digits, and at most one point with up to 9 digits after it.
+/// An exact number with a unit. `1.5s` is 15 tenths of a second. It has digits and at most one point, with up to 9 digits after it.
 struct Quantity {
     let digits: Int
-    /// What the digits are divided by: a power of ten.
+    /// The divisor of the digits: a power of ten.
     let divisor: Int
     let unit: Substring
 
@@ -18,7 +18,7 @@ struct Quantity {
         unit = text[number.endIndex...]
     }
 
-    /// The number in parts of the unit; nil if it is not a whole number of parts, or too large.
+    /// The number in parts of the unit, or nil if it is not a whole number of parts or too large.
     func scaled(by parts: Int) -> Int? {
         let (product, overflow) = digits.multipliedReportingOverflow(by: parts)
         guard !overflow, product % divisor == 0 else { return nil }
@@ -27,7 +27,7 @@ struct Quantity {
 }
 
 extension ValueType where Value == Duration {
-    /// A time with a unit (`us`, `ms`, `s`, `m`, `h`, `d`) within the range, up to a nanosecond's precision: `500ms`, `1.5s`.
+    /// A time within the range, with a unit (`us`, `ms`, `s`, `m`, `h`, `d`), exact to a nanosecond: `500ms`, `1.5s`.
     public static func duration(in range: ClosedRange<Duration> = .zero ... .seconds(100 * 365 * 86_400)) -> ValueType {
         let unlimited = range == .zero ... .seconds(100 * 365 * 86_400)
         let limits = unlimited ? "" : ", from \(text(range.lowerBound)) to \(text(range.upperBound))"

@@ -1,7 +1,7 @@
 /// Finds the word that was probably meant.
 enum Spelling {
-    /// The nearest of the words by edits (insert, delete, replace, swap neighbours), or the only one that the text begins;
-    /// nil when nothing is near enough to be worth saying.
+    /// The word with the fewest edits (insert, delete, replace, swap neighbours), or the only one that begins with the text.
+    /// Returns nil if no word is near enough.
     static func nearest(to text: String, in words: [String]) -> String? {
         let typed = Array(text.lowercased())
         guard !typed.isEmpty else { return nil }

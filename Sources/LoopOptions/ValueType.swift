@@ -1,17 +1,17 @@
-/// How the value of an option is read from text, written in the help, and described when it does not fit.
+/// How the value of an option is parsed, written in the help, and described if it is not valid.
 public struct ValueType<Value: Sendable>: Sendable {
-    /// What stands for the value in the help: `N`, `FILE`, `ENDPOINT`.
+    /// The word for the value in the help: `N`, `FILE`, `ENDPOINT`.
     public let placeholder: String
-    /// What fits, to follow "it takes": `a whole number from 1 to 64`.
+    /// The valid values, as text that follows "it takes": `a whole number from 1 to 64`.
     public let expected: String
-    /// The words that fit, where there are few; for suggestions.
+    /// The valid words if there are few, for suggestions.
     let words: [String]
     let read: @Sendable (String) -> Value?
-    /// What is wrong with a text that does not fit, where ``expected`` does not say it.
+    /// What is wrong with an invalid text, if ``expected`` does not say it.
     let flaw: @Sendable (String) -> String?
     let write: @Sendable (Value) -> String
 
-    /// A custom type. `read` returns nil for a text that does not fit; the help shows a default as `write` gives it.
+    /// Creates a custom type. `read` returns nil for an invalid text. The help shows a default as `write` gives it.
     public init(
         placeholder: String, expected: String, read: @escaping @Sendable (String) -> Value?,
         write: @escaping @Sendable (Value) -> String
@@ -19,7 +19,7 @@ public struct ValueType<Value: Sendable>: Sendable {
         self.init(placeholder: placeholder, expected: expected, words: [], read: read, write: write)
     }
 
-    /// A custom type whose texts can be wrong in several ways. `parse` throws what is wrong with a text.
+    /// Creates a custom type with several kinds of invalid texts. `parse` throws what is wrong with a text.
     public init(
         placeholder: String, expected: String, parse: @escaping @Sendable (String) throws(Misfit) -> Value,
         write: @escaping @Sendable (Value) -> String
@@ -48,12 +48,12 @@ public struct ValueType<Value: Sendable>: Sendable {
         self.write = write
     }
 
-    /// The same, under another name in the help: `.string.named("FILE")`.
+    /// This type with another word for the value in the help: `.string.named("FILE")`.
     public func named(_ placeholder: String) -> ValueType {
         ValueType(placeholder: placeholder, expected: expected, words: words, read: read, flaw: flaw, write: write)
     }
 
-    /// Why the text does not fit, or nil when it does. `source` is the option, argument or variable that it came from.
+    /// Why the text is not valid, or nil if it is. `source` is the option, argument or variable that gave it.
     func misfit(_ text: String, from source: String) -> UsageError? {
         guard read(text) == nil else { return nil }
         let near = Spelling.nearest(to: text, in: words).map { "did you mean \($0)?" }
@@ -62,26 +62,26 @@ public struct ValueType<Value: Sendable>: Sendable {
     }
 }
 
-/// What is wrong with a text that was to be read as a value.
+/// What is wrong with a text that cannot be read as a value.
 public struct Misfit: Error {
-    /// To follow a colon: `it names no port`; nil: what the type expects says it.
+    /// A reason that follows a colon, such as `it names no port`, or nil if `expected` says enough.
     let why: String?
 
-    /// Creates the reason, which follows a colon: `it names no port`. Without one, only what the type expects is said.
+    /// Creates the reason, which follows a colon: `it names no port`. Without one, the error only says what is expected.
     public init(_ why: String? = nil) { self.why = why }
 }
 
 extension ValueType where Value == String {
-    /// Any text but the empty one.
+    /// Any text that is not empty.
     public static var string: ValueType {
         ValueType(
             placeholder: "TEXT", expected: "a text that is not empty", read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }
 
-    /// The name of a file or folder. What looks like the address of something else, or like an option, is no such name.
+    /// The name of a file or folder. A text that looks like an address or an option is not valid.
     /// - Parameters:
-    ///   - placeholder: how help names the value.
-    ///   - takesStream: whether `-` is taken too, for standard input or output.
+    ///   - placeholder: the word for the value in the help.
+    ///   - takesStream: whether `-` is valid too, for standard input or output.
     public static func path(_ placeholder: String = "FILE", takesStream: Bool = false) -> ValueType {
         ValueType(
             placeholder: placeholder, expected: "the name of a file or folder" + (takesStream ? ", or -" : ""),
@@ -134,7 +134,7 @@ extension ValueType where Value == Int {
 }
 
 extension ValueType where Value == Double {
-    /// A number within the range; neither infinite nor "not a number".
+    /// A number within the range, neither infinite nor "not a number".
     public static func number(
         in range: ClosedRange<Double> = -.greatestFiniteMagnitude ... .greatestFiniteMagnitude
     ) -> ValueType {

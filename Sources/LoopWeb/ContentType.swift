@@ -8,7 +8,7 @@ enum ContentType {
 
     private static let unknown = "application/octet-stream"
 
-    // No charset for HTML: the page's own declaration decides.
+    // HTML has no charset here, because the page's own declaration decides.
     private static let bySuffix = [
         "html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml",
         "md": "text/markdown; charset=utf-8", "markdown": "text/markdown; charset=utf-8",

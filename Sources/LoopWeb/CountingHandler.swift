@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import Linux
 internal import LoopLock
 
-/// Answers requests from a folder, or as it is told, and counts them.
+/// Answers requests from a folder, or as `Options.handler` says, and counts them.
 final class CountingHandler: HTTPHandler {
     struct Counts {
         var total = 0
@@ -54,14 +54,14 @@ final class CountingHandler: HTTPHandler {
 
     private let origin: OriginCheck?
 
-    /// - Parameter origin: the names that it answers to; nil: any.
+    /// - Parameter origin: the names that the server answers to, or nil for any name.
     init(site: SiteFolder, options: SiteServer.Options, origin: OriginCheck?) {
         self.site = site
         self.options = options
         self.origin = origin
     }
 
-    /// Browsers always name a host.
+    /// Whether the request is meant for this server. A request without a host passes, because browsers always name one.
     private func isOurs(_ host: String?) -> Bool {
         guard let origin, let host else { return true }
         return origin.isOurs(host: host)
@@ -90,7 +90,7 @@ final class CountingHandler: HTTPHandler {
         }
         switch site.entry(path) {
         case .file(let file, let bytes, let modified, let contentType):
-            // What a site's own pages may load is theirs to say.
+            // A site's own pages decide what they may load.
             let headers = [
                 ("Content-Type", contentType), ("Last-Modified", httpDate(modified)), ("Cache-Control", "no-cache"),
             ]

@@ -1,8 +1,8 @@
-/// The page that stands for a folder without `index.html`: one link for each name in it.
+/// The page of a folder without `index.html`: one link for each name in it.
 enum FolderListing {
     /// The page as UTF-8.
     ///
-    /// - Parameter names: Names of files, and names of folders with their closing slash, in the order of the page.
+    /// - Parameter names: names of files, and names of folders with their closing slash, in the order of the page.
     static func html(title: String, names: [String]) -> [UInt8] {
         var page = "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>\(escape(title))</title></head>\n<body>"
         page += "<h1>\(escape(title))</h1>\n<ul>\n"
@@ -25,7 +25,7 @@ enum FolderListing {
         return escaped
     }
 
-    /// Percent-encodes what is not unreserved in RFC 3986; the closing slash of a folder stays.
+    /// Percent-encodes what is not unreserved in RFC 3986, except for the closing slash of a folder.
     private static func encode(_ name: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

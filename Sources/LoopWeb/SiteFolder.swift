@@ -1,17 +1,17 @@
 internal import Glibc
 internal import Linux
 
-/// The files below one folder, by the paths of URLs. Nothing outside of the folder can be reached through it.
+/// The files below one folder, found by the paths of URLs. Nothing outside of the folder can be reached.
 struct SiteFolder: Sendable {
     /// What a path leads to.
     enum Entry: ~Copyable {
         /// An open file.
         case file(Descriptor, bytes: UInt64, modified: Int, contentType: String)
-        /// A folder that was asked for without its closing slash.
+        /// A folder whose path came without its closing slash.
         case redirect(to: String)
-        /// A page that links what is in a folder.
+        /// A page with links to the contents of a folder.
         case listing([UInt8])
-        /// Nothing is there, or nothing that may be shown.
+        /// The path names nothing, or nothing that the server may show.
         case nothing
         /// The path is not well formed.
         case malformed
@@ -42,7 +42,7 @@ struct SiteFolder: Sendable {
             "cannot serve the folder \"\(folder)\": \(reason); give a folder that can be read")
     }
 
-    /// What the path of a URL (percent-encoded, from the first slash on) leads to.
+    /// Finds what the path of a URL (percent-encoded, from the first slash on) leads to.
     func entry(_ path: String) -> Entry {
         guard path.utf8.first == UInt8(ascii: "/"), let decoded = Self.decode(path) else {
             return .malformed
@@ -59,7 +59,7 @@ struct SiteFolder: Sendable {
             return Self.entry(file, status, ContentType.of(String(segments.last ?? "")))
         case .folder:
             guard isFolderPath else {
-                // Of several leading slashes one remains: "//host/" would lead to another site.
+                // Only one of several leading slashes remains, because "//host/" would lead to another site.
                 return .redirect(to: "/" + path.drop { $0 == "/" } + "/")
             }
             if case .some(let index) = openInside(name + "/index.html"), let status = try? index.status(),
@@ -81,9 +81,9 @@ struct SiteFolder: Sendable {
             contentType: contentType)
     }
 
-    /// Opens a file or folder; nil if it turns out to lie outside of the root.
+    /// Opens a file or folder. Returns nil if it lies outside of the root.
     ///
-    /// The question is asked of the open file, not of its name, so that it cannot be exchanged in between.
+    /// The open file is checked, not its name, so that it cannot be exchanged in between.
     private func openInside(_ name: String) -> Descriptor? {
         guard let file = try? Descriptor(opening: name, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
             return nil
@@ -94,7 +94,7 @@ struct SiteFolder: Sendable {
         return file
     }
 
-    /// The names in a folder in the order of their bytes, folders with a closing slash, without hidden ones.
+    /// The names in a folder, sorted by their bytes, with a closing slash for folders and without hidden names.
     private func names(in folder: String) -> [String]? {
         guard let all = try? FileSystem.names(in: folder) else { return nil }
         return all.compactMap { name in
@@ -109,7 +109,7 @@ struct SiteFolder: Sendable {
         }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The path without its percent-encoding; nil where that is broken or hides a zero byte.
+    /// The path without its percent-encoding, or nil if that is broken or hides a zero byte.
     private static func decode(_ path: String) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(path.utf8.count)

@@ -1,19 +1,19 @@
 extension SiteServer {
     /// How a server answers, and which faults it plays on request.
     public struct Options: Sendable {
-        /// Whether a folder without `index.html` is answered with a page that links what is in it (else with 404).
+        /// Whether a folder without `index.html` is answered with a page that links its contents, instead of 404.
         public var listsFolders = true
 
-        /// Whether a symbolic link may lead out of the folder. Off: what it leads to does not exist.
+        /// Whether a symbolic link may lead out of the folder. If not, its target does not exist for the server.
         public var followsLinksOut = false
 
         /// Threads that answer requests, 1 to 64.
         public var threads = 2
 
-        /// Connections at a time; more of them wait to be accepted.
+        /// The largest number of connections at a time. Further ones wait to be accepted.
         public var connectionsMax = 4096
 
-        /// How long a connection may be idle before it is closed, in whole seconds; zero: for ever.
+        /// How long a connection may be idle before it is closed, in whole seconds. Zero keeps it for ever.
         public var idleLimit: Duration = .seconds(60)
 
         /// How long every request waits before it is answered, as if the server were far away. It blocks no thread.
@@ -22,15 +22,15 @@ extension SiteServer {
         /// How many distinct paths `requests` counts; later paths are counted in `requestCount` only.
         public var countedPathsMax = 100_000
 
-        /// Asked once for each request, with its path as it was sent (percent-encoded, without the query) and its
-        /// method; nil answers it from the folder. Called on the server's threads, several at a time: it must be quick.
+        /// Called once for each request, with its path as sent (percent-encoded, without the query) and its method. If it returns
+        /// nil, the folder answers. It runs on the server's threads, several at a time, so it must be quick.
         public var handler: (@Sendable (_ path: String, _ method: String) -> Override?)?
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
-    /// What is answered in place of what the folder holds.
+    /// An answer that replaces the folder's answer.
     public struct Override: Sendable {
         enum Answer {
             case folder
@@ -41,17 +41,17 @@ extension SiteServer {
         var answer: Answer
         var latency: Duration?
 
-        /// The answer that the folder gives.
+        /// The folder's answer.
         public static var folder: Override { Override(answer: .folder) }
 
-        /// The connection is closed without an answer.
+        /// No answer: the connection is closed.
         public static var drop: Override { Override(answer: .drop) }
 
-        /// This status, with a small page that names it.
+        /// An answer with this status and a small page that names it.
         ///
         /// - Parameters:
         ///   - status: the status code.
-        ///   - retryAfterSeconds: The value of a `Retry-After` header.
+        ///   - retryAfterSeconds: the value of a `Retry-After` header.
         public static func status(_ status: Int, retryAfterSeconds: Int? = nil) -> Override {
             var reply = Reply.page(status: status)
             if let retryAfterSeconds { reply.headers.append(("Retry-After", String(retryAfterSeconds))) }
@@ -61,7 +61,7 @@ extension SiteServer {
         /// A redirect.
         ///
         /// - Parameters:
-        ///   - location: The `Location` header as it is sent, relative or absolute.
+        ///   - location: the `Location` header as it is sent, relative or absolute.
         ///   - status: the status code of the redirect.
         public static func redirect(to location: String, status: Int = 302) -> Override {
             var reply = Reply.page(status: status)
@@ -69,7 +69,7 @@ extension SiteServer {
             return Override(answer: .reply(reply))
         }
 
-        /// This body.
+        /// An answer with this body.
         public static func body(
             _ body: [UInt8], contentType: String, status: Int = 200, headers: [(String, String)] = []
         ) -> Override {
@@ -77,14 +77,14 @@ extension SiteServer {
             return Override(answer: .reply(Reply(status: status, headers: all, body: body)))
         }
 
-        /// This text as UTF-8.
+        /// An answer with this text as UTF-8.
         public static func text(
             _ text: String, contentType: String = "text/html; charset=utf-8", status: Int = 200
         ) -> Override {
             body(Array(text.utf8), contentType: contentType, status: status)
         }
 
-        /// The same answer, `latency` after the request, whatever the options say.
+        /// This answer, sent `latency` after the request, whatever the options say.
         public func after(_ latency: Duration) -> Override {
             var copy = self
             copy.latency = latency
@@ -93,16 +93,16 @@ extension SiteServer {
     }
 }
 
-/// An answer that is made up in memory.
+/// An answer that is made in memory.
 struct Reply: Sendable {
     var status: Int
     var headers: [(String, String)]
     var body: [UInt8]
 
-    /// Of every answer: a browser takes it for what it is said to be, and tells no other site where it came from.
+    /// Headers of every answer. A browser must not guess another content type, and tells no other site the address of the page.
     static let commonHeaders = [("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin")]
 
-    /// Of a page that is made here: it loads and runs nothing, and no page may frame it.
+    /// Headers of a page that the server makes. The page loads and runs nothing, and no page may frame it.
     static let pageHeaders = [
         ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-cache"),
         (

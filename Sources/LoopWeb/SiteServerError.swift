@@ -2,17 +2,17 @@ internal import HTTPServer
 
 /// Why a server could not be started.
 public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of thing went wrong.
+    /// The kinds of errors.
     public enum Code: Equatable, Sendable {
-        /// The folder does not exist, is no folder, or may not be read.
+        /// The folder does not exist, is not a folder, or may not be read.
         case folderUnreadable
-        /// The host is no address of this machine and no name of one.
+        /// The host is neither an address of this machine nor a name of one.
         case hostUnknown
-        /// The address could not be bound: taken by another process, or not allowed.
+        /// The address could not be bound: another process uses it, or it is not allowed.
         case addressUnavailable
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of the error.
     public let code: Code
 
     /// What went wrong, with which value, and what to do, in one line.

@@ -1,24 +1,25 @@
-// Unsafe: libpq reads the texts during the call; its list of options is copied at once and freed once.
+// Unsafe: libpq reads the texts during the call. Its list of options is copied at once and freed once.
 
 internal import CPQ
 
-/// Where a database is and how to connect to it: a URL such as `postgres://user@host:5432/database`, as libpq reads it.
+/// The address of a database and the options of a connection: a URL such as `postgres://user@host:5432/database`, as libpq reads
+/// it.
 ///
-/// What it does not say comes from libpq's environment variables, such as `PGPASSWORD`, and from `~/.pgpass`.
+/// Missing options come from libpq's environment variables, such as `PGPASSWORD`, and from `~/.pgpass`.
 @safe public struct ConnectionString: Equatable, Sendable, CustomStringConvertible {
-    /// The options that the text gives, by libpq's names; a password is among them.
+    /// The options in the text, by libpq's names. A password is among them.
     let options: [String: String]
     /// The URL without its password, for people: `postgres://user@host/database`.
     public let description: String
 
-    /// Whether a text is meant to be the URL of a database.
+    /// Whether a text looks like the URL of a database.
     public static func isURL(_ text: String) -> Bool {
         text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
     }
 
     /// Reads a URL.
-    /// - Throws: ``PostgresError`` of kind `.misuse` where the text is none, with libpq's reason. The text is not repeated: it
-    ///   may hold a password.
+    /// - Throws: ``PostgresError`` of kind `.misuse` if the text is not a URL, with libpq's reason. The error does not repeat the
+    ///   text, because it may have a password.
     public init(_ text: String) throws(PostgresError) {
         guard Self.isURL(text), !text.utf8.contains(0) else {
             throw PostgresError(
@@ -26,7 +27,7 @@ internal import CPQ
         }
         var message: UnsafeMutablePointer<CChar>?
         guard let list = unsafe PQconninfoParse(text, &message) else {
-            // libpq's message repeats the text: of what is between quotes only the reason before it is kept.
+            // libpq's message repeats the text between quotes. Only the reason before it is kept.
             let reason = unsafe message.map { unsafe String(cString: $0) } ?? "libpq cannot read it"
             unsafe PQfreemem(message)
             throw PostgresError(
@@ -43,8 +44,8 @@ internal import CPQ
         description = Self.shown(found)
     }
 
-    /// The same for one of its hosts alone.
-    /// - Parameter index: which host, from 0, as ``PostgresConnection/host`` says.
+    /// This connection string with only one of its hosts.
+    /// - Parameter index: the number of the host, from 0, as in ``PostgresConnection/host``.
     public func only(_ index: Int) -> ConnectionString { ConnectionString(attempts[index]) }
 
     private init(_ options: [String: String]) {
@@ -68,7 +69,7 @@ internal import CPQ
         }
     }
 
-    /// One of the hosts, for people: `db:5433`, `db`, or the folder of a socket.
+    /// The name of one of the hosts, for people: `db:5433`, `db`, or the folder of a socket.
     static func hostName(of attempt: [String: String]) -> String {
         let host = attempt["host"] ?? attempt["hostaddr"] ?? "localhost"
         let port = attempt["port"] ?? ""
@@ -84,7 +85,7 @@ internal import CPQ
         let ports = list(options["port"])
         let places = hosts.enumerated().map { index, host in
             let port = index < ports.count ? ports[index] : ports.first ?? ""
-            // A folder of a socket has slashes, and an IPv6 address has colons.
+            // The folder of a socket has slashes, and an IPv6 address has colons.
             return (host.contains(":") ? "[\(host)]" : escaped(host)) + (port.isEmpty ? "" : ":\(port)")
         }
         let user = options["user"].map { escaped($0) + "@" } ?? ""

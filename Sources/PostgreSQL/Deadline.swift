@@ -2,7 +2,7 @@ internal import CPQ
 internal import Glibc
 internal import Linux
 
-/// A moment of the steady clock by which something must have happened.
+/// A time on the steady clock at which an operation must be done.
 struct Deadline {
     private let nanoseconds: Int
 
@@ -19,13 +19,13 @@ struct Deadline {
     }
 
     /// Waits until the descriptor is ready.
-    /// - Returns: false where the deadline came first, or where there is no descriptor.
+    /// - Returns: false if the deadline came first, or if there is no descriptor.
     func wait(for descriptor: Int32, _ events: Int32) -> Bool {
         guard descriptor >= 0 else { return false }
         while true {
             var items = [Poll.item(descriptor, events)]
             let left = nanoseconds - Self.now
-            // Rounded up, so that a rest of a moment is no busy loop.
+            // Rounded up, so that a very short remaining time makes no busy loop.
             if let count = Poll.wait(&items, milliseconds: Int32(clamping: max(0, (left + 999_999) / 1_000_000))),
                 count > 0
             {

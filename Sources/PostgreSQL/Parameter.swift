@@ -1,4 +1,4 @@
-// Unsafe: the bytes of all parameters are in one array, which is lent to libpq only until the call returns.
+// Unsafe: the bytes of all parameters are in one array, which libpq uses only until the call returns.
 
 internal import CPQ
 
@@ -6,7 +6,7 @@ internal import CPQ
 public enum Parameter: Sendable {
     /// A `bigint`.
     case integer(Int64)
-    /// A `text`. A zero byte in it is refused by the server.
+    /// A `text`. The server refuses a zero byte in it.
     case text(String)
     /// A `bytea`.
     case bytes([UInt8])
@@ -38,7 +38,7 @@ public enum Parameter: Sendable {
         }
     }
 
-    /// Calls `body` with what libpq takes: addresses, lengths and forms.
+    /// Calls `body` with addresses, lengths and forms, as libpq takes them.
     static func lend<Result>(
         _ parameters: [Parameter],
         _ body: (
@@ -46,7 +46,7 @@ public enum Parameter: Sendable {
         ) -> Result
     ) -> Result {
         var buffer: [UInt8] = []
-        // One more byte: a parameter of no bytes at the end has an address, too, or it would be NULL.
+        // One more byte gives an address to an empty parameter at the end. Without one it would be NULL.
         buffer.reserveCapacity(parameters.reduce(1) { $0 + $1.byteCount })
         var starts: [Int] = []
         for parameter in parameters {
@@ -69,7 +69,7 @@ public enum Parameter: Sendable {
         }
     }
 
-    /// The largest value that the protocol carries, less what a statement needs besides.
+    /// The largest value that the protocol carries, without the other parts of a statement.
     static let bytesMax = 1 << 30
 
     /// Whether the parameters fit into one message.
@@ -84,8 +84,8 @@ public struct PreparedStatement: Sendable {
     let sql: String
 
     /// - Parameters:
-    ///   - name: its name in the session; one for each text.
-    ///   - sql: one statement, with parameters `$1`, `$2`, …, whose types it says itself or the server infers.
+    ///   - name: its name in the session; each text needs its own.
+    ///   - sql: one statement, with parameters `$1`, `$2`, …. The statement gives their types, or the server infers them.
     public init(_ name: String, _ sql: String) {
         self.name = name
         self.sql = sql

@@ -1,9 +1,9 @@
-// Unsafe: as in `PostgresConnection`; a result is freed once, here or by its `QueryResult`.
+// Unsafe: as in `PostgresConnection`. A result is freed once, here or by its `QueryResult`.
 
 internal import CPQ
 internal import Glibc
 
-/// Statements whose outcomes were not taken yet, the oldest first.
+/// The sent statements with outcomes that were not taken yet, the oldest first.
 struct Pipeline: ~Copyable {
     struct Statement {
         let operation: String
@@ -11,33 +11,34 @@ struct Pipeline: ~Copyable {
     }
 
     var sent: [Statement] = []
-    /// Of the oldest one: what it returned. It may still fail when it is committed.
+    /// The result of the oldest statement. The statement may still fail when it is committed.
     var result: QueryResult?
 }
 
-/// Statements that are sent one behind the other, without waiting. Each is a transaction of its own: its Sync goes with it, so
-/// that the server does not wait for this process in the middle of it.
+/// Sends statements one after the other, without waiting. Each is a transaction of its own. Its Sync is sent with it, so that the
+/// server does not wait for this process before the commit.
 ///
 ///     send ──▶ send ──▶ … ──▶ takeSent: the oldest one is committed, without a warning ──▶ takeSent ──▶ …
-///                                └── anything else ──▶ the connection is dropped, with all that was sent behind
+///                                └── anything else ──▶ the connection is dropped, with all statements behind it
 ///
 /// No other statement runs before all outcomes were taken.
 extension PostgresConnection {
-    /// How many statements were sent whose outcomes were not taken.
+    /// The number of sent statements with outcomes that were not taken yet.
     public var sentCount: Int { pipeline.sent.count }
 
-    /// What the oldest statement is for whose outcome was not taken; nil: there is none.
+    /// The operation of the oldest sent statement, or nil if there is none.
     public var sentOperation: String? { pipeline.sent.first?.operation }
 
-    /// Readable when an outcome may be there. Valid until the connection is dropped; below zero: it was.
+    /// The connection's descriptor, which is readable when an outcome may be there. It is negative after the connection was
+    /// dropped.
     public var descriptor: Int32 { unsafe raw.map { unsafe PQsocket($0) } ?? -1 }
 
-    /// Sends a prepared statement as a transaction of its own; prepares it first where this connection has not yet, which must be
-    /// while nothing else was sent. It waits only for as long as the system does not take all bytes.
+    /// Sends a prepared statement as a transaction of its own. If this connection has not prepared it yet, it does so first; then
+    /// no other statement may be in flight. It waits only until the system takes all bytes.
     /// - Parameters:
-    ///   - statement: which.
-    ///   - parameters: their values.
-    ///   - operation: what it is for, to follow "could not" in an error.
+    ///   - statement: the statement to send.
+    ///   - parameters: the values of its parameters.
+    ///   - operation: its purpose, as text that follows "could not" in an error.
     ///   - limit: how long it may take until its outcome is there.
     /// - Throws: ``PostgresError``. After one of the kinds `.lost` and `.late` the connection is dropped.
     public mutating func send(
@@ -62,11 +63,11 @@ extension PostgresConnection {
         pipeline.sent.append(Pipeline.Statement(operation: operation, deadline: deadline))
     }
 
-    /// Takes the outcome of the oldest statement that was sent: it is committed.
-    /// - Parameter waits: whether to wait until it is there, or its time is over.
-    /// - Returns: what it returned; nil: nothing was sent, or the outcome is not there yet.
-    /// - Throws: ``PostgresError``, also if the server has warned. The connection is dropped then, and what this statement and those
-    ///   behind it did is unknown.
+    /// Takes the outcome of the oldest statement that was sent, which is then committed.
+    /// - Parameter waits: whether to wait until the outcome is there, or the statement's time is over.
+    /// - Returns: the result of the statement, or nil if no statement was sent or the outcome is not there yet.
+    /// - Throws: ``PostgresError``, also if the server has warned. The connection is dropped then. It is unknown what this
+    ///   statement and those behind it did.
     public mutating func takeSent(waits: Bool) throws(PostgresError) -> QueryResult? {
         guard let oldest = pipeline.sent.first else { return nil }
         let connection = unsafe try usable(oldest.operation)
@@ -84,7 +85,7 @@ extension PostgresConnection {
                 return nil
             }
             guard let result = unsafe PQgetResult(connection) else {
-                // One stands between the results of a statement and its Sync. A connection without more has ended.
+                // One nil comes between the results of a statement and its Sync. Without further results, the connection has ended.
                 absentCount += 1
                 guard absentCount < 3 else { throw unsafe failure(connection, oldest.operation, oldest.deadline) }
                 continue
@@ -109,12 +110,13 @@ extension PostgresConnection {
         }
     }
 
-    /// The server has committed the oldest statement, and is ready for the next.
+    /// Takes the result after the server has committed the oldest statement.
     private mutating func committed(_ operation: String) throws(PostgresError) -> QueryResult {
         pipeline.sent.removeFirst()
         let result = pipeline.result.take()
         let connection = unsafe try usable(operation)
-        // A warning may be of a statement behind this one. That it comes early does no harm: what it spoils is the same.
+        // A warning may belong to a later statement. It does no harm that it comes early, because it spoils the whole connection
+        // anyway.
         if let warning = warning(operation) {
             drop()
             throw warning

@@ -1,39 +1,39 @@
-// Unsafe: the connection and the place of its notices are freed once, by `drop`; libpq keeps no other pointer of a call.
+// Unsafe: `drop` frees the connection and the memory of its notices once. libpq keeps no other pointer of a call.
 
 internal import CPQ
 internal import Glibc
 internal import Linux
 
-/// A connection to a PostgreSQL server. One thread at a time uses it; it is closed when it goes out of scope.
+/// A connection to a PostgreSQL server. One thread at a time uses it, and it is closed when it goes out of scope.
 ///
-/// Every call has a deadline of its own. The server is never asked to cancel a statement: one that waits for its standbys would
-/// then answer that all is well. When a deadline has passed the connection is dropped, and what the statement did is unknown.
+/// Every call has a deadline. The server is never asked to cancel a statement, because a statement that waits for its standbys
+/// would then report success. After the deadline the connection is dropped, and the effect of the statement is unknown.
 ///
-/// Sendable: it has one owner at a time, which may be on any thread.
+/// It is sendable, because it has one owner at a time, which may be on any thread.
 @safe public struct PostgresConnection: ~Copyable, @unchecked Sendable {
-    /// Nil once it was dropped.
+    /// Nil after the connection was dropped.
     private(set) var raw: OpaquePointer?
     var notices: UnsafeMutablePointer<loop_pg_notices>
     private var prepared: Set<String> = []
-    /// What was sent and not yet taken.
+    /// The sent statements with outcomes that were not taken yet.
     var pipeline = Pipeline()
-    /// Where it leads, without a password.
+    /// The URL of the database, without a password.
     public let place: String
-    /// Which of the string's hosts it leads to, from 0.
+    /// The number of the connected host in the string, from 0.
     public private(set) var host = 0
-    /// That host: `db:5433`, `db` with the usual port, or the folder of a socket.
+    /// The name of that host: `db:5433`, `db` with the usual port, or the folder of a socket.
     public private(set) var hostName = ""
-    /// The process ID that the server gave at the start. It is kept when the connection is dropped.
+    /// The server's process ID for this session. It is kept after the connection is dropped.
     public private(set) var backendPID: Int32 = 0
 
-    /// Connects. Of several hosts the first that answers as the string asks for is taken.
+    /// Connects to the first host that answers as the string requires.
     /// - Parameters:
-    ///   - string: where to.
-    ///   - defaults: options that hold where the string does not say otherwise.
-    ///   - first: the host that is tried first, from 0; the others follow in their order, and those before it come last.
-    ///   - settings: of the server for this session, whatever the string, the role and the database say.
+    ///   - string: the address of the database.
+    ///   - defaults: options for those that the string does not give.
+    ///   - first: the host that is tried first, from 0. The later ones follow in order, then those before it.
+    ///   - settings: settings of the server for this session, whatever the string, the role and the database say.
     ///   - limit: how long each host may take.
-    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the one that says most.
+    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the most informative failure.
     public init(
         _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
         settings: [String: String] = [:], within limit: Duration
@@ -55,7 +55,7 @@ internal import Linux
                 failures.append(HostFailure(host: name, message: "libpq has no memory"))
                 continue
             }
-            // An error of the connection has its code in the message alone.
+            // Only the message of a connection error has its code.
             unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
             unsafe loop_pg_receive_notices(connection, notices)
             if let reason = unsafe Self.finish(connection, Deadline(after: limit)) {
@@ -94,7 +94,7 @@ internal import Linux
         return unsafe PQconnectStartParams(keywords, texts, 0)
     }
 
-    /// - Returns: why there is no connection; nil where there is one.
+    /// - Returns: why there is no connection, or nil if there is one.
     private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) -> String? {
         var wanted = POLLOUT
         while unsafe PQstatus(connection) != CONNECTION_BAD {
@@ -113,10 +113,10 @@ internal import Linux
         unsafe PQerrorMessage(connection).map { unsafe String(cString: $0) } ?? "the connection is lost"
     }
 
-    /// Whether it can still be used.
+    /// Whether the connection can still be used.
     public var isOpen: Bool { unsafe raw != nil }
 
-    /// Closes it at once, without another word to the server: nothing that waits to be sent is sent any more.
+    /// Closes the connection at once, without a message to the server. Bytes that wait to be sent are dropped.
     public mutating func drop() {
         guard let connection = unsafe raw else { return }
         unsafe shutdown(PQsocket(connection), Int32(SHUT_RDWR))
@@ -130,8 +130,8 @@ internal import Linux
     /// Runs one statement with parameters.
     /// - Parameters:
     ///   - sql: one statement, with parameters `$1`, `$2`, ….
-    ///   - parameters: their values.
-    ///   - operation: what it is for, to follow "could not" in an error.
+    ///   - parameters: the values of its parameters.
+    ///   - operation: its purpose, as text that follows "could not" in an error.
     ///   - limit: how long it may take.
     /// - Throws: ``PostgresError``. After one of the kinds `.lost` and `.late` the connection is dropped.
     public mutating func run(
@@ -146,15 +146,15 @@ internal import Linux
     }
 
     /// Runs one statement without parameters.
-    /// - Throws: as the method with parameters.
+    /// - Throws: ``PostgresError``, as the method with parameters does.
     public mutating func run(
         _ sql: String, _ operation: String, within limit: Duration
     ) throws(PostgresError) -> QueryResult {
         try run(sql, [], operation, within: limit)
     }
 
-    /// Runs a prepared statement with parameters; prepares it first where this connection has not yet.
-    /// - Throws: as the method that takes a text.
+    /// Runs a prepared statement with parameters. If this connection has not prepared it yet, it does so first.
+    /// - Throws: ``PostgresError``, as the method that takes SQL does.
     public mutating func run(
         _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration
     ) throws(PostgresError) -> QueryResult {
@@ -166,7 +166,7 @@ internal import Linux
         }
     }
 
-    /// Prepares a statement, if this connection has not yet.
+    /// Prepares a statement, unless this connection has already done so.
     mutating func prepare(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, _ deadline: Deadline
     ) throws(PostgresError) {
@@ -202,7 +202,7 @@ internal import Linux
         OpaquePointer, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?
     ) -> Int32
 
-    /// Sends, and takes every result up to the server being ready again: only then is a statement committed.
+    /// Sends a statement, and takes every result until the server is ready again. Only then is the statement committed.
     private mutating func exchange(
         _ operation: String, _ deadline: Deadline, _ parameters: [Parameter], _ send: Send
     ) throws(PostgresError) -> QueryResult {
@@ -248,7 +248,7 @@ internal import Linux
         return last
     }
 
-    /// The connection, if it is still there and the parameters fit into a message.
+    /// The connection, if it is still open and the parameters fit into a message.
     func usable(_ operation: String, _ parameters: [Parameter] = []) throws(PostgresError) -> OpaquePointer {
         guard let connection = unsafe raw else {
             throw PostgresError(.lost, operation, text: "the connection was dropped before")
@@ -264,7 +264,7 @@ internal import Linux
             switch unsafe PQflush(connection) {
             case 0: return true
             case 1:
-                // A server that has something to say does not read on before it was heard.
+                // A server that has bytes to send may not read on before they are received.
                 guard deadline.wait(for: unsafe PQsocket(connection), POLLIN | POLLOUT),
                     unsafe PQconsumeInput(connection) == 1
                 else { return false }

@@ -1,28 +1,28 @@
-/// A failure of the database, of the way to it, or of a statement.
+/// An error of the database, of the connection to it, or of a statement.
 public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of failures that callers distinguish.
+    /// The kinds of errors that callers distinguish.
     public enum Kind: Equatable, Sendable {
-        /// There is no connection any more, or none could be made. Whether the last statement took effect is unknown.
+        /// The connection was lost, or could not be made. It is unknown whether the last statement took effect.
         case lost
-        /// The deadline of a call has passed, and the connection was dropped. Whether the statement took effect is unknown.
+        /// The deadline of a call has passed, and the connection was dropped. It is unknown whether the statement took effect.
         case late
-        /// The server refused: the statement took no effect. The code says why.
+        /// The server refused the statement, which took no effect. The code says why.
         case refused
-        /// The server did what it was asked, and warned that this may not last.
+        /// The server did what the statement asked for, and warned that the effect may not last.
         case warned
-        /// The caller made a mistake: a text that is no connection string, a parameter that is too large.
+        /// The caller made a mistake, such as an invalid connection string or a parameter that is too large.
         case misuse
     }
 
-    /// The kind of the failure.
+    /// The kind of the error.
     public let kind: Kind
-    /// The operation, to follow "could not": `connect to db:5432`.
+    /// The operation, as text that follows "could not": `connect to db:5432`.
     public let operation: String
-    /// The five characters of SQLSTATE; empty where the server sent none.
+    /// The five characters of SQLSTATE, or an empty text if the server sent none.
     public let code: String
     /// The message of the server or of libpq, in one line.
     public let text: String
-    /// The host that the error is about, as ``PostgresConnection/hostName`` says; empty if it is not one host.
+    /// The host of the error, as in ``PostgresConnection/hostName``, or an empty text if it is not about one host.
     public let host: String
 
     /// Creates an error from its parts. Line breaks in the text become spaces.
@@ -42,26 +42,26 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     public var reason: String { code.isEmpty ? text : "\(text) (SQLSTATE \(code))" }
 }
 
-/// The codes that this project tells apart. (PostgreSQL, appendix A)
+/// The codes that this project distinguishes. (PostgreSQL, appendix A)
 extension PostgresError {
     /// A lock was not free within `lock_timeout`.
     public var isLockTimeout: Bool { code == "55P03" }
-    /// A key was there already.
+    /// The key exists already.
     public var isDuplicate: Bool { code == "23505" }
-    /// A table, a column or a schema is not there.
+    /// A table, a column or a schema does not exist.
     public var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(code) }
-    /// The server has no room on its disk.
+    /// The disk of the server is full.
     public var isFull: Bool { code == "53100" }
 }
 
-/// Why one host could not be connected to.
+/// The reason why one host could not be connected to.
 struct HostFailure {
     let host: String
-    /// The five characters of SQLSTATE; empty if the host sent none.
+    /// The five characters of SQLSTATE, or an empty text if the host sent none.
     let code: String
     let text: String
 
-    /// Reads a message of libpq that has the code in it, as it is with `PQERRORS_VERBOSE`: `FATAL:  28P01: password …`.
+    /// Reads a message of libpq with a code in it, as `PQERRORS_VERBOSE` gives it: `FATAL:  28P01: password …`.
     init(host: String, message: String) {
         self.host = host
         var code = ""
@@ -78,10 +78,10 @@ struct HostFailure {
         text = lines.joined(separator: "\n")
     }
 
-    /// Whether a server has answered that cannot be written.
+    /// Whether the host has answered that it cannot be written to.
     private var isReplica: Bool { text.contains("session is read-only") || text.contains("hot standby") }
 
-    /// The failure that says most of why none of several hosts can be used.
+    /// The failure that best explains why none of several hosts can be used.
     static func mainOne(of failures: [HostFailure]) -> HostFailure? {
         failures.first { !$0.code.isEmpty } ?? failures.first { $0.isReplica } ?? failures.first
     }

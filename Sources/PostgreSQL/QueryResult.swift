@@ -1,10 +1,10 @@
-// Unsafe: the result is freed once, in `deinit`; memory of a value is lent only until the call returns.
+// Unsafe: the result is freed once, in `deinit`. The memory of a value is lent only until the call returns.
 
 internal import CPQ
 
 /// The rows that a statement returned, in PostgreSQL's binary form. Rows and columns count from 0.
 ///
-/// The bytes are the server's: a value of another size than that of its type is read as absent.
+/// The bytes come from the server. A value whose size does not fit its type is read as absent.
 @safe public struct QueryResult: ~Copyable {
     private let raw: OpaquePointer
 
@@ -12,10 +12,10 @@ internal import CPQ
 
     deinit { unsafe PQclear(raw) }
 
-    /// How many rows there are.
+    /// The number of rows.
     public var count: Int { unsafe Int(PQntuples(raw)) }
 
-    /// How many rows the statement has inserted, changed, deleted or returned.
+    /// The number of rows that the statement has inserted, changed, deleted or returned.
     public var affectedCount: Int {
         guard let text = unsafe PQcmdTuples(raw) else { return 0 }
         return unsafe Int(String(cString: text)) ?? 0
@@ -27,7 +27,7 @@ internal import CPQ
         return unsafe String(cString: text)
     }
 
-    /// A value of type `bigint`, `integer` or `boolean` (0 and 1); nil: NULL, or there is no such value.
+    /// A value of type `bigint`, `integer` or `boolean` (0 and 1), or nil if it is NULL or does not exist.
     public func integer(_ row: Int, _ column: Int) -> Int64? {
         withBytes(row, column) { bytes in
             switch bytes.count {
@@ -40,7 +40,7 @@ internal import CPQ
         } ?? nil
     }
 
-    /// A value of type `text`; nil: NULL, or there is no such value. What is not UTF-8 is replaced.
+    /// A value of type `text`, or nil if it is NULL or does not exist. Bytes that are not UTF-8 are replaced.
     public func text(_ row: Int, _ column: Int) -> String? {
         withBytes(row, column) { bytes in
             var copy: [UInt8] = []
@@ -50,7 +50,8 @@ internal import CPQ
         }
     }
 
-    /// Calls `body` with the bytes of a value, which are lent until it returns; nil: NULL, or there is no such value.
+    /// Calls `body` with the bytes of a value, which are lent until it returns.
+    /// - Returns: what `body` returns, or nil if the value is NULL or does not exist.
     public func withBytes<Result, Failure: Error>(
         _ row: Int, _ column: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result? {

@@ -1,4 +1,4 @@
-// Unsafe: the connection and its counter of pages are freed once, in `deinit`; SQLite keeps no other pointer of a call.
+// Unsafe: the connection and its counter of pages are freed once, in `deinit`. SQLite keeps no other pointer of a call.
 
 internal import CSQLite
 internal import Glibc
@@ -7,26 +7,26 @@ internal import Glibc
 ///
 /// Closing keeps the write-ahead log, unless ``removesLogAtClose()`` was called.
 ///
-/// The file is not trusted. Its triggers, views and functions do not run, its pages are checked as they are read, and no value
-/// in it is longer than ``valueBytesMax``.
+/// The file is not trusted. Its triggers, views and functions do not run, its pages are checked as they are read, and no value in
+/// it is longer than ``valueBytesMax``.
 @safe public struct Database: ~Copyable {
     /// The ways to open a database.
     public enum Access: Equatable, Sendable {
-        /// Read and write; makes the file if there is none.
+        /// Read and write. The file is created if it does not exist.
         case create
         /// Read and write an existing file.
         case write
-        /// Read only, while other connections may write.
+        /// Only read, while other connections may write.
         case read
-        /// Read only, on the promise that no process writes. It needs no other file next to the database.
+        /// Only read, on the promise that no process writes. It needs no other file next to the database.
         case readUnchanging
     }
 
-    /// How far the write-ahead log is brought into the file.
+    /// How much of the write-ahead log a checkpoint moves into the file.
     public enum Checkpoint: Sendable {
         /// As far as possible without waiting for other connections.
         case passive
-        /// All of it, and the log is cut to length 0. Waits for readers up to the busy limit.
+        /// The whole log, which is then cut to length 0. Waits for readers up to the busy limit.
         case truncate
     }
 
@@ -36,16 +36,16 @@ internal import Glibc
     let raw: OpaquePointer
     private let pages: UnsafeMutablePointer<Int32>
 
-    /// Opens the file. A symbolic link of that name is not followed; links among the folders above it are.
+    /// Opens the file. A symbolic link with that name is not followed, but links among the folders above it are.
     ///
-    /// Only this user may read and write a file that is made, whatever the umask of the process. The files that SQLite makes
-    /// next to a database can be read and written by those who can read and write the database.
+    /// Only this user may read and write a file that is created, whatever the umask of the process. The files that SQLite creates
+    /// next to a database get the permissions of the database.
     /// - Parameters:
-    ///   - path: a path of the file system; never a URI.
-    ///   - access: whether to read, write or make the file.
-    ///   - system: the name of the file system layer, nil for the standard one. For tests.
-    /// - Throws: ``SQLiteError`` if the file cannot be opened or made. SQLite reads it with the first statement, so a
-    ///   file that is not a database is noticed only then.
+    ///   - path: a path of the file system, never a URI.
+    ///   - access: whether to read, write or create the file.
+    ///   - system: the name of the file system layer, or nil for the standard one. For tests.
+    /// - Throws: ``SQLiteError`` if the file cannot be opened or created. SQLite reads it with the first statement, so it detects
+    ///   only then that a file is not a database.
     public init(_ path: String, _ access: Access, system: String? = nil) throws(SQLiteError) {
         let file = Self.withoutLinks(path)
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
@@ -56,7 +56,7 @@ internal import Glibc
         case .write: flags |= SQLITE_OPEN_READWRITE
         case .read, .readUnchanging: flags |= SQLITE_OPEN_READONLY
         }
-        // As a URI whatever the path, so that no byte of it is taken for a parameter.
+        // The path is always passed as a URI, so that no byte of it is taken for a parameter.
         flags |= SQLITE_OPEN_URI
         let name = Self.uri(file) + (access == .readUnchanging ? "?immutable=1" : "")
         var opened: OpaquePointer?
@@ -86,24 +86,23 @@ internal import Glibc
         unsafe pages.deallocate()
     }
 
-    /// How many pages the write-ahead log had after the last transaction of this connection that wrote to it. Only
+    /// The number of pages in the write-ahead log after the last transaction in which this connection wrote. Only
     /// ``checkpoint(_:)`` moves them into the file.
     public var logPages: Int { unsafe Int(pages.pointee) }
 
     /// Sets the busy limit: how long a statement waits for another connection before it fails as `busy`.
-    /// - Parameter milliseconds: 0 does not wait, which is how a connection begins.
+    /// - Parameter milliseconds: the limit; 0, the initial value, does not wait.
     public borrowing func waitForOthers(milliseconds: Int32) { unsafe sqlite3_busy_timeout(raw, milliseconds) }
 
-    /// Runs one statement, or several, and drops their rows.
-    /// - Throws: ``SQLiteError`` if a statement fails; those before it keep their effect.
+    /// Runs one or more statements, and drops their rows.
+    /// - Throws: ``SQLiteError`` if a statement fails. The statements before it keep their effect.
     public borrowing func execute(_ sql: String) throws(SQLiteError) {
         let result = unsafe sqlite3_exec(raw, sql, nil, nil, nil)
         if result != SQLITE_OK { throw failure(result, "run \(sql)") }
     }
 
-    /// Runs `body` as one transaction: all of it, or nothing.
-    /// - Throws: what `body` throws, and ``SQLiteError`` if the transaction cannot begin or be committed; nothing is
-    ///   changed then.
+    /// Runs `body` as one transaction, which is committed as a whole or not at all.
+    /// - Throws: what `body` throws, and ``SQLiteError`` if the transaction cannot begin or be committed. Nothing is changed then.
     public borrowing func transaction(
         _ body: () throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
@@ -112,13 +111,13 @@ internal import Glibc
             try body()
             try execute("COMMIT")
         } catch {
-            // Some errors have rolled back already; then there is nothing to end.
+            // After some errors the transaction is rolled back already, and this has no effect.
             unsafe sqlite3_exec(raw, "ROLLBACK", nil, nil, nil)
             throw error
         }
     }
 
-    /// The first column of the first row as a number; nil: no row, or NULL.
+    /// The first column of the first row as a number, or nil if there is no row or the value is NULL.
     /// - Throws: ``SQLiteError`` if the statement fails.
     public borrowing func integer(_ sql: String) throws(SQLiteError) -> Int64? {
         var statement = try Statement(sql, in: self)
@@ -126,7 +125,7 @@ internal import Glibc
         return statement.optionalInteger(0)
     }
 
-    /// The first column of the first row as text; nil: no row, or NULL.
+    /// The first column of the first row as text, or nil if there is no row or the value is NULL.
     /// - Throws: ``SQLiteError`` if the statement fails.
     public borrowing func text(_ sql: String) throws(SQLiteError) -> String? {
         var statement = try Statement(sql, in: self)
@@ -135,7 +134,8 @@ internal import Glibc
     }
 
     /// Moves the write-ahead log into the file.
-    /// - Returns: whether all of it is there now. False also if another connection is in the way, which is no error.
+    /// - Returns: whether the whole log is in the file now. It is false also if another connection is in the way, which is no
+    ///   error.
     /// - Throws: ``SQLiteError`` if reading, writing or syncing fails.
     public borrowing func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Bool {
         let mode =
@@ -151,8 +151,8 @@ internal import Glibc
         return frames == done
     }
 
-    /// Whether the name that the file was opened by leads to another file now, or to none.
-    /// - Throws: ``SQLiteError`` if the file system layer cannot say it.
+    /// Whether the name under which the file was opened now leads to another file, or to none.
+    /// - Throws: ``SQLiteError`` if the file system layer cannot say so.
     public borrowing func hasMoved() throws(SQLiteError) -> Bool {
         var moved: Int32 = 0
         let result = unsafe sqlite3_file_control(raw, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
@@ -160,8 +160,7 @@ internal import Glibc
         return moved != 0
     }
 
-    /// Makes closing move the log into the file and remove it, if this is the last connection and all of that
-    /// succeeds.
+    /// Makes the close move the log into the file and remove it, if this is the last connection and the checkpoint succeeds.
     public borrowing func removesLogAtClose() { unsafe loop_sqlite_keep_log(raw, 0) }
 
     /// The number of rows that the last statement changed.
@@ -179,17 +178,17 @@ internal import Glibc
             text: String(cString: sqlite3_errmsg(raw)))
     }
 
-    /// Makes an empty file for this user alone, if there is none: SQLite's own would be for all users. What fails here fails
-    /// there too.
+    /// Creates an empty file for this user alone if there is none, because SQLite would create one for all users. If this fails,
+    /// SQLite's call fails too.
     private static func makeFile(_ path: String) {
         let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { return }
-        // The umask may have taken away what the owner needs.
+        // The umask may have removed permissions that the owner needs.
         fchmod(file, 0o600)
         close(file)
     }
 
-    /// The path with its folder's links resolved: SQLite refuses a path that has a link anywhere.
+    /// The path with the links of its folder resolved, because SQLite refuses a path that has a link anywhere.
     private static func withoutLinks(_ path: String) -> String {
         let slash = path.lastIndex(of: "/")
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -200,7 +199,7 @@ internal import Glibc
         return (found == "/" ? "" : found) + "/" + name
     }
 
-    /// The path as a `file:` URI: everything but letters, digits and a few marks is escaped.
+    /// The path as a `file:` URI. Everything but letters, digits and a few marks is escaped.
     private static func uri(_ path: String) -> String {
         let digits = Array("0123456789abcdef".utf8)
         // An absolute path follows an empty authority, however many slashes it begins with.

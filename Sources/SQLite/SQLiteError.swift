@@ -3,11 +3,11 @@
 internal import CSQLite
 internal import Glibc
 
-/// A refusal of SQLite: the operation, the extended result code, and the system's code if a system call failed.
+/// An error of SQLite: the operation, the extended result code, and the system's code if a system call failed.
 public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of errors that a caller can tell apart.
+    /// The kinds of errors that a caller can distinguish.
     public enum Kind: Equatable, Sendable {
-        /// No space on the disk or within a quota.
+        /// The disk or a quota is full.
         case full
         /// The file, its folder or its file system does not permit writing or opening.
         case denied
@@ -25,7 +25,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
         case other
     }
 
-    /// The operation, to follow "could not": `open loop.journal`.
+    /// The operation, as text that follows "could not": `open loop.journal`.
     public let operation: String
     /// SQLite's extended result code.
     public let code: Int32
@@ -36,10 +36,10 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// Creates an error of a call.
     /// - Parameters:
-    ///   - operation: the operation that failed, to follow "could not".
+    ///   - operation: the operation that failed, as text that follows "could not".
     ///   - code: SQLite's extended result code.
     ///   - systemCode: the `errno` of the system call that failed, or 0.
-    ///   - text: SQLite's message; nil for the standard text of the code.
+    ///   - text: SQLite's message, or nil for the standard text of the code.
     public init(_ operation: String, code: Int32, systemCode: Int32 = 0, text: String? = nil) {
         self.operation = operation
         self.code = code

@@ -1,20 +1,21 @@
-/// The tables that a database is to have, and nothing else.
+/// The tables that a database must have, and nothing else.
 ///
-/// A file that has more than these, such as a trigger, a view, an index on an expression or another table, was not written by the
-/// program that reads it. The schema is compared as text, with runs of white space as one space.
+/// A file that has more, such as a trigger, a view, an index on an expression or another table, was not written by this program.
+/// The schema is compared as text, in which runs of white space count as one space.
 public struct Schema: Sendable {
-    /// The statements that make the tables, in the order of the tables' names.
+    /// The statements that create the tables, in the order of the tables' names.
     public let statements: [String]
     private let tables: [String: String]
 
     /// Creates a schema.
-    /// - Parameter tables: by its name, the statement that makes each table, as SQLite keeps it: without quotes and comments.
+    /// - Parameter tables: the statement that creates each table, by its name. It is as SQLite keeps it, without quotes and
+    ///   comments.
     public init(_ tables: [String: String]) {
         statements = tables.sorted { $0.key < $1.key }.map(\.value)
         self.tables = tables.mapValues(Self.spaced)
     }
 
-    /// The first thing that a database has and should not have, or lacks; nil if it has these tables exactly.
+    /// The first object that a database has but should not have, or lacks, or nil if it has exactly these tables.
     /// - Parameter database: the database; it is only read.
     /// - Throws: ``SQLiteError`` if the schema cannot be read.
     public func difference(in database: borrowing Database) throws(SQLiteError) -> String? {
@@ -37,6 +38,6 @@ public struct Schema: Sendable {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// What a file says may be long.
+    /// Shortens a text, because a text from the file may be long.
     private static func short(_ text: String) -> String { text.count <= 40 ? text : "\(text.prefix(40))…" }
 }

@@ -1,18 +1,17 @@
-// Unsafe: the statement is freed once, in `deinit`, and holds its connection; memory of a column is lent only until the call
+// Unsafe: the statement is freed once, in `deinit`, and keeps its connection. The memory of a column is lent only until the call
 // returns.
 
 internal import CSQLite
 
 /// A prepared statement of one connection and one thread. Parameters count from 1, columns from 0, as in SQLite.
 ///
-/// It may outlive its ``Database``: the connection then ends with the last of its statements.
+/// It may outlive its ``Database``. Then the connection ends with the last of its statements.
 @safe public struct Statement: ~Copyable {
     private let raw: OpaquePointer
     private let connection: OpaquePointer
 
-    /// Prepares one statement; text after it is ignored.
-    /// - Throws: ``SQLiteError`` if the text is not SQL, holds no statement, or names a table or column that does not
-    ///   exist.
+    /// Prepares one statement. Text after it is ignored.
+    /// - Throws: ``SQLiteError`` if the text is not SQL, has no statement, or names a table or column that does not exist.
     public init(_ sql: String, in database: borrowing Database) throws(SQLiteError) {
         var prepared: OpaquePointer?
         let result = unsafe sqlite3_prepare_v3(
@@ -27,13 +26,13 @@ internal import CSQLite
 
     deinit { unsafe sqlite3_finalize(raw) }
 
-    /// Binds a number to a parameter, counted from 1, until it is bound again; ``reset()`` keeps it.
+    /// Binds a number to a parameter, counted from 1, until it is bound again. ``reset()`` keeps it.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
     public mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
         try check(unsafe sqlite3_bind_int64(raw, index, value))
     }
 
-    /// Binds a copy of a text to a parameter, counted from 1, until it is bound again; ``reset()`` keeps it.
+    /// Binds a copy of a text to a parameter, counted from 1, until it is bound again. ``reset()`` keeps it.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
     public mutating func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
         var value = value
@@ -48,8 +47,7 @@ internal import CSQLite
 
     /// Moves to the next row.
     /// - Returns: whether there is one. After the last row the next call starts the statement again.
-    /// - Throws: ``SQLiteError`` if the statement fails, also if another connection is in the way; the statement is
-    ///   reset.
+    /// - Throws: ``SQLiteError`` if the statement fails, also because another connection is in the way. The statement is reset.
     public mutating func step() throws(SQLiteError) -> Bool {
         switch unsafe sqlite3_step(raw) {
         case SQLITE_ROW: return true
@@ -63,28 +61,27 @@ internal import CSQLite
         }
     }
 
-    /// Runs a statement whose rows, if any, are not wanted.
+    /// Runs a statement, and drops its rows, if there are any.
     /// - Throws: ``SQLiteError`` if the statement fails.
     public mutating func run() throws(SQLiteError) {
         if try step() { reset() }
     }
 
-    /// Runs a statement whose rows, if any, are not wanted, with one parameter that is lent for this run and not
-    /// copied.
+    /// Runs a statement with one parameter that is lent for this run and not copied. Drops the statement's rows, if there are any.
     /// - Parameters:
     ///   - index: the parameter, counted from 1.
-    ///   - bytes: its value, a blob; may be empty. The parameter is NULL afterwards.
+    ///   - bytes: its value, a blob, which may be empty. The parameter is NULL afterwards.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement fails.
     public mutating func run(_ index: Int32, lending bytes: Span<UInt8>) throws(SQLiteError) {
         let outcome: SQLiteError? = unsafe bytes.withUnsafeBytes { buffer in
-            // A blob of no bytes is no NULL: it needs an address, whichever.
+            // A blob without bytes is not NULL, so it needs an address, but any will do.
             let bound = unsafe withUnsafePointer(to: raw) { some in
                 unsafe sqlite3_bind_blob64(
                     raw, index, buffer.baseAddress ?? UnsafeRawPointer(some), UInt64(buffer.count), nil)
             }
             guard bound == SQLITE_OK else { return failure(bound) }
             let result = unsafe sqlite3_step(raw)
-            // Before anything else: the statement must not keep the address.
+            // This comes first, because the statement must not keep the address.
             let error = result == SQLITE_DONE || result == SQLITE_ROW ? nil : failure(result)
             unsafe sqlite3_reset(raw)
             unsafe sqlite3_bind_null(raw, index)
@@ -96,22 +93,22 @@ internal import CSQLite
     /// Returns to the beginning, and frees the content of the current row.
     public mutating func reset() { unsafe sqlite3_reset(raw) }
 
-    /// A column of the current row as a number, counted from 0; 0 for NULL.
+    /// A column of the current row as a number, or 0 for NULL. Columns count from 0.
     public borrowing func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(raw, column) }
 
-    /// A column of the current row as a number, counted from 0; nil for NULL.
+    /// A column of the current row as a number, or nil for NULL. Columns count from 0.
     public borrowing func optionalInteger(_ column: Int32) -> Int64? {
         unsafe sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
     }
 
-    /// A column of the current row as text, counted from 0; nil for NULL. Bytes that are not UTF-8 are replaced.
+    /// A column of the current row as text, or nil for NULL. Columns count from 0. Bytes that are not UTF-8 are replaced.
     public borrowing func text(_ column: Int32) -> String? {
         guard let bytes = unsafe sqlite3_column_text(raw, column) else { return nil }
         return unsafe String(cString: bytes)
     }
 
-    /// Lends the bytes of a column of the current row, counted from 0, in SQLite's memory. The span is empty for NULL
-    /// and must not outlive the call.
+    /// Lends the bytes of a column of the current row, in SQLite's memory. Columns count from 0. The span is empty for NULL, and
+    /// must not outlive the call.
     /// - Throws: what `body` throws.
     public borrowing func withBytes<Result, Failure: Error>(
         _ column: Int32, _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -122,7 +119,7 @@ internal import CSQLite
         return try unsafe body(bytes.span)
     }
 
-    /// A copy of the bytes of a column of the current row, counted from 0; empty for NULL.
+    /// A copy of the bytes of a column of the current row, empty for NULL. Columns count from 0.
     public borrowing func bytes(_ column: Int32) -> [UInt8] {
         withBytes(column) { bytes in
             var copy: [UInt8] = []

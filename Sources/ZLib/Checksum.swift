@@ -1,11 +1,11 @@
-// Unsafe: zlib reads the bytes of a span during the call, and no more of them than it is told.
+// Unsafe: zlib reads the bytes of a span during the call, and no byte beyond the count.
 
 internal import CZLib
 internal import LoopLock
 
 /// CRC-32 as zlib computes it (ITU-T V.42, the reflected polynomial 0xedb88320).
 package struct Checksum {
-    /// The checksum of what was added so far.
+    /// The checksum of the bytes that were added so far.
     package private(set) var value: UInt32 = 0
 
     package init() {}
@@ -15,13 +15,13 @@ package struct Checksum {
         unsafe withUnsafeBytes(of: number.littleEndian) { unsafe add($0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Adds bytes. Gives way on a thread that does background work.
+    /// Adds bytes. Yields on a thread that does background work.
     package mutating func add(_ bytes: Span<UInt8>) {
         BackgroundWork.steps(bytes) { step in unsafe step.withUnsafeBufferPointer { unsafe add($0) } }
     }
 
     private mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
-        // To zlib, no address means another beginning.
+        // Without an address, zlib would return the initial value.
         guard let start = bytes.baseAddress else { return }
         value = unsafe UInt32(crc32_z(UInt(value), start, bytes.count))
     }

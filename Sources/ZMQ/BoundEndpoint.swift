@@ -4,11 +4,11 @@ internal import CLinux
 internal import CZMQ
 internal import Glibc
 
-/// What a bind leaves behind that libzmq 4.3.4 does not clear away in time, or at all: names of `inproc://` stay taken
-/// for some time after the close, files of `ipc://` for ever.
+/// Clears away what libzmq 4.3.4 leaves after a bind: names of `inproc://` stay taken for some time after the close, files of
+/// `ipc://` for ever.
 struct BoundEndpoint {
     let endpoint: String
-    /// The socket file that the bind made, and which one it was.
+    /// The socket file that the bind made, with its device and number.
     private let file: (path: String, device: dev_t, number: ino_t)?
 
     init(_ endpoint: String) {
@@ -20,18 +20,18 @@ struct BoundEndpoint {
         }
     }
 
-    /// Another process listens at the path of this endpoint. libzmq would take it over without a word.
+    /// Whether another process listens at the path of this endpoint. libzmq would take the path over without an error.
     static func isTaken(_ endpoint: String) -> Bool {
         path(of: endpoint).map { unsafe loop_unix_is_listening($0) == 1 } ?? false
     }
 
-    /// Before the close, while no other process can have bound there.
+    /// Releases the name or file. Called before the close, while no other process can have bound there.
     func release(_ socket: UnsafeMutableRawPointer) {
         if endpoint.hasPrefix("inproc://") { _ = unsafe loopzmq_unbind(socket, endpoint) }
         removeFile()
     }
 
-    /// Removes the socket file unless it is another one by now.
+    /// Removes the socket file, unless another file has replaced it.
     func removeFile() {
         guard let file else { return }
         var status = stat()
@@ -41,7 +41,7 @@ struct BoundEndpoint {
         unsafe unlink(file.path)
     }
 
-    /// Of an `ipc://` endpoint that names a file: neither a wildcard nor an abstract name.
+    /// The path of an `ipc://` endpoint that names a file, and nil for a wildcard or an abstract name.
     static func path(of endpoint: String) -> String? {
         guard endpoint.hasPrefix("ipc://") else { return nil }
         let path = String(endpoint.dropFirst(6))

@@ -4,9 +4,9 @@ internal import CZMQ
 internal import Glibc
 public import LoopKeys
 
-/// Key pairs as libzmq makes them.
+/// Makes key pairs with libzmq.
 extension KeyPair {
-    /// Whether the loaded libzmq has CURVE. Debian's has.
+    /// Whether the loaded libzmq supports CURVE. Debian's does.
     public static var isSupported: Bool { unsafe zmq_has("curve") == 1 }
 
     /// Makes a new random pair.
@@ -28,7 +28,7 @@ extension KeyPair {
         self.init(publicKey: try Self.publicKey(publicText), secretKey: secretKey)
     }
 
-    /// For 40 characters and a NUL.
+    /// Space for 40 characters and a NUL.
     private static var emptyText: [CChar] { [CChar](repeating: 0, count: 41) }
 
     private static func publicKey(_ text: [CChar]) throws(ZMQError) -> PublicKey {

@@ -1,16 +1,16 @@
-// Unsafe: the frame is freed once, in `deinit`; its bytes are lent only until the call returns.
+// Unsafe: the frame is freed once, in `deinit`; its bytes are valid only until the call returns.
 
 internal import CZMQ
 
-/// A frame as libzmq holds it, to be reused from one receive to the next: its bytes stay valid until then.
+/// A frame of libzmq that is reused from one receive to the next. Its bytes stay valid until then.
 ///
-/// A small frame keeps a larger block of the connection in memory. So copy what is needed after the turn with
+/// A small frame keeps a larger block of the connection in memory. So copy the bytes that are needed after the turn with
 /// ``copy()``.
 @safe public struct Message: ~Copyable {
-    /// On the heap, because libzmq asks that a message does not move.
+    /// Allocated on the heap, because a message must not move in memory.
     let frame: UnsafeMutablePointer<zmq_msg_t>
 
-    /// Whether the socket that received it knows the keys of its peers.
+    /// Whether the socket that received the message knows the keys of its peers.
     var isAuthenticated = false
 
     /// An empty message.
@@ -24,10 +24,10 @@ internal import CZMQ
         unsafe frame.deallocate()
     }
 
-    /// How many bytes it holds.
+    /// The number of bytes.
     public var count: Int { unsafe zmq_msg_size(frame) }
 
-    /// Whether a further frame of the same multipart message follows.
+    /// Whether another frame of this multipart message follows.
     var hasMore: Bool { unsafe zmq_msg_more(frame) != 0 }
 
     /// Lends the bytes as a span, which cannot outlive the call.
@@ -38,7 +38,7 @@ internal import CZMQ
         try unsafe body(UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)).bytes)
     }
 
-    /// The bytes as an array of their own.
+    /// The bytes as a new array.
     public borrowing func copy() -> [UInt8] {
         unsafe [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))
     }

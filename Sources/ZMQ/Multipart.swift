@@ -1,18 +1,18 @@
-// Unsafe: the socket is open as long as its owner, who calls, says; libzmq copies what it is passed.
+// Unsafe: the caller keeps the socket open during the call, and libzmq copies what it is passed.
 
 internal import CZMQ
 internal import Glibc
 
-/// Messages of several frames, in which libzmq itself talks to its application. All others are single frames (``Socket``).
+/// Messages of several frames, with which libzmq itself talks to its application. All others are single frames (``Socket``).
 enum Multipart {
-    /// More frames than libzmq sends. What comes beyond is dropped.
+    /// More frames than libzmq sends. Frames beyond it are dropped.
     private static let framesMax = 16
 
     /// Takes the next message.
     /// - Parameters:
-    ///   - message: takes one frame after another, to be reused.
-    ///   - waits: for a message, until the context ends.
-    /// - Returns: its frames, nil if there is no message now.
+    ///   - message: receives one frame after another.
+    ///   - waits: whether to wait for a message, until the context ends.
+    /// - Returns: the frames, or nil if there is no message now.
     /// - Throws: ``ZMQError`` if the context was terminated.
     static func receive(
         from socket: UnsafeMutableRawPointer, by message: borrowing Message, waits: Bool

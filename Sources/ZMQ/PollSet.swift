@@ -5,24 +5,24 @@ internal import Glibc
 
 /// A set of sockets and descriptors that one thread waits for. It is prepared once and used each turn.
 ///
-/// It waits on the descriptors of the sockets, in one system call: `zmq_poll` makes two for each socket before it
-/// sleeps, and as many when it wakes up. A descriptor shows only what came since its socket was last used (`ZMQ_FD`
-/// is edge-triggered). So a used socket is asked before the thread sleeps.
+/// It waits for the descriptors of the sockets in one system call. `zmq_poll` makes two calls for each socket before it sleeps, and
+/// again when it wakes up. A descriptor shows only events since the last use of its socket (`ZMQ_FD` is edge-triggered). So the
+/// thread checks the state of each used socket before it sleeps.
 ///
-/// A socket that was closed is no longer watched; a descriptor must stay open while it is in the set.
+/// A closed socket is no longer watched. A descriptor must stay open while it is in the set.
 public struct PollSet: ~Copyable {
-    /// Names one member of its set.
+    /// Names one member of a set.
     public struct Item: Sendable, Hashable {
         let index: Int
     }
 
     private struct Member {
-        /// Nil for descriptors.
+        /// The socket, or nil for a descriptor.
         var socket: SocketHandle?
         var interest: Readiness
         var readiness: Readiness = []
 
-        /// What its descriptor is watched for.
+        /// The events for which the member's descriptor is watched.
         var events: Int16 {
             if interest.isEmpty { return 0 }
             return socket == nil ? interest.systemEvents : Int16(POLLIN)
@@ -30,9 +30,9 @@ public struct PollSet: ~Copyable {
     }
 
     private var members: [Member] = []
-    /// The places of members that are gone, for new ones.
+    /// The indices of removed members, which new members use again.
     private var free: [Int] = []
-    /// As the system takes them, in the same places.
+    /// The descriptors as `poll` takes them, with the same indices.
     private var descriptors: [pollfd] = []
 
     /// Creates an empty set.
@@ -77,19 +77,18 @@ public struct PollSet: ~Copyable {
         descriptors[item.index].events = members[item.index].events
     }
 
-    /// Stops watching the item for good: it may name another member from here on. The other items stay valid.
+    /// Stops watching the item. It may name another member from here on. The other items stay valid.
     public mutating func remove(_ item: Item) {
         members[item.index] = Member(socket: nil, interest: [])
         descriptors[item.index] = pollfd(fd: -1, events: 0, revents: 0)
         free.append(item.index)
     }
 
-    /// Waits until an item is ready or the time is over; a signal does not shorten it.
+    /// Waits until an item is ready or the time is over. A signal does not shorten the wait.
     ///
-    /// - Parameter milliseconds: 0 checks and returns at once, nil waits without limit.
-    /// - Returns: how many items are ready.
-    /// - Throws: ``ZMQError``, for which ``ZMQError/isTerminated`` is true once the context of a watched socket was
-    ///   terminated.
+    /// - Parameter milliseconds: 0 checks and returns at once; nil waits without limit.
+    /// - Returns: the number of items that are ready.
+    /// - Throws: ``ZMQError``. Its ``ZMQError/isTerminated`` is true if the context of a watched socket was terminated.
     @discardableResult
     public mutating func wait(milliseconds: Int?) throws(ZMQError) -> Int {
         let ends = milliseconds.map { $0 > 0 ? monotonicMilliseconds() + $0 : 0 }
@@ -98,18 +97,18 @@ public struct PollSet: ~Copyable {
             let remaining = ends.map { $0 == 0 ? 0 : max(0, $0 - monotonicMilliseconds()) } ?? -1
             try sleep(milliseconds: isReady ? 0 : remaining)
             let count = try askShown()
-            // A socket's descriptor also shows events that were not asked for.
+            // The descriptor of a socket also shows events that the set does not wait for.
             if count > 0 || remaining == 0 { return count }
         }
     }
 
-    /// Asks the sockets that were used since they were asked last, which may be ready although no descriptor shows it.
-    /// - Returns: whether one is.
+    /// Checks the sockets that were used since their last check. They may be ready although no descriptor shows it.
+    /// - Returns: whether one is ready.
     private mutating func askUsed() throws(ZMQError) -> Bool {
         var isReady = false
         for index in members.indices {
             members[index].readiness = []
-            // One that is not waited for may be in use by another thread meanwhile.
+            // Another thread may use a socket that is not waited for.
             guard !members[index].interest.isEmpty, let socket = members[index].socket else { continue }
             if socket.isClosed {
                 remove(Item(index: index))
@@ -121,7 +120,7 @@ public struct PollSet: ~Copyable {
         return isReady
     }
 
-    /// - Parameter milliseconds: below zero: for ever.
+    /// - Parameter milliseconds: a negative number waits without limit.
     private mutating func sleep(milliseconds: Int) throws(ZMQError) {
         let ends = milliseconds > 0 ? monotonicMilliseconds() + milliseconds : 0
         var remaining = milliseconds
@@ -131,8 +130,8 @@ public struct PollSet: ~Copyable {
         }
     }
 
-    /// Asks the sockets whose descriptors show something.
-    /// - Returns: how many items are ready, of all.
+    /// Checks the sockets whose descriptors show something.
+    /// - Returns: the number of ready items in the whole set.
     private mutating func askShown() throws(ZMQError) -> Int {
         var count = 0
         for index in members.indices {

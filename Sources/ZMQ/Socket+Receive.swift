@@ -4,12 +4,12 @@ internal import CZMQ
 internal import Glibc
 
 extension Socket {
-    /// A receive returns after this many malformed messages in a row, so that their sender cannot hold the turn.
+    /// A receive returns after this many malformed messages in a row, so that their sender cannot block the turn.
     private static var malformedInARowMax: Int { 64 }
 
-    /// Takes the next message, if there is one; never waits. The socket must not be a router.
+    /// Takes the next message if there is one, and never waits. The socket must not be a router.
     ///
-    /// - Returns: false if there is none now, or if only malformed ones came: the poll set then shows the rest.
+    /// - Returns: false if there is none now, or if only malformed ones came. Then the poll set shows the rest.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not receive.
     public mutating func receive(into message: inout Message) throws(ZMQError) -> Bool {
         precondition(kind != .router, "a router's messages have a sender; use receive(from:into:)")
@@ -22,9 +22,9 @@ extension Socket {
         return false
     }
 
-    /// Takes the next message of a router and the routing ID of its sender, if there is one; never waits.
+    /// Takes the next message of a router, if there is one, with the routing ID of its sender. Never waits.
     ///
-    /// - Returns: false if there is none now, or if only malformed ones came: the poll set then shows the rest.
+    /// - Returns: false if there is none now, or if only malformed ones came. Then the poll set shows the rest.
     /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func receive(
         from peer: inout RoutingID, into message: inout Message
@@ -53,14 +53,14 @@ extension Socket {
         handle.hidden = [.readable, .writable]
         if result >= 0 { return true }
         if result == -EAGAIN {
-            // libzmq has looked, and what comes from now on its descriptor shows.
+            // libzmq has looked at its queue. The descriptor shows messages that arrive from now on.
             handle.hidden = .writable
             return false
         }
         throw ZMQError(.receive, code: -result)
     }
 
-    /// Drops the rest of a multipart message, which libzmq delivers all or not at all, and counts it.
+    /// Drops and counts the rest of a multipart message, which libzmq delivers as a whole or not at all.
     private mutating func dropRest(_ frame: UnsafeMutablePointer<zmq_msg_t>) throws(ZMQError) {
         malformedMessages += 1
         while unsafe zmq_msg_more(frame) != 0 {

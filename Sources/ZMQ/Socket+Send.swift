@@ -1,4 +1,4 @@
-// Unsafe: the socket is open as long as its owner lives; libzmq copies what it is passed.
+// Unsafe: the socket is open as long as its owner lives, and libzmq copies what it is passed.
 
 internal import CZMQ
 internal import Glibc
@@ -14,23 +14,23 @@ public enum SendResult: Sendable, Equatable {
 }
 
 extension Socket {
-    /// Queues a copy of the bytes as one message; never waits.
+    /// Queues a copy of the bytes as one message. Never waits.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> SendResult {
         try unsafe result(loopzmq_send(raw, bytes, bytes.count, 0))
     }
 
-    /// Queues a copy of the bytes as one message; never waits.
+    /// Queues a copy of the bytes as one message. Never waits.
     /// - Throws: ``ZMQError`` if the context was terminated, or if sockets of this kind do not send.
     public mutating func send(_ bytes: RawSpan) throws(ZMQError) -> SendResult {
         try unsafe result(bytes.withUnsafeBytes { unsafe loopzmq_send(raw, $0.baseAddress, $0.count, 0) })
     }
 
-    /// Queues a copy of the bytes for one peer of a router; never waits.
+    /// Queues a copy of the bytes for one peer of a router. Never waits.
     /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func send(_ bytes: [UInt8], to peer: RoutingID) throws(ZMQError) -> SendResult {
         precondition(kind == .router, "only a router sends to a routing ID, this is a \(kind) socket")
-        // The first frame chooses the peer: it meets a full queue or a missing peer, the second cannot.
+        // The first frame chooses the peer. It can meet a full queue or a missing peer; the second frame cannot.
         let chosen = try unsafe result(loopzmq_send(raw, peer.bytes, peer.bytes.count, 1))
         guard chosen == .sent else { return chosen }
         return try unsafe result(loopzmq_send(raw, bytes, bytes.count, 0))

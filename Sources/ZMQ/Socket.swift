@@ -1,31 +1,30 @@
-// Unsafe: the pointer is valid until `deinit`, which closes the handle; libzmq copies what it is passed.
+// Unsafe: the pointer is valid until `deinit`, which closes the handle, and libzmq copies what it is passed.
 
 internal import CLinux
 internal import CZMQ
 internal import Glibc
 internal import Linux
 
-/// A libzmq socket. One thread at a time may use it; handing it to another needs a lock. It is closed when it goes
+/// A libzmq socket. One thread at a time may use it, and a lock is needed to pass it to another thread. It is closed when it goes
 /// out of scope.
 ///
-/// An `inproc://` name is free as soon as its socket is closed. A port is free a moment later, at the latest when the
-/// context has ended. The file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single
-/// frames: a multipart message of a foreign peer is dropped and counted in ``malformedMessages``, so that it cannot
-/// shift the frames of other peers.
+/// An `inproc://` name is free as soon as its socket is closed. A port is free a moment later, at the latest when the context has
+/// ended. The file of an `ipc://` path is removed. No call waits; ``PollSet`` does. Messages are single frames. A multipart message
+/// of a foreign peer is dropped and counted in ``malformedMessages``, so that it cannot shift the frames of other peers.
 @safe public struct Socket: ~Copyable {
     let handle: SocketHandle
     let raw: UnsafeMutableRawPointer
     /// The messaging pattern, which decides how the socket may be used.
     public let kind: SocketKind
-    /// Whether its peers are asked for their keys.
+    /// Whether the socket requires keys of its peers.
     let isAuthenticating: Bool
-    /// How many messages were dropped because they had the wrong number of frames.
+    /// The number of messages that were dropped because they had the wrong number of frames.
     public internal(set) var malformedMessages: UInt64 = 0
 
     /// Creates a socket that is neither bound nor connected.
-    /// - Parameter options: what holds for the life of the socket.
-    /// - Throws: ``ZMQError`` if there are too many sockets or files, if the context was terminated, or if the socket would not
-    ///   be as secure as the options say.
+    /// - Parameter options: settings for the life of the socket.
+    /// - Throws: ``ZMQError`` if there are too many sockets or files, if the context was terminated, or if the security options
+    ///   cannot be applied.
     public init(
         _ kind: SocketKind, in context: ZMQContext, options: SocketOptions = SocketOptions()
     ) throws(ZMQError) {
@@ -39,13 +38,13 @@ internal import Linux
 
     // MARK: Endpoints
 
-    /// Binds, and returns the endpoint with its wildcards resolved: `tcp://127.0.0.1:*` gives the port that was free.
+    /// Binds, and returns the endpoint with its wildcards resolved: `tcp://127.0.0.1:*` becomes the address with a free port.
     ///
-    /// An `ipc://` path at which another process listens is refused like a port that is taken; libzmq by itself would
-    /// take it over. The socket file of a killed process is replaced. Only this user may connect to an `ipc://` path; an abstract
-    /// name, `ipc://@NAME`, has no owner.
-    /// - Throws: ``ZMQError`` if the endpoint is malformed or taken, or if the system refuses it; ``ZMQError/hint``
-    ///   says what to do.
+    /// If another process listens at an `ipc://` path, the path is refused as a used port is. libzmq alone would take it over. The
+    /// socket file of a killed process is replaced. Only this user may connect to an `ipc://` path. An abstract name,
+    /// `ipc://@NAME`, has no owner.
+    /// - Throws: ``ZMQError`` if the endpoint is malformed or taken, or if the system refuses it. ``ZMQError/hint`` says what to
+    ///   do.
     @discardableResult
     public mutating func bind(_ endpoint: String) throws(ZMQError) -> String {
         try handle.security.check(.bind, endpoint)
@@ -60,7 +59,7 @@ internal import Linux
         return try lastEndpoint(endpoint)
     }
 
-    /// libzmq takes an address of IPv4 for one of IPv6 if it may, and then names it `[::ffff:127.0.0.1]`.
+    /// Allows IPv6 only for other hosts than IPv4 addresses. Otherwise libzmq would name an IPv4 address `[::ffff:127.0.0.1]`.
     private func setFamily(for endpoint: String, _ operation: ZMQError.Operation) throws(ZMQError) {
         guard endpoint.hasPrefix("tcp://"), let colon = endpoint.lastIndex(of: ":") else { return }
         let host = endpoint[..<colon].dropFirst("tcp://".count)
@@ -68,7 +67,8 @@ internal import Linux
         try unsafe check(loopzmq_set(raw, ZMQ_IPV6, &isIPv6, MemoryLayout<Int32>.size), operation, endpoint)
     }
 
-    /// libzmq would make a socket file that every user may connect to. So the listening socket is made here, and handed to it.
+    /// Makes the listening socket here and passes it to libzmq, because libzmq would make a socket file that every user may connect
+    /// to.
     private func bind(_ endpoint: String, path: String) throws(ZMQError) {
         var listener = unsafe loop_unix_listen(path)
         try check(listener, .bind, endpoint)
@@ -78,19 +78,19 @@ internal import Linux
         var none: Int32 = -1
         _ = unsafe loopzmq_set(raw, ZMQ_USE_FD, &none, size)
         if result < 0 {
-            // libzmq takes a listener over when nothing can fail any more.
+            // libzmq takes over a listener only after everything else has succeeded.
             close(listener)
             unsafe unlink(path)
             try check(result, .bind, endpoint)
         }
     }
 
-    /// Binds with another key or domain than the socket was made with. Those hold for this endpoint alone; libzmq keeps what an
-    /// endpoint was bound with.
+    /// Binds with another key or domain than the socket was made with. They apply to this endpoint alone, because libzmq keeps the
+    /// settings with which an endpoint was bound.
     /// - Parameters:
-    ///   - endpoint: where to listen.
-    ///   - security: as a server with keys, like the socket itself.
-    /// - Throws: ``ZMQError`` as ``bind(_:)``, and if libzmq has not taken over what was set.
+    ///   - endpoint: the endpoint to listen on.
+    ///   - security: a server with keys, like the socket itself.
+    /// - Throws: ``ZMQError`` as ``bind(_:)`` does, and if libzmq has not applied the settings.
     @discardableResult
     public mutating func bind(_ endpoint: String, security: SocketSecurity) throws(ZMQError) -> String {
         precondition(isAuthenticating && security.isServer, "only a server with keys has another key")
@@ -99,7 +99,7 @@ internal import Linux
         return try bind(endpoint)
     }
 
-    /// Stops listening at an endpoint as ``bind(_:)`` returned it. Existing connections stay.
+    /// Stops listening at an endpoint that ``bind(_:)`` returned. Existing connections stay.
     /// - Throws: ``ZMQError`` if the socket is not bound there, or if the context was terminated.
     public mutating func unbind(_ endpoint: String) throws(ZMQError) {
         try unsafe check(loopzmq_unbind(raw, endpoint), .unbind, endpoint)
@@ -107,8 +107,7 @@ internal import Linux
     }
 
     /// Connects to an endpoint, now and whenever the connection is lost. The peer may bind later.
-    /// - Throws: ``ZMQError`` if the endpoint is malformed, or if the context was terminated; not if no peer is
-    ///   there.
+    /// - Throws: ``ZMQError`` if the endpoint is malformed or the context was terminated, but not if no peer is there.
     public mutating func connect(_ endpoint: String) throws(ZMQError) {
         try handle.security.check(.connect, endpoint)
         try setFamily(for: endpoint, .connect)
@@ -134,15 +133,15 @@ internal import Linux
 
     // MARK: Subscriptions
 
-    /// Subscribes to every message that starts with these bytes. At most 245 bytes: longer ones meet a fault of
-    /// libzmq 4.3.4.
+    /// Subscribes to every message that starts with these bytes. A prefix has at most 245 bytes, because libzmq 4.3.4 has an error
+    /// with longer ones.
     /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
     public mutating func subscribe(_ prefix: [UInt8]) throws(ZMQError) {
         precondition(prefix.count <= 245, "a topic prefix has at most 245 bytes, not \(prefix.count)")
         try unsafe check(loopzmq_set(raw, ZMQ_SUBSCRIBE, prefix, prefix.count), .subscribe)
     }
 
-    /// Cancels one ``subscribe(_:)`` of the same prefix.
+    /// Cancels one ``subscribe(_:)`` of this prefix.
     /// - Throws: ``ZMQError`` if the socket is not a `sub`, or if the context was terminated.
     public mutating func unsubscribe(_ prefix: [UInt8]) throws(ZMQError) {
         try unsafe check(loopzmq_set(raw, ZMQ_UNSUBSCRIBE, prefix, prefix.count), .unsubscribe)

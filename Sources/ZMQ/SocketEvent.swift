@@ -1,19 +1,18 @@
 internal import CZMQ
 
-/// What happened to a connection of a socket, as libzmq's monitor tells it. Descriptors of connections that have ended are used
-/// again.
+/// An event of a socket's connection, as libzmq's monitor reports it. The descriptors of ended connections are reused.
 public struct SocketEvent: Sendable, Equatable {
-    /// What happened, with the descriptor of the connection or the `errno` where libzmq tells it.
+    /// What happened, with the descriptor of the connection or the `errno` if libzmq reports it.
     public enum Kind: Sendable, Equatable {
-        /// A connection to the endpoint was made; the handshake follows.
+        /// A connection to the endpoint was made. The handshake follows.
         case connected(descriptor: Int32)
         /// A connection to the endpoint could not be made at once.
         case connectDelayed(code: Int32)
-        /// It is tried again after a pause.
+        /// The connection is tried again after a pause.
         case connectRetried(after: Duration)
         /// The socket listens.
         case listening(descriptor: Int32)
-        /// A peer has connected; the handshake follows.
+        /// A peer has connected. The handshake follows.
         case accepted(descriptor: Int32)
         /// A peer could not be accepted, as when the process has too many descriptors open.
         case acceptFailed(code: Int32)
@@ -23,16 +22,16 @@ public struct SocketEvent: Sendable, Equatable {
         case closeFailed(code: Int32)
         /// A connection has ended after its handshake, or during it.
         case disconnected(descriptor: Int32)
-        /// The last event: the socket is closed.
+        /// The last event, because the socket is closed.
         case monitorStopped
-        /// A handshake is complete: the peer may send and receive. libzmq does not say on which connection.
+        /// A handshake is complete, so the peer may send and receive. libzmq does not say on which connection.
         case handshakeSucceeded
-        /// A handshake was broken off.
+        /// A handshake has failed.
         case handshakeFailed(HandshakeFailure)
         /// An event of a newer libzmq.
         case other(number: UInt16, value: Int32)
 
-        /// The descriptor that was opened or closed, if it was one.
+        /// The descriptor that was opened or closed, or nil.
         public var descriptor: Int32? {
             switch self {
             case .connected(let descriptor), .listening(let descriptor), .accepted(let descriptor),
@@ -43,15 +42,15 @@ public struct SocketEvent: Sendable, Equatable {
         }
     }
 
-    /// The reason for which a handshake was broken off.
+    /// The reason why a handshake has failed.
     public enum HandshakeFailure: Sendable, Equatable {
-        /// The connection ended, or the time was over; the `errno`. A client with the wrong server key sees this.
+        /// The connection ended, or the time was over, with the `errno`. A client with the wrong server key sees this.
         case noDetail(code: Int32)
         /// One side has keys, and the other has none.
         case mechanismMismatch
-        /// The peer said something that does not fit; the `ZMQ_PROTOCOL_ERROR_…`.
+        /// The peer sent something invalid, with the `ZMQ_PROTOCOL_ERROR_…`.
         case protocolError(code: Int32)
-        /// The authenticator has not admitted the key: 300 for later, 400 for refused, 500 for a failure.
+        /// The authenticator has not admitted the key. The status is 300 for later, 400 for refused, 500 for a failure.
         case notAdmitted(status: Int32)
     }
 
@@ -66,7 +65,7 @@ public struct SocketEvent: Sendable, Equatable {
         self.endpoint = endpoint
     }
 
-    /// Reads the frames: number and value in 2 and 4 bytes, the lowest first, then the endpoint.
+    /// Reads the frames: number and value in 2 and 4 bytes, the lowest byte first, then the endpoint.
     init?(_ frames: [[UInt8]]) {
         guard frames.count == 2, frames[0].count == 6 else { return nil }
         func number<Number: FixedWidthInteger>(_ bytes: ArraySlice<UInt8>) -> Number {

@@ -1,27 +1,27 @@
-// Unsafe: the pointer is closed once, and is nil afterwards. libzmq lets another thread end a socket's events.
+// Unsafe: the pointer is closed once, and is nil afterwards. libzmq lets another thread end the events of a socket.
 
 internal import CZMQ
 internal import Glibc
 internal import Linux
 internal import Synchronization
 
-/// The libzmq socket behind a ``Socket`` and the poll sets that watch it: nil once the socket was closed, so that a
-/// poll set can outlive its sockets without touching a dead pointer. Of one thread at a time, like the socket.
+/// The libzmq socket behind a ``Socket`` and the poll sets that watch it. Its pointer is nil after the close, so that a poll set
+/// can outlive its sockets. One thread at a time may use it, as for the socket.
 @safe final class SocketHandle {
     let context: ZMQContext
-    /// The pointer while the socket is open.
+    /// The pointer while the socket is open, or nil.
     private(set) var raw: UnsafeMutableRawPointer?
-    /// The pointer as it was created, for the ``Socket`` that is open as long as it can be used.
+    /// The pointer at creation. The ``Socket`` uses it, because it is open as long as it can be used.
     let created: UnsafeMutableRawPointer
     var isClosed: Bool { unsafe raw == nil }
-    /// Readable when libzmq has something to tell the socket; the same for life.
+    /// Readable when libzmq has events for the socket. It does not change during the life of the socket.
     let descriptor: Int32
-    /// What was set at its creation.
+    /// The security settings at creation.
     let security: SocketSecurity
-    /// What the socket may be ready for although its descriptor does not show it: every call may take what it shows.
+    /// The operations that may be possible although the descriptor does not show it. Every call may clear the descriptor.
     var hidden: Readiness = [.readable, .writable]
     private var bound: [BoundEndpoint] = []
-    /// The socket that is told of events.
+    /// The socket that receives the events.
     private var monitor: SocketHandle?
 
     init(_ kind: SocketKind, in context: ZMQContext, options: SocketOptions) throws(ZMQError) {
@@ -42,7 +42,7 @@ internal import Synchronization
         try unsafe security.check(appliedTo: created)
     }
 
-    /// Who may connect to the endpoints that are bound from now on.
+    /// Sets the security of the endpoints that are bound from now on.
     func use(_ security: SocketSecurity) throws(ZMQError) {
         try security.check(possibleIn: context)
         for (option, value) in security.settings {
@@ -52,25 +52,25 @@ internal import Synchronization
         try unsafe security.check(appliedTo: created)
     }
 
-    /// What the socket can do now. Takes whatever its descriptor shows.
-    /// - Throws: once the context was terminated.
+    /// The operations that are possible now. This clears the descriptor.
+    /// - Throws: ``ZMQError`` if the context was terminated.
     func readiness() throws(ZMQError) -> Readiness {
         guard let raw = unsafe raw else { return [] }
         var events: Int32 = 0
         var size = MemoryLayout<Int32>.size
         let result = unsafe loopzmq_get(raw, ZMQ_EVENTS, &events, &size)
         if result < 0 { throw ZMQError(.poll, code: -result) }
-        // What it is ready for now it stays ready for, and its descriptor tells of the rest.
+        // It stays ready for these operations, and the descriptor shows all others.
         hidden = Readiness(rawValue: Int16(truncatingIfNeeded: events))
         return hidden
     }
 
-    /// Remembers what is to be cleared away with the socket.
+    /// Notes an endpoint that must be cleared away with the socket.
     func didBind(_ endpoint: String) {
         bound.append(BoundEndpoint(endpoint))
     }
 
-    /// Clears away what an endpoint left that is bound no more.
+    /// Clears away what an endpoint has left behind after its unbind.
     func didUnbind(_ endpoint: String) {
         for gone in bound where gone.endpoint == endpoint { gone.removeFile() }
         bound.removeAll { $0.endpoint == endpoint }
@@ -78,11 +78,11 @@ internal import Synchronization
 
     // MARK: Monitor
 
-    /// Events are told to a reader from here on.
+    /// Notes the reader that receives events from here on.
     func willTell(_ reader: SocketHandle) { monitor = reader }
 
-    /// Events are not told any more. A socket that closes has events too, and libzmq waits for ever for a reader that is gone: so
-    /// the reader stays until this was called.
+    /// Ends the events. A closing socket has events too, and libzmq waits for ever for a reader that is gone. So the reader must
+    /// stay until this has returned.
     func stopTelling(_ reader: SocketHandle) { if monitor === reader { stopMonitor() } }
 
     private func stopMonitor() {
@@ -95,7 +95,7 @@ internal import Synchronization
         while !stop.isDone {
             usleep(50)
             waits += 1
-            // After so long libzmq is waiting for space, and hears that it should stop when it has some. What is unread is lost.
+            // After this time libzmq is waiting for space. It stops as soon as it has some, so drop the unread events.
             guard waits > 4000 else { continue }
             while unsafe (try? Multipart.receive(from: reader, by: message, waits: false)) != nil {}
         }
@@ -112,17 +112,17 @@ internal import Synchronization
     deinit { close() }
 }
 
-/// Ends the events of a socket, on a thread of its own.
+/// Ends the events of a socket, on its own thread.
 @safe private final class MonitorStop: Sendable {
     nonisolated(unsafe) private let socket: UnsafeMutableRawPointer
     private let done = Atomic(false)
 
     var isDone: Bool { done.load(ordering: .acquiring) }
 
-    /// - Parameter socket: one that stays open until this is done.
+    /// - Parameter socket: stays open until this is done.
     init(of socket: UnsafeMutableRawPointer) { unsafe self.socket = socket }
 
-    /// - Returns: false if there is no thread for it.
+    /// - Returns: false if the system has no thread for it.
     func start() -> Bool {
         do {
             try SystemThread.start("loop-monitor", stackBytes: 128 << 10) { self.run() }

@@ -2,22 +2,22 @@ internal import CZMQ
 
 /// The messaging pattern of a socket.
 public enum SocketKind: String, Sendable, CaseIterable {
-    /// Sends to every subscriber whose prefix matches; drops messages for subscribers that are slow.
+    /// Sends to every subscriber whose prefix matches. Drops messages for slow subscribers.
     case pub
-    /// Like `pub`, and receives a message for each first subscription and last unsubscription of a prefix: the byte 1
-    /// or 0, then the prefix.
+    /// Sends like `pub`. It also receives a message for each first subscription and last unsubscription of a prefix: the byte 1 or
+    /// 0, then the prefix.
     case xpub
-    /// Receives what it subscribed to.
+    /// Receives the messages that it has subscribed to.
     case sub
     /// Hands each message to one `pull`.
     case push
     /// Receives from every `push`, fairly.
     case pull
-    /// Receives with the sender's routing ID, sends to one peer by its routing ID.
+    /// Receives messages with the sender's routing ID, and sends to one peer by its routing ID.
     case router
-    /// Sends to one of its peers in turn, receives from all.
+    /// Sends to one of its peers in turn, and receives from all.
     case dealer
-    /// Exactly one peer.
+    /// Has exactly one peer.
     case pair
 
     var code: Int32 {

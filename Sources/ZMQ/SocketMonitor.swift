@@ -1,13 +1,12 @@
-// Unsafe: the watched socket is asked to stop only while its handle says that it is open.
+// Unsafe: the watched socket is used only while its handle says that it is open.
 
 internal import CZMQ
 internal import Synchronization
 
-/// Tells what happens to the connections of one socket, in the order in which it happens. It belongs to the thread of that socket,
-/// and may live longer.
+/// Reports the events of one socket's connections, in order. It belongs to the thread of that socket, and may live longer.
 ///
-/// Read it often: when too many events are unread, libzmq waits for the reader, and with it every connection of the context. A
-/// socket has one monitor; a later one ends the earlier.
+/// Read it often. If too many events are unread, libzmq waits for the reader, and with it every connection of the context. A socket
+/// has one monitor, and a later one ends the earlier.
 public struct SocketMonitor: ~Copyable {
     private static let count = Atomic(0)
 
@@ -15,8 +14,8 @@ public struct SocketMonitor: ~Copyable {
     private var reader: Socket
     private let message = Message()
 
-    /// Begins to watch. Make it before the socket is bound or connected: it tells nothing of what was before.
-    /// - Parameter eventsMax: how many events may wait to be read, at least 1; libzmq adds 1000 of its own.
+    /// Starts to watch. Create it before the socket is bound or connected, because it does not report earlier events.
+    /// - Parameter eventsMax: how many events may wait to be read, at least 1. libzmq adds 1000 of its own.
     /// - Throws: ``ZMQError`` if there are too many sockets or files, or if the context was terminated.
     public init(_ socket: borrowing Socket, eventsMax: Int = 65_536) throws(ZMQError) {
         var options = SocketOptions()
@@ -24,7 +23,7 @@ public struct SocketMonitor: ~Copyable {
         var reader = try Socket(.pair, in: socket.handle.context, options: options)
         let number = Self.count.add(1, ordering: .relaxed).newValue
         let endpoint = "inproc://loop-monitor-\(number)"
-        // Before libzmq has something to say, since it waits for a reader.
+        // Connect before libzmq has an event, because it waits for a reader.
         try reader.connect(endpoint)
         let result = unsafe loopzmq_monitor(socket.raw, endpoint)
         if result < 0 { throw ZMQError(.monitor, code: -result) }
@@ -33,10 +32,10 @@ public struct SocketMonitor: ~Copyable {
         self.reader = reader
     }
 
-    /// Before the reader closes, since libzmq waits for one.
+    /// Stops the events before the reader closes, because libzmq would wait for it.
     deinit { watched.stopTelling(reader.handle) }
 
-    /// Takes the next event, if there is one; never waits. ``PollSet`` does.
+    /// Takes the next event if there is one, and never waits. ``PollSet`` does.
     /// - Throws: ``ZMQError`` if the context was terminated.
     public mutating func next() throws(ZMQError) -> SocketEvent? {
         while true {

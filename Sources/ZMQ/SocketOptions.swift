@@ -2,11 +2,11 @@ internal import CZMQ
 
 /// The settings of a socket, which are given at its creation and never changed.
 ///
-/// No option, because it is always so: routing is mandatory for routers; IPv6 is on where an endpoint
-/// is no address of IPv4, and `tcp://*` binds both families; libzmq's own
-/// heartbeats are off (they abort the process when a subscriber connects slowly).
+/// Some settings are no options, because they never change. Routing is mandatory for routers. IPv6 is on unless an endpoint has an
+/// IPv4 address, and `tcp://*` binds both families. libzmq's own heartbeats are off, because they abort the process when a
+/// subscriber connects slowly.
 public struct SocketOptions: Sendable {
-    /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
+    /// The size of the largest message that a peer may send, in bytes, at least 1. A larger one disconnects that peer.
     public var messageBytesMax: Int = 2 << 20
     /// The send high-water mark: how many messages may wait for one peer. At least 1.
     public var sendMessagesMax: Int = 1000
@@ -14,39 +14,40 @@ public struct SocketOptions: Sendable {
     public var receiveMessagesMax: Int = 1000
     /// How long a peer may take for the handshake.
     public var handshakeLimit: Duration = .seconds(3)
-    /// How long to wait for a TCP connection before it is tried again; nil leaves it to the system.
+    /// How long to wait for a TCP connection before it is tried again. Nil leaves it to the system.
     public var connectLimit: Duration? = .seconds(5)
     /// The pause before a lost connection is tried again.
     public var reconnectDelay: Duration = .milliseconds(100)
-    /// The pause doubles with each failure up to this; nil keeps it constant.
+    /// The pause doubles with each failure up to this. Nil keeps it constant.
     public var reconnectDelayMax: Duration? = .seconds(2)
-    /// How long a closed socket continues to send what it has queued. Its context does not end before.
+    /// How long a closed socket continues to send its queued messages. Its context does not end before that.
     public var lingerLimit: Duration = .zero
-    /// Whether messages are queued only for connections that exist, and not for those that are still being made.
+    /// Whether messages are queued only for existing connections, and not for those that are being made.
     public var immediate: Bool = false
-    /// How a dead host is noticed over TCP; nil leaves it to the system.
+    /// The settings that detect a dead host over TCP. Nil leaves it to the system.
     public var keepalive: Keepalive? = Keepalive()
-    /// How long a TCP connection may have bytes on their way of which the peer takes none, before it ends; nil leaves it to the
-    /// system. A peer that never reads is noticed by this alone.
+    /// How long a peer may accept none of a TCP connection's unacknowledged bytes before the connection ends. Nil leaves it to the
+    /// system. Nothing else detects a peer that never reads.
     public var stalledLimit: Duration?
-    /// How many connections may wait to be accepted; the system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops
-    /// those above it, and tries each again after seconds only: all peers of a reducer that was restarted come at once.
+    /// How many connections may wait to be accepted. The system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops
+    /// connections above it, and tries each again only after seconds. All peers of a restarted reducer come at once.
     public var backlog: Int = 65_535
-    /// Whether a publisher that hears of subscriptions hears of each, and not only of the first to a topic.
+    /// Whether a publisher receives every subscription, and not only the first of each topic.
     public var reportsEverySubscription: Bool = false
-    /// Who may connect, and by which keys.
+    /// The peers that may connect, and the keys.
     public var security: SocketSecurity = .none
 
-    /// TCP keepalive: after `idle` of silence a probe every `interval`, and after `count` unanswered ones the end.
+    /// TCP keepalive: after `idle` of silence, a probe is sent every `interval`. After `count` unanswered probes the connection
+    /// ends.
     public struct Keepalive: Sendable, Equatable {
-        /// Silence before the first probe; whole seconds, at least 1.
+        /// The silence before the first probe, in whole seconds, at least 1.
         public var idle: Duration = .seconds(10)
-        /// Between probes; whole seconds, at least 1.
+        /// The time between probes, in whole seconds, at least 1.
         public var interval: Duration = .seconds(5)
-        /// Unanswered probes until the connection is given up.
+        /// The number of unanswered probes after which the connection ends.
         public var count: Int = 3
 
-        /// Creates keepalive settings; the defaults notice a dead host after 25 s.
+        /// Creates keepalive settings. The defaults detect a dead host after 25 s.
         public init(idle: Duration = .seconds(10), interval: Duration = .seconds(5), count: Int = 3) {
             self.idle = idle
             self.interval = interval
@@ -87,13 +88,13 @@ public struct SocketOptions: Sendable {
     }
 }
 
-/// As libzmq takes them.
+/// The bytes of a number as libzmq takes them.
 func bytes(of number: some FixedWidthInteger & BitwiseCopyable) -> [UInt8] {
     (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number.littleEndian >> ($0 * 8)) }
 }
 
 extension Duration {
-    /// Rounded up, so that a short wait does not become none.
+    /// Whole milliseconds, rounded up so that a short wait does not become none.
     fileprivate var wholeMilliseconds: Int32 {
         let (seconds, attoseconds) = components
         guard seconds < Int64(Int32.max) / 1000 else { return .max }

@@ -1,21 +1,22 @@
-// Unsafe: libzmq writes what is asked for into an array of that size during the call.
+// Unsafe: libzmq writes into an array of the size that it is given, and only during the call.
 
 internal import CZMQ
 internal import Glibc
 public import LoopKeys
 
-/// Who may connect to a socket, and by which keys. With keys all bytes are encrypted (CURVE), and both sides know each other's key.
+/// Which peers may connect to a socket, and by which keys. With keys all bytes are encrypted (CURVE), and both sides know each
+/// other's key.
 ///
-/// A socket with keys does not talk to one without: the handshake fails. It uses `tcp://` and `ipc://` only.
+/// A socket with keys does not talk to one without keys: the handshake fails. It uses `tcp://` and `ipc://` only.
 public enum SocketSecurity: Sendable {
-    /// Everyone who reaches the socket; bytes travel in the clear.
+    /// Every peer that reaches the socket may connect. Bytes are not encrypted.
     case none
-    /// Peers that know the public key of this one and that the authenticator of the context admits
+    /// Peers may connect if they know the public key of this socket and the authenticator of the context admits them
     /// (``ZMQContext/init(ioThreads:socketsMax:authenticator:)``).
     ///
-    /// The domain names the socket to the authenticator: 1…255 bytes without a NUL. libzmq would admit every key without one.
+    /// The domain names the socket to the authenticator: 1…255 bytes without a NUL. Without one, libzmq would admit every key.
     case server(secretKey: SecretKey, domain: String)
-    /// The peer that has the secret key of `serverKey`; `keys` say to it who this one is.
+    /// The peer must have the secret key of `serverKey`, and `keys` identify this socket to it.
     case client(serverKey: PublicKey, keys: KeyPair)
 
     var isServer: Bool {
@@ -26,8 +27,8 @@ public enum SocketSecurity: Sendable {
         if case .none = self { true } else { false }
     }
 
-    /// What an encrypted message has more than its plain text, in bytes: a name, a nonce, a checksum and flags. libzmq's limit is for all
-    /// of it. (ZeroMQ RFC 26)
+    /// The bytes that encryption adds to a message: a name, a nonce, a checksum and flags. libzmq's limit includes them. (ZeroMQ
+    /// RFC 26)
     var overheadBytes: Int64 { isNone ? 0 : 33 }
 
     /// The options of libzmq and the bytes of their values, in the order in which they are set.
@@ -47,7 +48,7 @@ public enum SocketSecurity: Sendable {
         }
     }
 
-    /// - Throws: if no socket of the context can be as secure as this.
+    /// - Throws: ``ZMQError`` if a socket of the context cannot be as secure as this.
     func check(possibleIn context: ZMQContext) throws(ZMQError) {
         if isNone { return }
         guard KeyPair.isSupported else { throw ZMQError(.secure, code: ENOTSUP) }
@@ -58,12 +59,12 @@ public enum SocketSecurity: Sendable {
         guard context.hasAuthenticator else { throw ZMQError(.secure, code: EACCES) }
     }
 
-    /// Reads back what was set.
-    /// - Throws: if libzmq has something else, also if it does not say.
+    /// Reads the settings back.
+    /// - Throws: ``ZMQError`` if libzmq has other values, or does not say.
     func check(appliedTo socket: UnsafeMutableRawPointer) throws(ZMQError) {
         if isNone { return }
         for (option, value) in settings + [(ZMQ_MECHANISM, ZMQ.bytes(of: ZMQ_CURVE))] {
-            // A text ends with a NUL.
+            // libzmq returns a text with a NUL at its end.
             let expected = option == ZMQ_ZAP_DOMAIN ? value + [0] : value
             var found = [UInt8](repeating: 0xFF, count: expected.count)
             var size = found.count
@@ -72,7 +73,7 @@ public enum SocketSecurity: Sendable {
         }
     }
 
-    /// - Throws: if libzmq would not ask for keys there.
+    /// - Throws: ``ZMQError`` if libzmq would not require keys at this endpoint.
     func check(_ operation: ZMQError.Operation, _ endpoint: String) throws(ZMQError) {
         if isNone || endpoint.hasPrefix("tcp://") || endpoint.hasPrefix("ipc://") { return }
         throw ZMQError(operation, code: ENOTSUP, endpoint: endpoint)

@@ -1,13 +1,13 @@
-// Unsafe: the monitors are used by the thread alone until it has ended, and by their owner's thread after it.
+// Unsafe: only the thread uses the monitors until it has ended. After that, their owner's thread uses them.
 
 internal import Glibc
 internal import Linux
 
-/// Reads what happens to the connections of some sockets, on a thread of its own: no event waits for what else their owner does.
+/// Reads the events of some sockets on a thread of its own, so that no event waits while their owner does other work.
 ///
-/// It belongs to the thread of the sockets. ``stop()`` it before they close.
+/// It belongs to the thread of the sockets. Call ``stop()`` before they close.
 public final class SocketWatch {
-    /// What the thread shares with its watch.
+    /// The descriptors that the thread shares with its watch.
     private final class Signals: Sendable {
         let stop: Descriptor
         let ended: Descriptor
@@ -24,7 +24,7 @@ public final class SocketWatch {
         init(_ monitor: consuming SocketMonitor) { self.monitor = monitor }
     }
 
-    /// The thread uses them, and their owner's thread makes them and lets them go.
+    /// The thread uses them. The owner's thread creates and releases them.
     private final class Readers {
         var all: [Reader] = []
     }
@@ -33,7 +33,7 @@ public final class SocketWatch {
     private let signals: Signals
     private var isRunning = false
 
-    /// A watch of no socket.
+    /// Creates a watch of no socket.
     /// - Throws: ``ZMQError`` if there are too many files.
     public init() throws(ZMQError) {
         do throws(SystemError) {
@@ -45,7 +45,7 @@ public final class SocketWatch {
 
     deinit { stop() }
 
-    /// Watches a socket that is not bound yet. What was before is not told.
+    /// Watches a socket that is not bound yet. Earlier events are not reported.
     /// - Throws: ``ZMQError`` if there are too many sockets or files.
     public func add(_ socket: borrowing Socket) throws(ZMQError) {
         precondition(!isRunning, "a socket is added to a watch that runs")
@@ -54,10 +54,10 @@ public final class SocketWatch {
 
     /// Starts the thread.
     /// - Parameters:
-    ///   - name: of the thread; 15 bytes of it.
-    ///   - tell: told each event on the thread, with the number of its socket, from 0 in the order in which they were added.
-    ///   - pulse: called on the thread at its start, and when the time is over that it returned last, in milliseconds. Events do not
-    ///     bring it forward, however many there are.
+    ///   - name: the name of the thread; only its first 15 bytes count.
+    ///   - tell: called on the thread with each event and the number of its socket, from 0 in the order in which they were added.
+    ///   - pulse: called on the thread at its start, and again after the number of milliseconds that it last returned. Events do
+    ///     not bring it forward, however many there are.
     /// - Throws: ``ZMQError`` if the system has no space for another thread.
     public func start(
         _ name: String, tell: @escaping @Sendable (Int, SocketEvent) -> Void, pulse: @escaping @Sendable () -> Int
@@ -66,9 +66,9 @@ public final class SocketWatch {
         let signals = signals
         do throws(SystemError) {
             try SystemThread.start(name, stackBytes: 1 << 20) {
-                // A failure is the end of the context, and of the sockets.
+                // A failure means that the context and its sockets have ended.
                 try? unsafe Self.run(readers, signals, tell, pulse)
-                // From here on the thread has no monitor: the last owner of one speaks to its socket.
+                // From here on the thread has no monitor. The last owner of a monitor uses its socket.
                 signals.ended.signal()
             }
         } catch {
@@ -88,7 +88,7 @@ public final class SocketWatch {
             try polls.wait(milliseconds: max(0, pulseAt - milliseconds))
             if polls.isReadable(stop) { return }
             for (number, reader) in readers.all.enumerated() {
-                // Not without end: where the system has no descriptors left, there is always one more.
+                // The number is limited, because without free descriptors in the system there is always one more event.
                 for _ in 0..<1000 {
                     guard let event = try reader.monitor.next() else { break }
                     tell(number, event)
@@ -98,13 +98,13 @@ public final class SocketWatch {
         }
     }
 
-    /// The steady clock.
+    /// The time of the steady clock.
     private static var milliseconds: Int {
         let time = System.bootTime
         return Int(time.seconds) * 1000 + Int(time.nanoseconds) / 1_000_000
     }
 
-    /// Ends the thread, and waits for its end: up to one call of `tell` or `pulse`. May be called again.
+    /// Ends the thread, and waits until it has ended. That takes up to one call of `tell` or `pulse`. May be called again.
     public func stop() {
         guard isRunning else { return }
         isRunning = false

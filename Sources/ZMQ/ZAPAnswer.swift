@@ -11,11 +11,11 @@ struct ZAPAnswer: Error, Equatable {
 
     var requestID: [UInt8]
     var status: Status
-    /// For people; 255 bytes of it.
+    /// A text for people. Its first 255 bytes are sent.
     var text: String
-    /// What the messages of the connection carry as `User-Id`; empty unless it is admitted.
+    /// The `User-Id` of the connection's messages. It is empty unless the connection is admitted.
     var userID = ""
-    /// The same, under names of the authenticator's.
+    /// Further properties of the connection's messages, which the authenticator names.
     var properties: [String: String] = [:]
 
     init(requestID: [UInt8], status: Status, text: String) {
@@ -24,7 +24,7 @@ struct ZAPAnswer: Error, Equatable {
         self.text = text
     }
 
-    /// Asks the authenticator, and answers whatever it does.
+    /// Calls the authenticator, and makes an answer of its verdict or its error.
     init(to frames: [[UInt8]], by authenticator: ZAPAuthenticator) {
         let request: ZAPRequest
         switch ZAPRequest.parse(frames) {
@@ -63,7 +63,7 @@ struct ZAPAnswer: Error, Equatable {
         ]
     }
 
-    /// As ZMTP writes properties: a name behind its length in 1 byte, a value behind its length in 4.
+    /// The properties as ZMTP writes them: each name after its length in 1 byte, each value after its length in 4.
     private var metadata: [UInt8] {
         var bytes: [UInt8] = []
         for (name, value) in properties.sorted(by: { $0.key < $1.key }) {

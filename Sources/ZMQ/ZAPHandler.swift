@@ -1,13 +1,13 @@
-// Unsafe: one thread has the socket, from the start of the thread until it closes it, which libzmq allows after the creation in
-// another one.
+// Unsafe: one thread has the socket, from the thread's start to the socket's close. libzmq allows that another thread has created
+// it.
 
 internal import CZMQ
 internal import Linux
 
-/// The socket at which libzmq asks who may connect, and the thread that answers.
+/// The socket at which libzmq asks whether a peer may connect, and the thread that answers.
 ///
-/// It is bound before any other socket of its context can be made. The thread ends when the context does. Without it no peer is
-/// admitted (`ZMQ_ZAP_ENFORCE_DOMAIN`).
+/// It is bound before any other socket of its context can be made. The thread ends with the context. Without it no peer is admitted
+/// (`ZMQ_ZAP_ENFORCE_DOMAIN`).
 @safe struct ZAPHandler: Sendable {
     nonisolated(unsafe) private let socket: UnsafeMutableRawPointer
     private let authenticator: ZAPAuthenticator
@@ -28,7 +28,7 @@ internal import Linux
         }
     }
 
-    /// - Returns: 0, or the code of the failure.
+    /// - Returns: 0, or the code of the error.
     private func start() -> Int32 {
         var linger: Int32 = 0
         var result = unsafe loopzmq_set(socket, ZMQ_LINGER, &linger, MemoryLayout<Int32>.size)

@@ -1,19 +1,19 @@
 public import LoopKeys
 
-/// The question whether the holder of a key may connect, which libzmq asks once for each connection (ZeroMQ RFC 27). The holder
-/// has proved by then that it has the secret key.
+/// The question whether the owner of a key may connect, which libzmq asks once for each connection (ZeroMQ RFC 27). By then the
+/// peer has proved that it has the secret key.
 public struct ZAPRequest: Sendable, Equatable {
-    /// The domain of the socket that was connected to, as its ``SocketSecurity`` names it.
+    /// The domain of the socket at which the peer connects, from its ``SocketSecurity``.
     public let domain: String
-    /// The address of the peer: an IP address without the port, or `localhost:UID:GID:PID` for `ipc://`. Log it, decide nothing
-    /// by it.
+    /// The address of the peer: an IP address without the port, or `localhost:UID:GID:PID` for `ipc://`. Log it, but base no
+    /// decision on it.
     public let address: String
     /// The key of the peer.
     public let key: PublicKey
-    /// Names the question in its answer.
+    /// Identifies the question in its answer.
     let requestID: [UInt8]
 
-    /// Creates the question that libzmq would ask, for tests of what answers it.
+    /// Creates a question, for tests of an authenticator.
     public init(domain: String, address: String, key: PublicKey) {
         self.init(domain: domain, address: address, key: key, requestID: [])
     }
@@ -26,7 +26,7 @@ public struct ZAPRequest: Sendable, Equatable {
     }
 
     /// Reads the frames: version, request ID, domain, address, routing ID, mechanism, credentials.
-    /// - Returns: the question, or the answer to what is none, which admits no peer.
+    /// - Returns: the question, or for invalid frames an answer that admits no peer.
     static func parse(_ frames: [[UInt8]]) -> Result<ZAPRequest, ZAPAnswer> {
         let requestID = frames.count > 1 ? frames[1] : []
         func fault(_ status: ZAPAnswer.Status, _ text: String) -> Result<ZAPRequest, ZAPAnswer> {

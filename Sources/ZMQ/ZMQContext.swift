@@ -1,5 +1,5 @@
-// Unsafe: the context ends once, in `deinit`, after all of its sockets: they hold it, and the end waits for the handler's.
-// libzmq lets any thread use it.
+// Unsafe: the context ends once, in `deinit`, after all of its sockets. They own it, and the end waits for the handler's socket.
+// libzmq lets any thread use a context.
 
 internal import CZMQ
 internal import Glibc
@@ -7,22 +7,21 @@ internal import Linux
 
 /// libzmq's context: its I/O threads and the namespace of `inproc://`.
 ///
-/// A program has one for its lifetime; tests may make several. Sockets hold their context, so it ends after its last
-/// socket.
+/// A program has one for its lifetime. Tests may make several. Sockets own their context, so it ends after its last socket.
 @safe public final class ZMQContext: Sendable {
     nonisolated(unsafe) private let handle: UnsafeMutableRawPointer
 
-    /// Whether peers of its ``SocketSecurity/server(secretKey:domain:)`` sockets are asked for.
+    /// Whether an authenticator decides about the peers of its ``SocketSecurity/server(secretKey:domain:)`` sockets.
     let hasAuthenticator: Bool
 
     /// Creates a context. Its I/O threads start with its first socket.
     /// - Parameters:
-    ///   - ioThreads: threads that move bytes, 1 or more; one carries about a gigabyte a second.
+    ///   - ioThreads: threads that move bytes, 1 or more; one carries about a gigabyte per second.
     ///   - socketsMax: how many sockets may be open at once, 1…65535.
-    ///   - authenticator: decides who may connect to the sockets of this context that are servers with keys; they cannot be made
-    ///     without one. It is asked before any of them exists, on a thread of its own, once for each connection, one after another:
-    ///     it must not wait for long, since handshakes, and the end of the context, wait for it. If it throws, the peer is
-    ///     refused. It must not hold the context, which would then never end.
+    ///   - authenticator: decides which peers may connect to those sockets of this context that are servers with keys. Without one,
+    ///     such sockets cannot be made. It is called on a thread of its own, once for each connection, one at a time. It must
+    ///     return soon, because handshakes and the end of the context wait for it. If it throws, the peer is not admitted. It must
+    ///     not own the context, which would then never end.
     /// - Throws: ``ZMQError`` if the system refuses memory, descriptors or threads.
     public init(
         ioThreads: Int = 1, socketsMax: Int = 16_384, authenticator: ZAPAuthenticator? = nil
@@ -48,13 +47,13 @@ internal import Linux
         unsafe self.handle = handle
     }
 
-    /// Wakes every call that waits on a socket of this context; from now on all of them fail with
-    /// ``ZMQError/isTerminated``. May be called from any thread, and more than once.
+    /// Wakes every call that waits on a socket of this context. From now on all of them fail with ``ZMQError/isTerminated``. May be
+    /// called from any thread, and more than once.
     public func terminate() {
         _ = unsafe loopzmq_context_shutdown(handle)
     }
 
-    /// A new libzmq socket, or the code of the failure.
+    /// Creates a libzmq socket.
     func makeSocket(_ kind: SocketKind) throws(ZMQError) -> UnsafeMutableRawPointer {
         guard let socket = unsafe zmq_socket(handle, kind.code) else {
             throw ZMQError(.createSocket, code: zmq_errno())
@@ -62,18 +61,18 @@ internal import Linux
         return unsafe socket
     }
 
-    /// True once `rand()` has a random seed, which it has from the first context on.
+    /// Gives `rand()` a random seed when the first context is created.
     ///
-    /// A router numbers its connections from `rand()`, which libzmq 4.3.4 never seeds. A peer may choose its own number, and the
-    /// process aborts when the router comes to a number that a peer has chosen. So peers must not know the numbers.
+    /// A router numbers its connections by `rand()`, which libzmq 4.3.4 never seeds. A peer may choose its own number. If the
+    /// router comes to a number that a peer has chosen, the process aborts. So peers must not be able to guess the numbers.
     private static let isSeeded: Bool = {
         srand(System.randomBytes(4).reduce(0) { $0 << 8 | UInt32($1) })
         return true
     }()
 
     deinit {
-        // Every socket held this context, so none is open but the handler's, which its thread closes: this waits for that thread
-        // and for the I/O threads.
+        // Every socket owned this context, so only the handler's socket is open, and its thread closes it. This waits for that
+        // thread and for the I/O threads.
         _ = unsafe loopzmq_context_term(handle)
     }
 }

@@ -1,11 +1,11 @@
-// Unsafe: a text of constant lifetime, copied at once.
+// Unsafe: a text of constant lifetime that is copied at once.
 
 internal import CZMQ
 internal import Glibc
 
 /// An error of libzmq: the operation, the system's code, and the endpoint if it is known.
 ///
-/// A call that would block, and a router's message to a missing peer, are values of ``SendResult`` and no errors.
+/// A call that would block, or a router's message to a missing peer, gives a value of ``SendResult`` and no error.
 public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The operation that failed. The raw values follow "could not" in the description.
     public enum Operation: String, Sendable, Equatable {
@@ -45,7 +45,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     public let operation: Operation
     /// The `errno` of the call, or one of libzmq's own codes.
     public let code: Int32
-    /// The endpoint of a bind, unbind, connect or disconnect; else nil.
+    /// The endpoint of a bind, unbind, connect or disconnect, or nil.
     public let endpoint: String?
 
     /// Creates an error from its parts.
@@ -55,7 +55,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
         self.endpoint = endpoint
     }
 
-    /// Whether the context was terminated: the owner closes its sockets and ends.
+    /// Whether the context was terminated. The owner then closes its sockets and ends.
     public var isTerminated: Bool { code == ETERM }
 
     /// Whether another socket is bound at the endpoint.

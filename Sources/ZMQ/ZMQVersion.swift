@@ -2,7 +2,7 @@
 
 internal import CZMQ
 
-/// The version of the libzmq that this process runs with, which may be newer than the one it was built with.
+/// The version of the libzmq that this process runs with. It may be newer than the one it was built with.
 public struct ZMQVersion: Sendable, Equatable, CustomStringConvertible {
     /// The first number, which grows with incompatible changes.
     public let major: Int

@@ -5,14 +5,14 @@ public import LoopNode
 public import LoopView
 
 extension Store {
-    /// The store of a loop that runs elsewhere. It keeps the handle; when the store is released, what was sent goes on its
-    /// way before the handle is let go.
+    /// The store of a loop that runs elsewhere. It keeps the handle. When the store is released, events that were sent are handed
+    /// over before the handle is released.
     ///
-    /// An event that the reducer refuses after it was accepted is not the store's `problem`: who must know uses
+    /// An event that the reducer refuses after it was accepted does not appear in the store's `problem`. To see such refusals, use
     /// `RemoteLoop.confirmed`.
     /// - Parameters:
     ///   - loop: the loop to follow.
-    ///   - placeholder: what is shown until the first state comes; the definition's initial state will do.
+    ///   - placeholder: shown until the first state arrives; the definition's initial state is enough.
     public convenience init<Definition: LoopDefinition>(
         _ loop: RemoteLoop<Definition>, showing placeholder: State
     ) where Definition.State == State, Definition.Event == Event {
@@ -21,7 +21,7 @@ extension Store {
 }
 
 extension RemoteLoop {
-    /// This loop as a store needs it.
+    /// The source through which a store follows this loop.
     var source: RemoteSource<Definition.State, Definition.Event> {
         typealias Update = RemoteSource<Definition.State, Definition.Event>.Update
         let (updates, continuation) = AsyncStream<Update>.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -31,7 +31,7 @@ extension RemoteLoop {
                 switch news {
                 case .state(let id, let state):
                     (latest.update.state, latest.shown) = (state, id.seq)
-                    // A state that has just come is current until the contrary is known.
+                    // A state that has just arrived is current until the reducer says otherwise.
                     latest.update.connection = .live(id.seq)
                 case .standing(let standing):
                     latest.update.connection = StoreConnection(standing, shown: latest.shown)

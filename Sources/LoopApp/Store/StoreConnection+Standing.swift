@@ -3,8 +3,8 @@ internal import LoopCore
 internal import LoopView
 
 extension StoreConnection {
-    /// - Parameter shown: the seq of the newest state that has been read; nil if there is none, as one that cannot be read leaves the
-    ///   placeholder.
+    /// - Parameter shown: the seq of the newest state that was read, or nil if there is none. After a state that cannot be read,
+    ///   the store still shows the placeholder.
     init(_ standing: ObserverStanding, shown: Seq?) {
         guard let shown else {
             self = .connecting

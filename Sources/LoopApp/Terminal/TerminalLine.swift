@@ -11,7 +11,7 @@ struct TerminalLine: Sendable {
     /// The terminal of this process.
     static let standard = TerminalLine(input: 0, output: 1)
 
-    /// What there is room for now.
+    /// The present size of the terminal.
     var size: TerminalScreen.Size {
         guard let (columns, rows) = Terminals.size(of: output), rows > 0 else {
             return TerminalScreen.Size(columns: 80, rows: 24)
@@ -19,10 +19,10 @@ struct TerminalLine: Sendable {
         return TerminalScreen.Size(columns: columns, rows: rows)
     }
 
-    /// Writes everything, however long that takes. What a closed terminal does not take is lost.
+    /// Writes the whole text, however long that takes. If the terminal is closed, the rest is lost.
     func write(_ text: String) { try? SystemCall.write(Array(text.utf8), to: output) }
 
-    /// What has been typed; nil at the end.
+    /// The bytes that were typed, or nil at the end.
     func read() -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 4096)
         do throws(SystemError) {

@@ -10,13 +10,13 @@ public import LoopView
 /// try await TerminalProgram.run(MoviesPage(store: store))
 /// ```
 public enum TerminalProgram {
-    /// Why it ended.
+    /// The reason for the end.
     public enum End: Equatable, Sendable {
-        /// The user has left by a key.
+        /// The user has pressed a key to leave.
         case left
-        /// A signal asked for the end; the terminal's own among them.
+        /// A signal has ended the program, including those that the terminal sends.
         case signal(Int32)
-        /// Nothing more can be typed: the terminal is gone.
+        /// The input has ended, because the terminal is gone.
         case inputEnded
         /// The task was cancelled.
         case cancelled
@@ -31,7 +31,7 @@ public enum TerminalProgram {
     /// - Parameters:
     ///   - view: the view to draw.
     ///   - framesPerSecond: the largest number of drawings per second.
-    /// - Throws: where input or output is no terminal.
+    /// - Throws: if input or output is not a terminal.
     @discardableResult
     public static func run(_ view: some View, framesPerSecond: Int = 30) async throws -> End {
         try await run(view, framesPerSecond: framesPerSecond, on: .standard)
@@ -40,13 +40,13 @@ public enum TerminalProgram {
     static func run(_ view: some View, framesPerSecond: Int, on line: TerminalLine) async throws -> End {
         let mailbox = try Mailbox<Mail>()
         let frames = Frames(of: view, perSecond: framesPerSecond)
-        // Detached: it draws while this task waits for the thread that has the terminal, and is cancelled with it.
+        // Detached, because it draws while this task waits for the terminal's thread. It is cancelled with this task.
         let drawing = Task.detached {
             for await tree in frames { mailbox.post(.tree(tree)) }
         }
         defer { drawing.cancel() }
         return try await withTaskCancellationHandler {
-            // A thread of its own: it waits for keys.
+            // A thread of its own, because it waits for keys.
             try await NodeThread.run("terminal") { try live(mailbox, line) }
         } onCancel: {
             mailbox.post(.stop)
@@ -56,7 +56,7 @@ public enum TerminalProgram {
     private static func live(_ mailbox: Mailbox<Mail>, _ line: TerminalLine) throws -> End {
         let settings = try TerminalSettings(line)
         defer { settings.restore() }
-        // While this runs; afterwards they do what they did before.
+        // Signals are caught while this runs. Afterwards they do what they did before.
         let signals = try SignalPipe([SIGTERM, SIGINT, SIGHUP, SIGWINCH], restores: true)
         let hasColours = ProcessEnvironment.current["NO_COLOR"] == nil
         var screen = TerminalScreen(size: line.size, hasColours: hasColours)
@@ -65,7 +65,7 @@ public enum TerminalProgram {
         line.write(screen.begin())
         while true {
             var ready = [line.input, mailbox.descriptor, signals.descriptor].map { Poll.item($0, POLLIN) }
-            // What follows an escape in a sequence follows at once.
+            // The rest of a sequence follows its escape at once.
             guard let count = Poll.wait(&ready, milliseconds: keys.awaitsMore ? 50 : nil) else { continue }
             while let signal = signals.next() {
                 guard signal == SIGWINCH else { return .signal(signal) }

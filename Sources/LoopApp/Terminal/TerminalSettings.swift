@@ -4,19 +4,18 @@ internal import LoopLock
 internal import LoopNode
 internal import LoopView
 
-/// A terminal in raw mode: keys come one by one, unechoed, and Ctrl-C is a key. Given back by `restore`, and when the
-/// process exits.
+/// A terminal in raw mode: keys arrive one by one, without echo, and Ctrl-C is a key. `restore` or the process's exit ends it.
 struct TerminalSettings: Sendable {
     private struct Before {
         var line: TerminalLine
         var settings: Terminals.Settings
     }
 
-    /// What was there before; shared, so that it is given back once.
+    /// The earlier settings, shared so that they are restored only once.
     private static let before = Locked<Before?>(nil)
     private static let givesBackAtExit: Bool = atexit { TerminalSettings.giveBack() } == 0
 
-    /// - Throws: where input or output is no terminal.
+    /// - Throws: if input or output is not a terminal.
     init(_ line: TerminalLine) throws(SystemError) {
         guard isatty(line.output) == 1, let settings = Terminals.settings(of: line.input) else {
             throw SystemError(

@@ -1,5 +1,5 @@
-// Unsafe: every access is checked to be within the bytes that are lent, or within the space that was asked for; numbers have
-// no bits that mean nothing, and no alignment is taken for granted.
+// Unsafe: every access is checked to be within the lent bytes or the requested space. All bits of the numbers have a meaning, and
+// no alignment is assumed.
 
 extension Span<UInt8> {
     /// The number at an offset, the lowest byte first.
@@ -11,7 +11,7 @@ extension Span<UInt8> {
         unsafe Number(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }
 
-    /// The bytes as the lowest of a number, whose other bytes are 0. There may be 16.
+    /// The bytes as the lowest of a number, with 0 for the others. There may be up to 16.
     @inlinable
     package var word: UInt128 {
         var word: UInt128 = 0

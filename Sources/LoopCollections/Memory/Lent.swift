@@ -1,10 +1,10 @@
-// Unsafe: a `Lent` exists only in `lend` and is borrowed by what `lend` calls. It cannot be copied, so the value is where it was
-// until the last use. Each use compares the value's type with the one that is asked for.
+// Unsafe: a `Lent` exists only in `lend`, and functions that `lend` calls borrow it. It cannot be copied, so the value does not
+// move before the last use. Each use compares the value's type with the requested one.
 
-/// A value of some type, where it is in memory, for the length of a call. Its user knows the type.
+/// A value of some type, at its address in memory, for the length of a call. Its user knows the type.
 ///
-/// Code that is generic over a type, and is not specialised for it, looks the type's optionals, arrays and existentials up at
-/// run time. A `Lent` is one type for all values.
+/// Code that is generic over a type and not specialised for it looks up the type's optionals, arrays and existentials at run time.
+/// A `Lent` is one type for all values.
 @safe
 @usableFromInline
 package struct Lent: ~Copyable {
@@ -28,11 +28,11 @@ package struct Lent: ~Copyable {
     @inlinable
     package var isEmpty: Bool { unsafe place == nil }
 
-    /// Calls with the value, and retains nothing of what it refers to.
+    /// Calls `body` with the value, without retaining the objects that it refers to.
     ///
-    /// A copy would retain and release every array and object of a state for a query that looks at one number. Here its bits are
+    /// A copy would retain and release every array and object of a state for a query that reads one number. Here its bits are
     /// copied, and the copy is never destroyed.
-    /// - Parameter type: of the value that is lent.
+    /// - Parameter type: the type of the lent value.
     @inlinable
     @inline(__always)
     package func read<Value, Result, Failure: Error>(
@@ -41,7 +41,7 @@ package struct Lent: ~Copyable {
         try unsafe readBits(of: UnsafePointer(address(of: type)), body)
     }
 
-    /// Calls with a property of the value, as `read(as:_:)` does. A stored property is read where it is.
+    /// Calls `body` with a property of the value, as `read(as:_:)` does. A stored property is read in place.
     @inlinable
     @inline(__always)
     package func read<Root, Value, Result>(
@@ -62,8 +62,8 @@ package struct Lent: ~Copyable {
 }
 
 extension Lent {
-    /// Calls with a value as what it is, if that is `Value` itself. A cast would ask the runtime what else it could be.
-    /// - Returns: nil: the value is of another type.
+    /// Calls `body` with a value as a `Value`, if that is exactly its type. A cast would search the runtime for other conversions.
+    /// - Returns: what `body` returns, or nil if the value is of another type.
     @inlinable
     @inline(__always)
     package static func read<Known, Value, Result>(
@@ -76,11 +76,11 @@ extension Lent {
     }
 }
 
-/// A property of values of a type. Finds out once where a stored one is.
+/// A property of values of a type. It finds the offset of a stored property once.
 @usableFromInline
 package struct PropertyPlace<Root, Value>: Sendable {
     @usableFromInline let path: any KeyPath<Root, Value> & Sendable
-    /// In bytes; nil: the property is computed.
+    /// The offset in bytes, or nil if the property is computed.
     @usableFromInline let offset: Int?
 
     @inlinable
@@ -101,7 +101,7 @@ package func lend<Value, Result, Failure: Error>(
     }
 }
 
-/// Lends a value to a call from where it is kept, without a copy.
+/// Lends a value in place to a call, without a copy.
 @inlinable
 @inline(__always)
 package func lend<Value, Result, Failure: Error>(
@@ -112,7 +112,8 @@ package func lend<Value, Result, Failure: Error>(
     }
 }
 
-/// Calls with the value at a place, which stays as it is until the call returns; retains nothing of what the value refers to.
+/// Calls `body` with the value at an address, without retaining the objects that it refers to. The value does not change during the
+/// call.
 @inlinable
 @inline(__always)
 func readBits<Value, Result, Failure: Error>(

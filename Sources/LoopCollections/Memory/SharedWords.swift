@@ -1,19 +1,20 @@
 internal import Synchronization
 
-// Unsafe: the words are within memory that this allocates and frees, or that whoever made this keeps. Every index is checked.
+// Unsafe: the words are in memory that this object allocates and frees, or that its creator keeps. Every index is checked.
 
-/// Words of 64 bits in memory that others may use at the same time: a signal handler, or the system, which keeps a file that is
-/// mapped into memory when the process ends.
+/// Words of 64 bits in memory that others may use at the same time. An example is a signal handler, or the system, which keeps a
+/// mapped file when the process ends.
 ///
-/// Loads and stores are atomic, so that none is left out or moved behind a trap as useless; they cost what plain ones do.
+/// Loads and stores are atomic, so that the compiler neither removes them nor moves them behind a trap. They cost as much as plain
+/// ones.
 @safe
 public final class SharedWords: @unchecked Sendable {
-    /// How many there are.
+    /// The number of words.
     public let count: Int
     private let words: UnsafeMutablePointer<Atomic<UInt64>>
     private let isOwn: Bool
 
-    /// Words in memory of their own, all 0.
+    /// Creates words in new memory, all 0.
     public init(count: Int) {
         self.count = count
         isOwn = true
@@ -21,8 +22,8 @@ public final class SharedWords: @unchecked Sendable {
         for index in 0..<count { unsafe (words + index).initialize(to: Atomic(0)) }
     }
 
-    /// Words that are there already.
-    /// - Parameter memory: aligned to 8 bytes; outlives the words, which do not free it.
+    /// Uses words in existing memory.
+    /// - Parameter memory: memory that is aligned to 8 bytes and outlives the words, which do not free it.
     public init(in memory: UnsafeMutableRawBufferPointer) {
         guard let base = memory.baseAddress, UInt(bitPattern: base) % 8 == 0 else {
             preconditionFailure("words need aligned memory, and were given \(memory.count) bytes")
@@ -34,7 +35,7 @@ public final class SharedWords: @unchecked Sendable {
 
     deinit { if isOwn { unsafe words.deallocate() } }
 
-    /// One of the words. Stores are seen in their order.
+    /// One of the words. Other threads see stores in their order.
     public subscript(index: Int) -> UInt64 {
         get {
             check(index)
@@ -50,7 +51,7 @@ public final class SharedWords: @unchecked Sendable {
         precondition(index >= 0 && index < count, "word \(index) of \(count)")
     }
 
-    /// All of the words as bytes, the lowest of each first.
+    /// All words as bytes, the lowest byte of each first.
     package var bytes: [UInt8] {
         get {
             var bytes: [UInt8] = []

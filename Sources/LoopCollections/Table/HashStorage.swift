@@ -1,5 +1,4 @@
-// Unsafe: the storage owns its memory until it is freed; only a table that alone refers to it changes it, so no access
-// overlaps another.
+// Unsafe: the storage owns its memory until it is freed. Only a table that is the single owner changes it, so no accesses overlap.
 
 @usableFromInline
 struct HashEntry<Key, Value> {
@@ -13,24 +12,24 @@ struct HashEntry<Key, Value> {
     }
 }
 
-/// The memory of a `HashTable`: a table of words, and the entries that they point to. Places that were given back form a list.
+/// The memory of a `HashTable`: a table of words, and the entries that they point to. Free places form a list.
 ///
-/// It is changed by the one table that holds it alone, so that no access to its numbers is checked at run time.
+/// Only a table that is its single owner changes it. So no access to its numbers is checked at run time.
 @usableFromInline
 @safe final class HashStorage<Key: Equatable, Value> {
     @usableFromInline typealias Entry = HashEntry<Key, Value>
 
-    /// Of a word: the hash in the lower half; the place, plus one, in the upper; 0 is nothing.
+    /// A word has the hash in the lower half and the place plus one in the upper half. An empty word is 0.
     @usableFromInline let words: UnsafeMutablePointer<UInt64>
-    /// The number of words, a power of two, less one.
+    /// The number of words, which is a power of two, minus one.
     @usableFromInline let mask: Int
     @usableFromInline let entries: UnsafeMutablePointer<Entry>
-    /// Of a place that is free: the next free one, or `end`; of one that is taken: `taken`.
+    /// For a free place the next free one, or `end`; for a taken place `taken`.
     @usableFromInline let links: UnsafeMutablePointer<Int32>
-    /// How many entries there is room for.
+    /// The number of entries for which there is memory.
     @usableFromInline let capacity: Int
     @exclusivity(unchecked) @usableFromInline var count = 0
-    /// Places from here on have never been taken.
+    /// The places from here on have never been taken.
     @exclusivity(unchecked) @usableFromInline var high = 0
     @exclusivity(unchecked) @usableFromInline var firstFree: Int32 = -1
 
@@ -49,7 +48,7 @@ struct HashEntry<Key, Value> {
         unsafe links = .allocate(capacity: capacity)
     }
 
-    /// Memory for entries, none of them in more lines of a processor's cache than it must be: 64 bytes are in one.
+    /// Memory for entries, aligned so that each entry is in as few cache lines as possible. A line has 64 bytes.
     @inlinable
     static func lines(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         unsafe UnsafeMutableRawPointer
@@ -61,7 +60,7 @@ struct HashEntry<Key, Value> {
 
     @inlinable
     deinit {
-        // In runs: code of a `deinit` is not specialised for its types.
+        // Destroys runs of entries, because code of a `deinit` is not specialised for its types.
         var place = 0
         while unsafe place < high {
             let first = place
@@ -77,7 +76,7 @@ struct HashEntry<Key, Value> {
     @inlinable @inline(__always)
     func isTaken(_ place: Int) -> Bool { unsafe links[place] == Self.taken }
 
-    /// The same entries at the same places, with room for at least a number of entries.
+    /// A copy with each entry at its place, and with memory for at least `capacity` entries.
     @inlinable
     func copy(capacity: Int) -> HashStorage {
         let copy = HashStorage(capacity: capacity)
@@ -90,7 +89,7 @@ struct HashEntry<Key, Value> {
         return copy
     }
 
-    /// All entries, moved to where there is twice the room. Nothing is left here.
+    /// Moves all entries to a storage with twice the capacity. This one is empty afterwards.
     @inlinable
     func grown() -> HashStorage {
         let grown = HashStorage(capacity: capacity * 2)
@@ -117,7 +116,7 @@ struct HashEntry<Key, Value> {
         unsafe words[index] = word
     }
 
-    /// The place of a key.
+    /// The place of a key, or nil.
     @inlinable
     func find(_ key: Key, _ hash: UInt32) -> Int? {
         var index = Int(hash) & mask
@@ -132,7 +131,7 @@ struct HashEntry<Key, Value> {
         }
     }
 
-    /// Takes a place for an entry that is not there; the caller puts it in.
+    /// Takes a place for a new entry. The caller stores the entry.
     @inlinable
     func take(_ hash: UInt32) -> Int {
         var place = unsafe high
@@ -148,7 +147,7 @@ struct HashEntry<Key, Value> {
         return place
     }
 
-    /// Gives a place back; its entry is left to the caller.
+    /// Frees a place. The caller destroys or moves its entry.
     @inlinable
     func unlink(_ place: Int, _ hash: UInt32) {
         let word = UInt64(hash) | UInt64(truncatingIfNeeded: place + 1) << 32
@@ -163,7 +162,7 @@ struct HashEntry<Key, Value> {
         unsafe firstFree = Int32(truncatingIfNeeded: place)
     }
 
-    /// Moves up the words after a gap that would otherwise no longer be found from their home.
+    /// Moves up the words after a gap that otherwise could no longer be found from their home.
     @inlinable
     func closeHole(_ start: Int) {
         var hole = start

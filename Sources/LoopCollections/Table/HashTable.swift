@@ -1,11 +1,11 @@
-// Unsafe: places are below `high` and taken; the storage is changed only where no other table refers to it.
+// Unsafe: places are below `high` and taken, and the storage is changed only if no other table refers to it.
 
-/// A hash table whose caller provides the hash of each key. It needs nothing of keys but equality.
+/// A hash table whose caller provides the hash of each key. Keys only need equality.
 ///
 ///     words: hash, place ──▶ entries: key, value       linear probing, in chunks of 8 bytes
 ///
-/// Entries stay at their place until they are removed, so a place that was looked up once serves until then. Iteration is in
-/// the order of places, which follows from what was inserted and removed, and from nothing else. A value like `Dictionary`.
+/// An entry keeps its place until it is removed, so a place needs to be looked up only once. Iteration is in the order of places,
+/// which depends only on the insertions and removals. It is a value like `Dictionary`.
 @usableFromInline
 package struct HashTable<Key: Equatable, Value> {
     @usableFromInline typealias Storage = HashStorage<Key, Value>
@@ -21,7 +21,7 @@ package struct HashTable<Key: Equatable, Value> {
 
     @inlinable package var isEmpty: Bool { count == 0 }
 
-    /// The place of a key; nil where it is not there.
+    /// The place of a key, or nil if the table does not have it.
     @inlinable
     package func find(_ key: Key, _ hash: UInt64) -> Int? {
         storage?.find(key, UInt32(truncatingIfNeeded: hash))
@@ -34,18 +34,18 @@ package struct HashTable<Key: Equatable, Value> {
         return unsafe storage.entries[place].key == key
     }
 
-    /// The key at a place, which may be any number; nil: nothing is there.
+    /// The key at a place, which may be any number, or nil if the place is not taken.
     @inlinable
     package func keyIfTaken(at place: Int) -> Key? {
         guard let storage, place >= 0, unsafe place < storage.high, storage.isTaken(place) else { return nil }
         return unsafe storage.entries[place].key
     }
 
-    /// The key at a place that is taken.
+    /// The key at a taken place.
     @inlinable
     package func key(at place: Int) -> Key { unsafe taken.entries[place].key }
 
-    /// Fetches what is at a place, which may be any number, into the processor's cache.
+    /// Fetches the entry at a place, which may be any number, into the processor's cache.
     @inlinable
     package func fetch(_ place: Int) {
         guard let entry = unsafe address(of: place) else { return }
@@ -59,7 +59,7 @@ package struct HashTable<Key: Equatable, Value> {
         return unsafe UnsafeRawPointer(storage.entries + place)
     }
 
-    /// Calls with the value at a place that is taken, where it lies: nothing that it refers to is retained.
+    /// Calls `body` with the value at a taken place, without a copy. The objects that it refers to are not retained.
     @inlinable
     package func read<Result>(at place: Int, _ body: (Value) -> Result) -> Result {
         unsafe withUnsafeMutablePointer(to: &taken.entries[place].value) { value in
@@ -67,7 +67,7 @@ package struct HashTable<Key: Equatable, Value> {
         }
     }
 
-    /// The value at a place that is taken.
+    /// The value at a taken place.
     @inlinable
     package subscript(at place: Int) -> Value {
         _read { yield unsafe taken.entries[place].value }
@@ -86,7 +86,7 @@ package struct HashTable<Key: Equatable, Value> {
 
     // MARK: Changing
 
-    /// Puts in a key that is not there.
+    /// Inserts a key that the table does not have.
     /// - Returns: its place.
     @inlinable @discardableResult
     package mutating func insert(_ key: Key, _ value: consuming Value, _ hash: UInt64) -> Int {
@@ -102,7 +102,7 @@ package struct HashTable<Key: Equatable, Value> {
         return place
     }
 
-    /// Takes out what is at a place that is taken.
+    /// Removes and returns the value at a taken place.
     @inlinable @discardableResult
     package mutating func remove(at place: Int, _ hash: UInt64) -> Value {
         makeUnique()
@@ -110,7 +110,7 @@ package struct HashTable<Key: Equatable, Value> {
         return unsafe (taken.entries + place).move().value
     }
 
-    /// Drops what is at a place that is taken.
+    /// Destroys the entry at a taken place.
     @inlinable
     package mutating func drop(at place: Int, _ hash: UInt64) {
         makeUnique()
@@ -128,7 +128,7 @@ package struct HashTable<Key: Equatable, Value> {
 }
 
 extension HashTable: Sequence {
-    /// In the order of places.
+    /// Iterates in the order of places.
     @usableFromInline
     package struct Iterator: IteratorProtocol {
         @usableFromInline let storage: Storage?
@@ -158,7 +158,7 @@ extension HashTable: Sequence {
 }
 
 extension HashTable {
-    /// The places that are taken, and their keys.
+    /// The taken places with their keys.
     @inlinable
     package var places: some Sequence<(place: Int, key: Key)> {
         let storage = storage

@@ -1,12 +1,12 @@
-// Unsafe: the entry is of this table's own storage, and nothing else uses it until it is moved back.
+// Unsafe: the entry belongs to this table's own storage, and nothing else uses it until it is moved back.
 
-/// A key that mixes its own hash, at a tenth of what a `Hasher` costs.
+/// A key that mixes its own hash, for a tenth of the cost of a `Hasher`.
 ///
-/// The mix has no secret: only for keys whose numbers no peer can choose. What a peer asks for does no harm, what it could put
-/// in would.
+/// The mix has no secret. So use it only for keys with numbers that no peer can choose. A peer may look up any key, but must not be
+/// able to insert one.
 @usableFromInline
 package protocol MixedKey: Equatable {
-    /// A hash whose low 32 bits depend on everything that makes keys differ.
+    /// A hash with low 32 bits that depend on everything that makes keys differ.
     var mixed: UInt64 { get }
 }
 
@@ -17,7 +17,7 @@ extension UInt64: MixedKey {
 
 @usableFromInline
 package enum Mix {
-    /// Brings the upper bits of a product down. (The last steps of MurmurHash3.)
+    /// Mixes the upper bits of a product into the lower ones. (The last steps of MurmurHash3.)
     @inlinable @inline(__always)
     package static func finish(_ number: UInt64) -> UInt64 {
         let folded = (number ^ number >> 32) &* 0xD6E8_FEB8_6659_FD93
@@ -25,7 +25,7 @@ package enum Mix {
     }
 }
 
-/// With keys that mix their own hash a table is used as a `Dictionary` is.
+/// Makes a table with keys that mix their own hash usable like a `Dictionary`.
 extension HashTable where Key: MixedKey {
     @inlinable
     package subscript(key: Key) -> Value? {
@@ -78,7 +78,7 @@ extension HashTable where Key: MixedKey {
     @inlinable
     package func index(forKey key: Key) -> Int? { find(key, key.mixed) }
 
-    /// - Parameter place: where the key may be; nil if it was not looked up.
+    /// - Parameter place: a place that may have the key, or nil if none was looked up.
     @inlinable
     package func index(forKey key: Key, near place: Int?) -> Int? {
         if let place, has(key, at: place) { return place }

@@ -33,7 +33,7 @@ package struct MixedSet<Key: MixedKey>: Sequence {
     @inlinable
     package mutating func removeAll() { table.removeAll() }
 
-    /// In the order of places in the table.
+    /// Iterates in the order of places in the table.
     @usableFromInline
     package struct Iterator: IteratorProtocol {
         @usableFromInline var entries: HashTable<Key, Nothing>.Iterator

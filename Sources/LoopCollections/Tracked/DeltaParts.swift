@@ -1,13 +1,13 @@
 import LoopLock
 
-/// The tracked dictionaries of a state by their places in it, or anchors in them: what a difference to that state is made from.
+/// The tracked dictionaries of a state by their paths in it, or anchors in them. A difference to that state is made from them.
 ///
-/// A place is the path of keys that leads to the dictionary in the encoded state. Only those that lead through names count:
-/// the elements of a set have no order that two processes share.
+/// A path has the keys that lead to the dictionary in the encoded state. Only paths of names count, because the elements of a set
+/// have no order that two processes share.
 package final class DeltaParts: Sendable {
     private enum Part {
         case one(Any)
-        /// Several dictionaries say that they are here.
+        /// Several dictionaries have this path.
         case ambiguous
     }
 
@@ -20,12 +20,12 @@ package final class DeltaParts: Sendable {
 
     package init() {}
 
-    /// - Returns: a number of its own; nil for a dictionary whose place does not count.
+    /// - Returns: the dictionary's number, or nil if its path does not count.
     func add<Key, Value>(_ dictionary: TrackedDictionary<Key, Value>, at path: [any CodingKey]) -> Int? {
         add(any: dictionary, at: path)
     }
 
-    /// - Parameter anchor: nil for a dictionary that has none; it will be written whole.
+    /// - Parameter anchor: the anchor, or nil if the dictionary has none. Then it is written whole.
     func add<Key, Value>(_ anchor: TrackedAnchor<Key, Value>?, at path: [any CodingKey]) -> Int? {
         add(any: anchor as Any, at: path)
     }
@@ -39,7 +39,7 @@ package final class DeltaParts: Sendable {
         }
     }
 
-    /// The place and the dictionary there, where it is of this type.
+    /// The path and the dictionary there, if it has this type.
     func base<Key, Value>(
         at path: [any CodingKey], _ type: TrackedDictionary<Key, Value>.Type
     ) -> (place: [String], dictionary: TrackedDictionary<Key, Value>)? {
@@ -53,7 +53,7 @@ package final class DeltaParts: Sendable {
         part(at: place) as? TrackedDictionary<Key, Value>
     }
 
-    /// The place and the anchor in the dictionary there, where it was of this type.
+    /// The path and the anchor of the dictionary there, if it had this type.
     func anchor<Key, Value>(
         at path: [any CodingKey], _ type: TrackedDictionary<Key, Value>.Type
     ) -> (place: [String], anchor: TrackedAnchor<Key, Value>)? {
@@ -74,21 +74,21 @@ package final class DeltaParts: Sendable {
     }
 }
 
-/// How an encoder or decoder treats the tracked dictionaries that it meets.
+/// How an encoder or decoder treats the tracked dictionaries in a state.
 package enum DeltaCoding: Sendable {
-    /// Note where they are, and write a number for each.
+    /// Note their paths, and write a number for each.
     case noting(DeltaParts)
-    /// Make an anchor in each, so that what changes in it from now on is known later; and write a number for each.
+    /// Make an anchor in each, so that later changes of it are known, and write a number for each.
     case anchoring(DeltaParts)
-    /// Write what has changed in them.
+    /// Write their changes.
     case writing(since: DeltaParts)
-    /// Make what has changed in them.
+    /// Apply changes to them.
     case reading(since: DeltaParts)
     /// Keep them for the later encoding of their entries, and write a number for each.
     case outlining(NumberedDictionaries)
-    /// Learn from numbers which entries will come, and leave them empty.
+    /// Note by numbers which dictionaries will come, and make empty ones.
     case expecting(AssembledDictionaries)
-    /// Put those in place whose entries have come.
+    /// Replace the numbers by dictionaries with the entries that have arrived.
     case assembling(AssembledDictionaries)
     /// Write them as maps, for people.
     case showing

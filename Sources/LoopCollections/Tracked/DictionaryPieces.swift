@@ -1,8 +1,8 @@
 import LoopLock
 
-// Unsafe: the dictionary is held while its entries are read; the layout is that of its types.
+// Unsafe: the dictionary is retained while its entries are read, and the layout fits its types.
 
-/// The tracked dictionaries of a state whose manifest is encoded: their places in this list, from 0, stand there for them.
+/// The tracked dictionaries of a state whose manifest is encoded. In the manifest their numbers in this list, from 0, replace them.
 package final class NumberedDictionaries: Sendable {
     private let sources = Locked<[any EntrySource]>([])
 
@@ -16,27 +16,27 @@ package final class NumberedDictionaries: Sendable {
         }
     }
 
-    /// By number.
+    /// The dictionaries by their numbers.
     package var all: [any EntrySource] { sources.withLock { $0 } }
 }
 
-/// The entries of a tracked dictionary as it was, to be encoded some at a time.
+/// The entries of a copy of a tracked dictionary, which are encoded in pieces.
 package protocol EntrySource: Sendable {
     var count: Int { get }
 
-    /// Encodes entries in their order, keys and values in turn.
+    /// Encodes entries in order, keys and values in turn.
     /// - Parameters:
-    ///   - ordinal: of the first entry, or of a gap in front of it.
-    ///   - max: how many entries at most.
-    /// - Returns: how many there were, and the ordinal to go on from; nil: there are no more.
+    ///   - ordinal: the ordinal of the first entry, or of a gap before it.
+    ///   - max: the largest number of entries.
+    /// - Returns: the number of encoded entries, and the ordinal to continue from, or nil if there are no more.
     func encode(
         from ordinal: Int, atMost max: Int, into container: any UnkeyedEncodingContainer
     ) throws -> (count: Int, next: Int?)
 }
 
-/// A copy, which shares all that the dictionary does not change.
+/// A copy, which shares the memory that the dictionary does not change.
 struct TrackedEntries<Key: Hashable & Encodable, Value: Encodable>: EntrySource, @unchecked Sendable {
-    // Never changed; a state that is encoded on another thread is `Sendable`, and so is what it consists of.
+    // It never changes. A state that is encoded on another thread is `Sendable`, and so are its parts.
     let dictionary: TrackedDictionary<Key, Value>
 
     var count: Int { dictionary.count }
@@ -58,16 +58,15 @@ struct TrackedEntries<Key: Hashable & Encodable, Value: Encodable>: EntrySource,
     }
 }
 
-/// The tracked dictionaries of a state whose entries come one chunk after the other, by the numbers that stand for them in
-/// the state's manifest.
+/// The tracked dictionaries of a state whose entries arrive in chunks, by their numbers in the state's manifest.
 package final class AssembledDictionaries: @unchecked Sendable {
-    // Used by one thread at a time: the follower of a state holds it, and lends it to a decoder for the time of a call.
+    // One thread at a time uses it: the follower of a state owns it, and lends it to a decoder for a call.
     private var builders: [Int: any DictionaryBuilding] = [:]
 
     package init() {}
 
-    /// From here on entries of this number are those of a dictionary of this type.
-    /// - Returns: whether nothing else was said of the number before.
+    /// Notes that entries of this number belong to a dictionary of this type.
+    /// - Returns: false if the number was noted with another type before.
     func expect<Key: Decodable, Value: Decodable>(
         _ number: Int, _ type: TrackedDictionary<Key, Value>.Type
     ) -> Bool {
@@ -76,8 +75,8 @@ package final class AssembledDictionaries: @unchecked Sendable {
         return true
     }
 
-    /// Decodes entries, keys and values in turn, after those that came before.
-    /// - Throws: `DecodingError` where no dictionary has the number or the last key has no value, and what keys and values throw.
+    /// Decodes entries, keys and values in turn, and adds them to the earlier ones.
+    /// - Throws: `DecodingError` if no dictionary has the number or the last key has no value, and what keys and values throw.
     package func add(to number: Int, from container: inout any UnkeyedDecodingContainer) throws {
         guard let builder = builders[number] else {
             throw DecodingError.dataCorruptedError(
@@ -86,8 +85,8 @@ package final class AssembledDictionaries: @unchecked Sendable {
         try builder.add(from: &container)
     }
 
-    /// The dictionary of a number with all entries that have come; nil: it is of another type.
-    /// - Throws: `DecodingError` where a key has come twice.
+    /// The dictionary of a number with all entries that have arrived, or nil if it has another type.
+    /// - Throws: `DecodingError` if a key has arrived twice.
     func dictionary<Key: Decodable, Value: Decodable>(
         _ number: Int, _ type: TrackedDictionary<Key, Value>.Type, at path: [any CodingKey]
     ) throws -> TrackedDictionary<Key, Value>? {

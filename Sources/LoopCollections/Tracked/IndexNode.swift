@@ -1,15 +1,16 @@
-// Unsafe: a node's words lie in its own memory; a branch owns one reference for each child.
+// Unsafe: a node's words are in its own memory, and a branch owns one reference for each child.
 
-/// A node of the hash trie: a branch with as many children as `TrieShape` says, or a bucket with a table of words, probed linearly.
+/// A node of the hash trie. It is a branch with as many children as `TrieShape` says, or a bucket with a table of words, probed
+/// linearly.
 ///
-/// Both are one class, so that a child needs no dynamic cast; a branch's words are references that it owns.
+/// Both are one class, so that a child needs no dynamic cast. A branch's words are references that it owns.
 @usableFromInline
 final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
     @usableFromInline
     struct Header {
-        /// How many words of a bucket are taken.
+        /// The number of words in a bucket.
         @usableFromInline var count: Int
-        /// A bucket's capacity, a power of two, less one; negative for a branch.
+        /// A bucket's capacity, a power of two, minus one; negative for a branch.
         @usableFromInline var mask: Int
 
         @inlinable
@@ -23,7 +24,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
 
     @usableFromInline typealias Parts = (header: UnsafeMutablePointer<Header>, words: UnsafeMutablePointer<UInt64>)
 
-    /// A bucket that is larger becomes a branch, unless the hash has no more bits to tell its keys apart.
+    /// The largest capacity of a bucket. A larger one becomes a branch, unless the hash has no more bits to distinguish its keys.
     @usableFromInline static let bucketCapacityMax = 512
     @usableFromInline static let depthMax = Int(IndexWord.hashBits) / TrieShape.bits
 
@@ -36,7 +37,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
 
     // MARK: Memory
 
-    /// Valid while the node is held.
+    /// Valid while the node is retained.
     @inlinable
     var parts: Parts { unsafe withUnsafeMutablePointers { unsafe ($0, $1) } }
 
@@ -46,7 +47,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         unsafe Unmanaged.passUnretained(children(words)[child])._withUnsafeGuaranteedRef { unsafe $0.parts }
     }
 
-    /// A branch's memory, which is bound to the references that it holds.
+    /// A branch's memory as the references that it owns.
     @inlinable
     static func children(_ words: UnsafeMutablePointer<UInt64>) -> UnsafeMutablePointer<IndexNode> {
         unsafe UnsafeMutableRawPointer(words).assumingMemoryBound(to: IndexNode.self)
@@ -59,7 +60,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         return node
     }
 
-    /// A branch of these children.
+    /// A branch with these children.
     static func branch(_ child: (Int) -> IndexNode) -> IndexNode {
         let branch = make(Header(count: 0, mask: -1), capacity: TrieShape.width)
         let children = unsafe bindChildren(branch)
@@ -117,13 +118,13 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         unsafe header.pointee.count += 1
     }
 
-    /// Where a word would like to stand in a bucket at this depth.
+    /// The index at which a word belongs in a bucket at this depth.
     @inline(__always)
     static func home(_ word: UInt64, _ depth: Int, _ mask: Int) -> Int {
         Int(truncatingIfNeeded: (word & IndexWord.hashMask) >> UInt64(TrieShape.bits * depth)) & mask
     }
 
-    /// A larger bucket with the same words, or a branch of buckets.
+    /// A larger bucket with these words, or a branch of buckets.
     private func enlarged(_ depth: Int) -> IndexNode {
         let (header, words) = unsafe parts
         let capacity = unsafe header.pointee.mask + 1
@@ -168,7 +169,7 @@ final class IndexNode: ManagedBuffer<IndexNode.Header, UInt64> {
         if mask > 7, unsafe header.pointee.count * 8 < mask { node = node.rehashed((mask + 1) / 2, depth) }
     }
 
-    /// Moves up the words after a gap that would otherwise no longer be found from their home.
+    /// Moves up the words after a gap that otherwise could no longer be found from their home.
     private static func closeHole(_ hole: Int, _ words: UnsafeMutablePointer<UInt64>, _ mask: Int, _ depth: Int) {
         var hole = hole
         var place = (hole + 1) & mask

@@ -1,12 +1,12 @@
-// Unsafe: new nodes belong to the builder alone until the root has them.
+// Unsafe: only the builder uses new nodes until the root has them.
 
 extension KeyIndex {
-    /// Makes an index of many words at once, bucket by bucket: one after the other they would find each bucket out of the
-    /// processor's cache.
+    /// Makes an index of many words bucket by bucket. If they were inserted one by one, each bucket would be out of the processor's
+    /// cache.
     /// - Parameters:
-    ///   - words: in any order; they are sorted by hash.
-    ///   - areUnlike: whether two ordinals of one hash are of different keys.
-    /// - Returns: whether no key is there twice.
+    ///   - words: the words in any order; they are sorted by hash.
+    ///   - areUnlike: whether two ordinals with one hash belong to different keys.
+    /// - Returns: false if a key occurs twice.
     static func build(_ words: inout [UInt64], into index: inout KeyIndex, _ areUnlike: (Int, Int) -> Bool) -> Bool {
         var isValid = true
         var room = [UInt64](repeating: 0, count: words.count)
@@ -22,8 +22,8 @@ extension KeyIndex {
 extension IndexNode {
     /// A node of these words, at its depth.
     /// - Parameters:
-    ///   - room: as many words, to sort into.
-    ///   - meet: told of all pairs of ordinals with one hash.
+    ///   - room: memory for as many words, used for sorting.
+    ///   - meet: called with all pairs of ordinals with one hash.
     fileprivate static func built(
         _ words: UnsafeMutableBufferPointer<UInt64>, _ room: UnsafeMutableBufferPointer<UInt64>, depth: Int,
         _ meet: (Int, Int) -> Void

@@ -1,13 +1,12 @@
 // Unsafe: the root keeps every node of the path while its words are read.
 
-/// Where each key of a `TrackedDictionary` is: a persistent hash trie (Bagwell 2001) from a key's hash to the ordinal of
-/// its entry. It holds no keys: the caller compares the entry's key.
+/// Finds the keys of a `TrackedDictionary`. It is a persistent hash trie (Bagwell 2001) from a key's hash to the ordinal of its
+/// entry. It has no keys: the caller compares the key of the entry.
 ///
 ///     branch ── 4 bits of the hash ──▶ branch ── 4 bits ──▶ bucket: a flat open-addressed table of words
 ///
-/// Buckets are large and hold no references, so that copying one is copying memory; branches are small, because copying
-/// one retains its children. A copy of the index shares all nodes; a change copies the nodes on its path that others hold
-/// as well.
+/// Buckets are large and have no references, so that copying one only copies memory. Branches are small, because copying one
+/// retains its children. A copy of the index shares all nodes. A change copies the nodes on its path that others also own.
 @usableFromInline
 struct KeyIndex {
     @usableFromInline var root: IndexNode?
@@ -15,7 +14,7 @@ struct KeyIndex {
     @inlinable
     init() {}
 
-    /// The ordinal among those with this hash for which `isMatch` holds.
+    /// The ordinal, among those with this hash, for which `isMatch` holds.
     @inlinable
     func find(_ hash: UInt64, where isMatch: (Int) -> Bool) -> Int? {
         guard let root else { return nil }
@@ -40,16 +39,16 @@ struct KeyIndex {
         }
     }
 
-    /// Notes the ordinal of a key that was not there.
+    /// Adds the ordinal of a new key.
     @inlinable
     mutating func insert(_ hash: UInt64, ordinal: Int) {
-        // Taken out for as long as it is changed: a node that two hold is copied.
+        // Taken out during the change, because a node with two owners would be copied.
         var node = root.take() ?? .bucket(capacity: 8)
         IndexNode.insert(IndexWord.word(hash, ordinal), into: &node, depth: 0)
         root = node
     }
 
-    /// Forgets the ordinal of a key that was there.
+    /// Removes the ordinal of an existing key.
     @inlinable
     mutating func remove(_ hash: UInt64, ordinal: Int) {
         guard var node = root.take() else { return }
@@ -58,17 +57,17 @@ struct KeyIndex {
     }
 }
 
-/// What a bucket holds for a key: 24 bits of its hash and 40 of its ordinal, which is never all zero.
+/// A word in a bucket for one key: 24 bits of its hash and 40 bits for its ordinal plus one. It is never 0.
 @usableFromInline
 enum IndexWord {
     @usableFromInline static let hashBits: UInt64 = 24
     @inlinable static var hashMask: UInt64 { 0xFF_FFFF }
-    /// Ordinals are below this.
+    /// The limit of ordinals, which are below it.
     @inlinable static var ordinalLimit: Int { 1 << 40 - 1 }
 
     @inlinable
     static func hash<Key: Hashable>(_ key: Key) -> UInt64 {
-        // The low bits of a Hasher's result are as good as any.
+        // The low bits of a Hasher's result are as good as any others.
         UInt64(truncatingIfNeeded: key.hashValue) & hashMask
     }
 

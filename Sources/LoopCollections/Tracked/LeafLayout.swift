@@ -1,19 +1,19 @@
-// Unsafe: offsets are those of the types that the layout was made for; the tree is held while it is walked.
+// Unsafe: the offsets fit the types for which the layout was made, and the tree is retained during the walk.
 
-/// Where things are in a leaf of an order tree, found once for many leaves.
+/// The layout of a leaf of an order tree, computed once for many leaves.
 ///
-/// What encodes, decodes and compares dictionaries of any type is compiled for none in particular: it would look up the types of
-/// leaves and entries at each step, which takes longer than the step.
+/// Code that encodes, decodes and compares dictionaries of any type is not specialised. Without a layout, it would look up the
+/// types of leaves and entries at each step, which takes longer than the step.
 @usableFromInline
 struct LeafLayout {
-    /// Of the first entry in a leaf.
+    /// The offset of the first entry in a leaf.
     @usableFromInline let entries: Int
-    /// Of the value in an entry, whose key is in front.
+    /// The offset of the value in an entry. The key comes first.
     @usableFromInline let value: Int
     @usableFromInline let stride: Int
     @usableFromInline let size: Int
 
-    /// Of the header in a leaf, after the object's own two words.
+    /// The offset of the header in a leaf, after the object's own two words.
     @usableFromInline static let header = 16
 
     @inlinable
@@ -28,7 +28,7 @@ struct LeafLayout {
     @inlinable
     static func up(_ offset: Int, to alignment: Int) -> Int { (offset + alignment - 1) & ~(alignment - 1) }
 
-    /// The header and the entries of a leaf that the caller holds.
+    /// The header and the entries of a leaf that the caller retains.
     @inlinable @inline(__always)
     func parts(
         of leaf: Unmanaged<AnyObject>
@@ -37,7 +37,7 @@ struct LeafLayout {
         return unsafe ((object + Self.header).assumingMemoryBound(to: OrderLeafHeader.self), object + entries)
     }
 
-    /// Visits the entries of a tree that the caller holds, in order.
+    /// Visits the entries of a tree that the caller retains, in order.
     @usableFromInline
     func forEach(in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void) rethrows {
         guard let root else { return }
@@ -62,8 +62,8 @@ struct LeafLayout {
         }
     }
 
-    /// Visits a number of entries of a tree that the caller holds, in order, from an ordinal on.
-    /// - Returns: the ordinal of the entry after them; nil if there is none.
+    /// Visits at most `max` entries from an ordinal on, in order, in a tree that the caller retains.
+    /// - Returns: the ordinal of the entry after them, or nil if there is none.
     func forEach(
         from ordinal: Int, atMost max: Int, in root: AnyObject?, height: Int,
         _ visit: (UnsafeMutableRawPointer) throws -> Void
@@ -75,7 +75,7 @@ struct LeafLayout {
         }
     }
 
-    /// - Parameter base: the first ordinal that the node may have.
+    /// - Parameter base: the first ordinal that the node can have.
     private func forEach(
         _ node: Unmanaged<AnyObject>, _ height: Int, _ base: Int, from ordinal: Int, _ left: inout Int,
         _ visit: (UnsafeMutableRawPointer) throws -> Void
@@ -109,11 +109,11 @@ struct LeafLayout {
         return nil
     }
 
-    /// Visits the entries of existing ordinals, in a tree that the caller holds.
+    /// Visits the entries of existing ordinals in a tree that the caller retains.
     func forEach(
         of ordinals: [Int], in root: AnyObject?, height: Int, _ visit: (UnsafeMutableRawPointer) throws -> Void
     ) rethrows {
-        // In a large tree each is out of the processor's cache: what is sought in a row is under way at once.
+        // In a large tree each entry is out of the processor's cache, so a run of entries is fetched at once.
         let run = 16
         try withExtendedLifetime(root) {
             try unsafe withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer?.self, capacity: run) { entries in
@@ -131,7 +131,7 @@ struct LeafLayout {
         }
     }
 
-    /// The entry of an ordinal in a tree that the caller holds; nil if it does not exist.
+    /// The entry of an ordinal in a tree that the caller retains, or nil if it does not exist.
     func entry(at ordinal: Int, in root: AnyObject?, height: Int) -> UnsafeMutableRawPointer? {
         var shift = TrieShape.bits * height
         guard let root, ordinal >> (shift + TrieShape.bits) == 0 else { return nil }
@@ -152,7 +152,7 @@ struct LeafLayout {
 }
 
 extension OrderTree {
-    /// A tree of full leaves, the last of which may have room, in order from the first ordinal on.
+    /// A tree of full leaves, in order from the first ordinal on. The last leaf may have space.
     static func full(_ leaves: [AnyObject], count: Int) -> OrderTree {
         var tree = OrderTree(next: count)
         tree.count = count

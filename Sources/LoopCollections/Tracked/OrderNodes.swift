@@ -1,4 +1,4 @@
-// Unsafe: a leaf's entries lie in its own memory, as many as its header counts.
+// Unsafe: the entries of a leaf are in its own memory, and its header counts them.
 
 /// A key and its value, side by side in a leaf.
 @usableFromInline
@@ -13,21 +13,22 @@ struct OrderEntry<Key, Value> {
     }
 }
 
-/// A leaf of the order tree: the entries of 16 successive ordinals, as far as they are there, without gaps.
+/// A leaf of the order tree: the existing entries of 16 successive ordinals, without gaps.
 @usableFromInline
 final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key, Value>> {
     @usableFromInline typealias Entry = OrderEntry<Key, Value>
 
     @inlinable
     deinit {
-        // Most are empty. Where the entries of others lie is asked of their type, as code of a `deinit` is not specialised.
+        // Most leaves are empty here. For others the runtime looks up the layout of entries, because code of a `deinit` is not
+        // specialised.
         if unsafe withUnsafeMutablePointerToHeader({ unsafe $0.pointee.bitmap }) == 0 { return }
         _ = unsafe withUnsafeMutablePointers { header, entries in
             unsafe entries.deinitialize(count: header.pointee.count)
         }
     }
 
-    /// Valid while the leaf is held.
+    /// Valid while the leaf is retained.
     @inlinable
     var parts: (header: UnsafeMutablePointer<OrderLeafHeader>, entries: UnsafeMutablePointer<Entry>) {
         unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
@@ -39,7 +40,7 @@ final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key
         return unsafe unsafeDowncast(leaf, to: OrderLeaf.self)
     }
 
-    /// A leaf of the same entries with room for `capacity`.
+    /// A copy of this leaf with space for `capacity` entries.
     @inlinable
     func copy(capacity: Int) -> OrderLeaf {
         let (header, entries) = unsafe parts
@@ -71,7 +72,7 @@ final class OrderLeaf<Key, Value>: ManagedBuffer<OrderLeafHeader, OrderEntry<Key
 
 @usableFromInline
 struct OrderLeafHeader {
-    /// Which of the ordinals are there.
+    /// The ordinals in this leaf that exist, as bits.
     @usableFromInline var bitmap: UInt16
     @usableFromInline var capacity: UInt16
 
@@ -83,8 +84,8 @@ struct OrderLeafHeader {
 
     @inlinable var count: Int { bitmap.nonzeroBitCount }
 
-    /// How many entries are before this slot. Mostly all are there: the processor guesses so, and reads the entry while the
-    /// bitmap is still under way.
+    /// The number of entries before this slot. Usually all of them exist. The processor predicts that, and reads the entry before
+    /// it has the bitmap.
     @inlinable
     func rank(_ slot: Int) -> Int {
         let before: UInt16 = 1 << UInt16(slot) &- 1
@@ -93,7 +94,7 @@ struct OrderLeafHeader {
 
 }
 
-/// An inner node of the order tree: up to 16 children, which are branches or leaves as the level says.
+/// An inner node of the order tree, with up to 16 children. The level decides whether they are branches or leaves.
 @usableFromInline
 final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
     @inlinable
@@ -101,7 +102,7 @@ final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
         _ = unsafe withUnsafeMutablePointerToElements { unsafe $0.deinitialize(count: TrieShape.width) }
     }
 
-    /// Valid while the branch is held. The header counts the children.
+    /// Valid while the branch is retained. The header counts the children.
     @inlinable
     var parts: (count: UnsafeMutablePointer<Int>, children: UnsafeMutablePointer<AnyObject?>) {
         unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
@@ -124,9 +125,8 @@ final class OrderBranch: ManagedBuffer<Int, AnyObject?> {
     }
 }
 
-/// How wide the nodes of both trees are. Copying a node retains its children and entries, most of which are not in the
-/// processor's cache in a large dictionary, so that narrow nodes make the first change after a copy cheap; wide ones would
-/// make the paths shorter.
+/// The width of the nodes of both trees. Copying a node retains its children and entries, and in a large dictionary most of them
+/// are not in the processor's cache. So narrow nodes make the first change after a copy cheap. Wide ones would make paths shorter.
 @usableFromInline
 enum TrieShape {
     @inlinable static var bits: Int { 4 }

@@ -1,11 +1,11 @@
-// Unsafe: both trees are held while they are walked.
+// Unsafe: both trees are retained during the walk.
 
-/// What a walk through two order trees comes by, in the order of ordinals.
+/// A step of a walk through two order trees, in the order of ordinals.
 @usableFromInline
 @safe enum OrderStep<Key, Value> {
     @usableFromInline typealias Entry = UnsafeMutablePointer<OrderEntry<Key, Value>>
 
-    /// At least one entry that is the same in both, bit for bit.
+    /// At least one entry that is equal in both, bit for bit.
     case shared
     /// An ordinal that only the old tree has.
     case old(Entry)
@@ -16,9 +16,9 @@
 }
 
 extension OrderTree {
-    /// Walks through this tree and an older one together, and does not enter what they share.
-    /// - Parameter visit: says whether to go on.
-    /// - Returns: whether the walk came to its end.
+    /// Walks through this tree and an older one together. It does not enter nodes that they share.
+    /// - Parameter visit: returns whether to continue.
+    /// - Returns: whether the walk reached its end.
     @inlinable
     func walk(from old: OrderTree, _ visit: (OrderStep<Key, Value>) -> Bool) -> Bool {
         withExtendedLifetime((old, self)) {
@@ -40,10 +40,10 @@ extension OrderTree {
     }
 }
 
-/// Two order trees of the same type, gone through together.
+/// A walk through two order trees of one type.
 @usableFromInline
 struct OrderWalk {
-    /// The entries of one ordinal in the old tree and in the new one; both nil: entries that are the same, bit for bit.
+    /// The entries of one ordinal in the old tree and in the new one. If both are nil, entries are equal, bit for bit.
     @usableFromInline typealias Visit = (_ old: UnsafeMutableRawPointer?, _ new: UnsafeMutableRawPointer?) -> Bool
 
     @usableFromInline let layout: LeafLayout
@@ -51,7 +51,7 @@ struct OrderWalk {
     @inlinable
     init(layout: LeafLayout) { self.layout = layout }
 
-    /// A node that another owner holds: a walk through a tree counts no references.
+    /// A node that another owner retains, because a walk through a tree counts no references.
     @usableFromInline
     @safe struct Node {
         @usableFromInline let reference: Unmanaged<AnyObject>?
@@ -59,7 +59,7 @@ struct OrderWalk {
         @inlinable @inline(__always)
         init(_ object: AnyObject?) { unsafe reference = unsafe object.map { unsafe Unmanaged.passUnretained($0) } }
 
-        /// A child as it is seen from a level: a tree that is lower has all it has in the first child.
+        /// A child as seen from a level. For a tree that is lower than the level, the first child has everything.
         @inline(__always)
         func child(_ child: Int, _ nodeShift: Int, at shift: Int) -> (Node, Int) {
             guard let reference = unsafe reference else { return (self, 0) }
@@ -109,7 +109,7 @@ struct OrderWalk {
         return true
     }
 
-    /// Whether two entries are the same in memory, as copies of a value are. Padding may tell apart what is equal.
+    /// Whether two entries have equal bits in memory, as copies of a value do. Padding may make equal values differ.
     private func areSameBits(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
         var offset = 0
         while offset + 8 <= layout.size {

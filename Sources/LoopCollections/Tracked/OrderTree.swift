@@ -1,7 +1,7 @@
-// Unsafe: the root keeps every node of the path; entries are changed only in nodes that nothing else refers to.
+// Unsafe: the root retains every node of the path, and entries are changed only in nodes with no other owner.
 
-/// The entries of a `TrackedDictionary` in the order of their insertion: a persistent radix tree over ordinals, which
-/// are given out ascending. A copy shares all nodes; a change copies the nodes on its path that others hold as well.
+/// The entries of a `TrackedDictionary` in the order of their insertion: a persistent radix tree over ascending ordinals. A copy
+/// shares all nodes. A change copies the nodes on its path that others also own.
 @usableFromInline
 struct OrderTree<Key, Value> {
     @usableFromInline typealias Leaf = OrderLeaf<Key, Value>
@@ -9,7 +9,7 @@ struct OrderTree<Key, Value> {
     @usableFromInline typealias Slot = UnsafeMutablePointer<AnyObject?>
 
     @usableFromInline var root: AnyObject?
-    /// How many levels of branches are above the leaves.
+    /// The number of levels of branches above the leaves.
     @usableFromInline var height = 0
     /// The ordinal of the next entry.
     @usableFromInline var next = 0
@@ -20,7 +20,7 @@ struct OrderTree<Key, Value> {
 
     // MARK: Reading
 
-    /// The entry of an ordinal that is there; valid while the tree is held and not changed.
+    /// The entry of an existing ordinal. Valid while the tree is retained and not changed.
     @inlinable
     func entry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
         guard let root else { preconditionFailure("an empty dictionary has no entry \(ordinal)") }
@@ -42,7 +42,7 @@ struct OrderTree<Key, Value> {
 
     // MARK: Changing
 
-    /// The place of the leaf of an existing ordinal, which this tree alone holds afterwards.
+    /// The leaf of an existing ordinal. This tree is its only owner afterwards.
     @inlinable
     mutating func uniqueLeaf(at ordinal: Int) -> Leaf {
         var shift = TrieShape.bits * height
@@ -56,7 +56,7 @@ struct OrderTree<Key, Value> {
         }
     }
 
-    /// The entry of an ordinal that is there, to be changed.
+    /// The entry of an existing ordinal, to be changed.
     @inlinable
     mutating func uniqueEntry(at ordinal: Int) -> UnsafeMutablePointer<Entry> {
         let (header, entries) = unsafe uniqueLeaf(at: ordinal).parts
@@ -127,7 +127,7 @@ struct OrderTree<Key, Value> {
         return unsafe header.pointee.count == Int(header.pointee.capacity)
     }
 
-    /// Removes the entry of an ordinal that is there.
+    /// Removes the entry of an existing ordinal.
     @inlinable
     mutating func remove(at ordinal: Int) -> Entry {
         let entry = unsafe uniqueEntry(at: ordinal).move()
@@ -139,7 +139,7 @@ struct OrderTree<Key, Value> {
     @inlinable
     mutating func close(_ ordinal: Int) {
         count -= 1
-        // The leaf that is being filled keeps its room.
+        // The leaf that is being filled keeps its space.
         let isFilling = ordinal >> TrieShape.bits == next >> TrieShape.bits
         unsafe withUnsafeMutablePointer(to: &root) {
             unsafe Self.close(ordinal, $0, TrieShape.bits * height, isFilling)

@@ -1,8 +1,8 @@
 import Synchronization
 
-// Unsafe: touches lie in the log's own memory, as many as its header counts; a log that others share is not changed.
+// Unsafe: touches are in the log's own memory, and its header counts them. A log with other owners is not changed.
 
-/// A key that was changed in a `TrackedDictionary`, and where its entry is or was.
+/// A changed key of a `TrackedDictionary`, with the present or last ordinal of its entry.
 @usableFromInline
 struct Touch<Key> {
     @usableFromInline let key: Key
@@ -18,16 +18,15 @@ struct Touch<Key> {
     }
 }
 
-/// The last changes of a `TrackedDictionary`: which keys, in which order.
+/// The last changes of a `TrackedDictionary`: their keys, in order.
 ///
-/// A remembered stamp is enough to find later changes. It needs no copy of the dictionary, which would make the next change
-/// copy what it changes. A copy of the dictionary shares its log; the first change of either continues in a log of its own,
-/// on a new *line*. No line has two logs that continue it, so a line and a number identify a change, and a log that reaches
-/// back to a stamp has every change after it.
+/// A remembered stamp is enough to find later changes. A copy of the dictionary is not needed, and would make the next change copy
+/// nodes. A copy shares the log. The first change of either continues in a new log, on a new *line*. No line has two logs that
+/// continue it. So a line and a number identify a change, and a log that reaches back to a stamp has every change after it.
 ///
-/// It holds an eighth as many changes as the dictionary has keys: when it no longer reaches back, comparing everything is in
-/// proportion to what has changed. What came after a ``TrackedAnchor`` is kept longer: of each entry the newest change,
-/// until those are of half as many entries as there are.
+/// The log has at most an eighth as many changes as the dictionary has keys. If it no longer reaches back, a comparison of
+/// everything is in proportion to the changes. Changes after a ``TrackedAnchor`` are kept longer: the newest one of each entry,
+/// until they belong to half as many entries as the dictionary has.
 @usableFromInline
 final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
     @inlinable
@@ -37,7 +36,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
         }
     }
 
-    /// Valid while the log is held.
+    /// Valid while the log is retained.
     @inlinable @inline(__always)
     var parts: (header: UnsafeMutablePointer<TouchLogHeader>, touches: UnsafeMutablePointer<Touch<Key>>) {
         unsafe withUnsafeMutablePointers { unsafe ($0, $1) }
@@ -54,7 +53,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
             to: TouchLog.self)
     }
 
-    /// The last change; nil: there was none.
+    /// The last change, or nil if there was none.
     @inlinable
     var stamp: TrackedStamp? {
         let header = unsafe parts.header
@@ -62,11 +61,11 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
             ? nil : TrackedStamp(line: header.pointee.line, number: header.pointee.next - 1)
     }
 
-    /// The position of the first change after that of a stamp; nil: it is not known.
+    /// The position of the first change after a stamp, or nil if it is not known.
     @inlinable
     func position(after stamp: TrackedStamp) -> Int? {
         let (header, touches) = unsafe parts
-        // As long as nothing was left out between.
+        // This holds unless changes between them were left out.
         let position = unsafe header.pointee.count - (header.pointee.next - stamp.number)
         if unsafe stamp.line == header.pointee.line, unsafe stamp.number >= header.pointee.begin, position >= 0,
             unsafe position < header.pointee.count, unsafe touches[position].number == stamp.number
@@ -98,8 +97,8 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
 
     // MARK: Room
 
-    /// Makes room in a log that has no other owner: allocates a larger one, or forgets the least useful changes.
-    /// - Parameter entries: how many there are in the dictionary.
+    /// Makes space in a log that has no other owner: allocates a larger one, or removes the least useful changes.
+    /// - Parameter entries: the number of entries in the dictionary.
     @usableFromInline
     func withSpace(entries: Int) -> TouchLog {
         let header = unsafe parts.header
@@ -126,7 +125,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
         return log
     }
 
-    /// Forgets the oldest changes.
+    /// Removes the oldest changes.
     private func forget(_ forgotten: Int) {
         guard forgotten > 0 else { return }
         let (header, touches) = unsafe parts
@@ -136,7 +135,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
         unsafe header.pointee.count -= forgotten
     }
 
-    /// Leaves out the changes of entries that were changed again later.
+    /// Removes changes of entries that have a later change.
     private func leaveOutOlder() {
         let (header, touches) = unsafe parts
         let count = unsafe header.pointee.count
@@ -147,7 +146,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
         while position > 0 {
             position -= 1
             let word = unsafe touches[position].word
-            // Before the dictionary was empty the ordinals were other entries'.
+            // Before the dictionary was empty, the ordinals belonged to other entries.
             if unsafe touches[position].number >= header.pointee.emptied {
                 var place = Int(truncatingIfNeeded: (word &* 0x9E37_79B9_7F4A_7C15) >> 24) & (size - 1)
                 while seen[place] != 0, seen[place] != word { place = (place + 1) & (size - 1) }
@@ -164,8 +163,7 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
         unsafe header.pointee.count = count - free
     }
 
-    /// A log that goes on from here, on a line of its own, with what is new on this line, a few changes before, and what
-    /// came after an anchor.
+    /// A log that continues this one on a new line. It has the changes on this line, a few earlier ones, and those after an anchor.
     @usableFromInline
     func forked() -> TouchLog {
         let (header, touches) = unsafe parts
@@ -184,37 +182,37 @@ final class TouchLog<Key>: ManagedBuffer<TouchLogHeader, Touch<Key>> {
 
 @usableFromInline
 struct TouchLogHeader {
-    /// The line on which this log goes on.
+    /// The line on which this log continues.
     @usableFromInline var line: UInt64
     /// The number of the first change on this line.
     @usableFromInline var begin = 0
-    /// The lines before, and the numbers of their first changes.
+    /// The earlier lines, and the numbers of their first changes.
     @usableFromInline var earlier: [TrackedStamp] = []
     /// The number of the next change.
     @usableFromInline var next = 0
-    /// Changes from this number on are here, but for those of entries that were changed again.
+    /// The log has the changes from this number on, except for those of entries that were changed again.
     @usableFromInline var complete = 0
-    /// The dictionary was empty before the change of this number: from here on each ordinal is one entry's.
+    /// The dictionary was empty before the change with this number. From here on each ordinal belongs to one entry.
     @usableFromInline var emptied = 0
     @usableFromInline var count = 0
     @usableFromInline var capacity = 0
 
-    /// How many changes of the lines before are kept.
+    /// How many changes of the earlier lines are kept.
     @usableFromInline static let tail = 8
 
     @usableFromInline
     init(line: UInt64) { self.line = line }
 
-    /// The line on which a change was made that is not older than `complete` says.
+    /// The line of a change that is not older than `complete`.
     func line(of number: Int) -> UInt64? {
         if number >= begin { return line }
         return earlier.last { $0.number <= number }?.line
     }
 
-    /// Goes on on a line of its own.
+    /// Continues on a new line.
     mutating func beginLine() {
         earlier.append(TrackedStamp(line: line, number: begin))
-        // What is older than the oldest change that is known needs no line.
+        // Lines before the oldest known change are not needed.
         let oldest = complete - 1
         if let first = earlier.lastIndex(where: { $0.number <= oldest }) { earlier.removeFirst(first) }
         line = TouchLines.next()
@@ -222,8 +220,8 @@ struct TouchLogHeader {
     }
 }
 
-/// Numbers for lines, each given once in a process. They are compared and nothing else, and what is found by them is found
-/// without them too.
+/// Numbers for lines, each used once in a process. They are only compared, and whatever they help to find is also found without
+/// them.
 @usableFromInline
 enum TouchLines {
     private static let last = Atomic<UInt64>(0)
@@ -233,7 +231,7 @@ enum TouchLines {
 }
 
 extension TrackedDictionary {
-    /// Notes that the entry of an ordinal is about to have another value, to come or to go.
+    /// Notes that the entry of an ordinal is about to be changed, inserted or removed.
     @inlinable @inline(__always)
     mutating func touch(_ key: Key, _ hash: UInt64, _ ordinal: Int) {
         if !isKnownUniquelyReferenced(&log) || isLogFull { makeSpaceInLog() }
@@ -263,7 +261,7 @@ extension TrackedDictionary {
         }
     }
 
-    /// An entry was removed, perhaps the last one; then ordinals start again from zero. Its touch was noted.
+    /// Notes that an entry was removed. If it was the last one, ordinals start again from zero. Its touch was noted before.
     @inlinable @inline(__always)
     mutating func noteRemoval() {
         if order.count == 0, let header = unsafe log?.parts.header {

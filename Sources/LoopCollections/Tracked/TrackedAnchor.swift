@@ -1,10 +1,10 @@
 import LoopLock
 
-// Unsafe: the log and the tree are held while they are read.
+// Unsafe: the log and the tree are retained while they are read.
 
-/// Where differences will begin: the stamps of dictionaries as they were when something was told of them.
+/// The stamps from which differences will start: those of dictionaries at the times when others received them.
 ///
-/// An anchor is not held by the dictionary, which others may share, but found by its log, by its stamp.
+/// The log finds an anchor by its stamp. The dictionary does not own it, because others may share the dictionary.
 enum TouchAnchors {
     private struct Anchors {
         var next = 0
@@ -13,7 +13,7 @@ enum TouchAnchors {
 
     private static let anchors = Locked(Anchors())
 
-    /// - Returns: a number by which to let go of it.
+    /// - Returns: a number by which to remove it.
     static func add(_ stamp: TrackedStamp) -> Int {
         anchors.withLock { anchors in
             anchors.next += 1
@@ -24,21 +24,21 @@ enum TouchAnchors {
 
     static func remove(_ number: Int) { anchors.withLock { $0.stamps[number] = nil } }
 
-    /// The position of the first change in a log that came after one of the anchors; nil: it knows none of them.
+    /// The position of the first change in a log after any of the anchors, or nil if the log knows none of them.
     static func oldest<Key>(in log: TouchLog<Key>) -> Int? {
         anchors.withLock { anchors in anchors.stamps.values.lazy.compactMap { log.position(after: $0) }.min() }
     }
 }
 
-/// A `TrackedDictionary` as it was once, without its entries: enough to say later what has changed in it, as long as its log
+/// An earlier state of a `TrackedDictionary`, without its entries. It is enough to find the changes since then, as long as the log
 /// reaches back.
 final class TrackedAnchor<Key: Hashable, Value>: Sendable {
     private let stamp: TrackedStamp
-    /// Ordinals of entries that have come since are not below this.
+    /// The ordinals of later entries are not below this.
     private let next: Int
     private let number: Int
 
-    /// - Returns: nil for a dictionary into which nothing was ever put.
+    /// - Returns: nil for a dictionary that never had an entry.
     init?(_ dictionary: TrackedDictionary<Key, Value>) {
         guard let stamp = dictionary.log?.stamp else { return nil }
         self.stamp = stamp
@@ -48,13 +48,13 @@ final class TrackedAnchor<Key: Hashable, Value>: Sendable {
 
     deinit { TouchAnchors.remove(number) }
 
-    /// What has changed since, in a dictionary that has come of this one; nil: it is not known.
+    /// The changes since then in a dictionary that has developed from this one, or nil if they are not known.
     func changes(in now: TrackedDictionary<Key, Value>) -> AnchoredChanges<Key>? {
         guard let log = now.log, let first = log.position(after: stamp) else { return nil }
         return withExtendedLifetime((log, now)) {
             let (header, touches) = unsafe log.parts
             guard unsafe stamp.number >= header.pointee.emptied - 1 else { return nil }
-            // By ordinal, and the first touch of each.
+            // By ordinal; only the first touch of each counts.
             var words: [(ordinal: Int, position: Int)] = []
             unsafe words.reserveCapacity(header.pointee.count - first)
             for position in unsafe first..<header.pointee.count {
@@ -77,8 +77,7 @@ final class TrackedAnchor<Key: Hashable, Value>: Sendable {
     }
 }
 
-/// What has changed in a dictionary since an anchor: which keys were removed, and the ordinals of the entries that have
-/// another value or are new, in the order in which they stand.
+/// The changes of a dictionary since an anchor: the removed keys, and the ordinals of updated and of new entries, in their order.
 struct AnchoredChanges<Key> {
     var removed: [Key] = []
     var updated: [Int] = []

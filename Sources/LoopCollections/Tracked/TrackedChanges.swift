@@ -1,29 +1,29 @@
-// Unsafe: both dictionaries are held while they are walked.
+// Unsafe: both dictionaries are retained during the walk.
 
-/// The changes that turn an earlier `TrackedDictionary` into a later one: keys to remove, values to replace in their
-/// place, and entries to append in order. A key that was removed and inserted again is in both lists.
+/// The changes that turn an earlier `TrackedDictionary` into a later one. They are keys to remove, values to replace at their
+/// position, and entries to append in order. A key that was removed and inserted again is in both lists.
 public struct TrackedChanges<Key: Hashable, Value> {
-    /// A key and the value that the later dictionary has for it.
+    /// A key and its value in the later dictionary.
     public typealias Entry = (key: Key, value: Value)
 
     /// The keys to remove, in the order of the earlier dictionary.
     public var removed: [Key] = []
-    /// The keys with a new value in their old place, in the order of the dictionary.
+    /// The keys with a new value at their old position, in the order of the dictionary.
     public var updated: [Entry] = []
     /// The entries to append after all others, in this order.
     public var inserted: [Entry] = []
 
-    /// Creates changes without any, to be filled in.
+    /// Creates an empty list of changes.
     @inlinable
     public init() {}
 
-    /// Whether the two dictionaries are the same.
+    /// Whether the two dictionaries are equal.
     @inlinable public var isEmpty: Bool { removed.isEmpty && updated.isEmpty && inserted.isEmpty }
 
-    /// How many keys the changes name; a key that was removed and inserted again counts twice.
+    /// The number of keys in the changes. A key that was removed and inserted again counts twice.
     @inlinable public var count: Int { removed.count + updated.count + inserted.count }
 
-    /// Turns the earlier dictionary into the later one. A key to remove that does not exist is ignored.
+    /// Turns the earlier dictionary into the later one. Keys to remove that do not exist are ignored.
     @inlinable
     public func apply(to dictionary: inout TrackedDictionary<Key, Value>) {
         for key in removed { dictionary.removeValue(forKey: key) }
@@ -37,8 +37,8 @@ extension TrackedChanges: Sendable where Key: Sendable, Value: Sendable {}
 extension TrackedDictionary {
     /// The changes that turn an earlier copy of this dictionary into this one.
     ///
-    /// Visits the nodes that the two do not share, which is in proportion to the changes between them. It looks at
-    /// all entries if the two have no common past, or if `old` is the later one.
+    /// It visits the nodes that the two do not share, which is in proportion to the changes between them. If the two have no common
+    /// past, or if `old` is the later one, it visits all entries.
     /// - Parameters:
     ///   - old: the earlier copy.
     ///   - isSame: whether two values are equal, so that the entry has not changed.
@@ -60,12 +60,12 @@ extension TrackedDictionary {
                 if unsafe isSame(before.pointee.value, after.pointee.value) { return true }
                 unsafe changes.updated.append((after.pointee.key, after.pointee.value))
             case .both:
-                // An ordinal names one key, unless the two have gone different ways.
+                // An ordinal belongs to one key, unless the two have diverged.
                 return false
             }
             return true
         }
-        // Entries after an inserted one must have been inserted too, else the entries are compared one by one.
+        // Entries after an inserted one must have been inserted too. Otherwise the entries are compared one by one.
         return isComplete ? changes : changesOfAll(since: old, by: isSame)
     }
 

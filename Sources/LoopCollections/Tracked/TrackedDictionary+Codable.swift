@@ -1,9 +1,9 @@
 internal import LoopLock
 
-// Unsafe: the dictionary is held while its entries are read; the layout is that of its types.
+// Unsafe: the dictionary is retained while its entries are read, and the layout fits its types.
 
 extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
-    /// An array in which keys and values alternate, in order of insertion: a map would be sorted by key.
+    /// Encodes an array in which keys and values alternate, in order of insertion, because a map would be sorted by key.
     /// - Throws: what the encoder, a key or a value throws.
     public func encode(to encoder: any Encoder) throws {
         if try encodeDelta(to: encoder) { return }
@@ -22,8 +22,8 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
         }
     }
 
-    /// While a difference between states is written: what has changed here; while it is prepared: a number.
-    /// - Returns: whether that is so.
+    /// While a difference between states is written, encodes the changes. While one is prepared, encodes a number.
+    /// - Returns: whether it has done so.
     private func encodeDelta(to encoder: any Encoder) throws -> Bool {
         switch encoder.userInfo[DeltaCoding.key] as? DeltaCoding {
         case .noting(let parts): return try encode(parts.add(self, at: encoder.codingPath), to: encoder)
@@ -34,7 +34,7 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
         case .writing(let parts):
             var container = encoder.unkeyedContainer()
             if let (place, old) = parts.base(at: encoder.codingPath, Self.self) {
-                // Entries of a node that was copied are the same bit for bit; others are sent.
+                // Entries of a copied node are equal bit for bit. Others are sent.
                 let changes = changes(since: old) { _, _ in false }
                 if changes.count < Swift.max(count, 1) {
                     try container.encode(place)
@@ -78,7 +78,7 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
         }
     }
 
-    /// - Parameter ordinals: of entries that are there.
+    /// - Parameter ordinals: ordinals of existing entries.
     private func encodeEntries(at ordinals: [Int], into container: any UnkeyedEncodingContainer) throws {
         var container = container
         let layout = LeafLayout(Key.self, Value.self)
@@ -91,7 +91,7 @@ extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {
 
 extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
     /// Reads the array that ``encode(to:)`` writes. Within a delta it reads the changes to the base instead.
-    /// - Throws: `DecodingError` if a key comes twice or the last has no value, and what keys and values throw.
+    /// - Throws: `DecodingError` if a key occurs twice or the last key has no value, and what keys and values throw.
     public init(from decoder: any Decoder) throws {
         let coding = decoder.userInfo[DeltaCoding.key] as? DeltaCoding
         if let numbered = try Self.numbered(decoder, coding) {
@@ -107,8 +107,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         }
     }
 
-    /// While a manifest is read: what the number stands for that is in this dictionary's place.
-    /// - Returns: nil where the dictionary itself is there.
+    /// While a manifest is read, makes the dictionary of the number in its position.
+    /// - Returns: nil if the dictionary itself is there.
     private static func numbered(_ decoder: any Decoder, _ coding: DeltaCoding?) throws -> TrackedDictionary? {
         switch coding {
         case .expecting(let dictionaries):
@@ -135,16 +135,17 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         self = try filling.take(at: container.codingPath)
     }
 
-    /// A dictionary while its entries come: leaf after leaf is filled, and the index of all keys is made at once.
+    /// A dictionary while its entries arrive. Leaf after leaf is filled, and the index of all keys is made at once.
     struct Filling {
         private let layout = LeafLayout(Key.self, Value.self)
         private var leaves: [AnyObject] = []
         private var words: [UInt64] = []
-        /// Of each entry's hash what is not in its word: many keys of a large dictionary have the same word's part.
+        /// The bits of each entry's hash that are not in its word, because many keys of a large dictionary share the bits in the
+        /// word.
         private var furtherHashes: [UInt32] = []
 
-        /// Entries after those that are there.
-        /// - Throws: `DecodingError` where the last key has no value, and what keys and values throw.
+        /// Adds entries after the earlier ones.
+        /// - Throws: `DecodingError` if the last key has no value, and what keys and values throw.
         mutating func add(from container: inout any UnkeyedDecodingContainer) throws {
             while !container.isAtEnd {
                 var rank = words.count & TrieShape.mask
@@ -168,8 +169,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
             }
         }
 
-        /// The dictionary of all entries that have come; nothing is left.
-        /// - Throws: `DecodingError` where a key has come twice.
+        /// Makes the dictionary of all entries that have arrived. None remain here.
+        /// - Throws: `DecodingError` if a key has arrived twice.
         mutating func take(at path: @autoclosure () -> [any CodingKey]) throws -> TrackedDictionary {
             defer { (leaves, words, furtherHashes) = ([], [], []) }
             var dictionary = TrackedDictionary()
@@ -183,7 +184,7 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
                 }
             }
             guard isUnlike else { throw wrong("a key is inserted that is there", path()) }
-            // Code that asks for changes since an earlier stamp finds that this is another dictionary.
+            // A touch shows code that looks for changes since an earlier stamp that this is another dictionary.
             let ordinal = IndexWord.ordinal(last)
             unsafe dictionary.touch(order.entry(at: ordinal).pointee.key, last & IndexWord.hashMask, ordinal)
             return dictionary
@@ -200,8 +201,8 @@ extension TrackedDictionary: Decodable where Key: Decodable, Value: Decodable {
         }
     }
 
-    /// While a difference between states is read: makes all changes but the insertions, which are left in the container
-    /// or in one of their own.
+    /// While a difference between states is read, makes all changes but the insertions, which remain in the container or in a
+    /// nested one.
     /// - Returns: nil for a dictionary that was written whole.
     private static func decodeDelta(
         _ coding: DeltaCoding?, _ container: inout any UnkeyedDecodingContainer

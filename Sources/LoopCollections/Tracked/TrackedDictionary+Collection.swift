@@ -1,4 +1,4 @@
-// Unsafe: the dictionary is held while its entries are read, and its ordinals are those of its entries.
+// Unsafe: the dictionary is retained while its entries are read, and its ordinals belong to its entries.
 
 // Iteration in order of insertion.
 
@@ -6,29 +6,29 @@ extension TrackedDictionary: BidirectionalCollection {
     /// An entry: its key and its value.
     public typealias Element = (key: Key, value: Value)
 
-    /// The place of an entry. Stays valid while the entry is there and the dictionary has not been emptied.
+    /// The position of an entry. It stays valid while the entry exists and the dictionary has not been emptied.
     public struct Index: Comparable, Hashable, Sendable {
         @usableFromInline let ordinal: Int
 
         @inlinable
         init(_ ordinal: Int) { self.ordinal = ordinal }
 
-        /// Orders places by insertion: the lower one was inserted earlier.
+        /// Orders positions by insertion: the lower one was inserted earlier.
         @inlinable
         public static func < (a: Index, b: Index) -> Bool { a.ordinal < b.ordinal }
     }
 
-    /// The place of the oldest entry; `endIndex` if there is none.
+    /// The position of the oldest entry, or `endIndex` if there is none.
     @inlinable public var startIndex: Index { Index(order.ordinal(from: 0) ?? order.next) }
 
-    /// The place after the newest entry.
+    /// The position after the newest entry.
     @inlinable public var endIndex: Index { Index(order.next) }
 
-    /// The place of the entry that follows, or `endIndex`. Takes a few steps down a tree.
+    /// The position of the next entry, or `endIndex`. Takes a few steps down a tree.
     @inlinable
     public func index(after place: Index) -> Index { Index(order.ordinal(from: place.ordinal + 1) ?? order.next) }
 
-    /// The place of the entry before; traps at `startIndex`. Takes a few steps down a tree.
+    /// The position of the previous entry. Traps at `startIndex`. Takes a few steps down a tree.
     @inlinable
     public func index(before place: Index) -> Index {
         guard let ordinal = order.ordinal(before: place.ordinal) else {
@@ -37,7 +37,7 @@ extension TrackedDictionary: BidirectionalCollection {
         return Index(ordinal)
     }
 
-    /// The entry at a place; traps if it was removed. Takes a few steps down a tree.
+    /// The entry at a position. Traps if the entry was removed. Takes a few steps down a tree.
     @inlinable
     public subscript(place: Index) -> Element {
         precondition(order.ordinal(from: place.ordinal) == place.ordinal, "there is no entry at this place any more")
@@ -45,13 +45,13 @@ extension TrackedDictionary: BidirectionalCollection {
         return unsafe (entry.pointee.key, entry.pointee.value)
     }
 
-    /// Goes through the entries a leaf at a time.
+    /// Visits the entries leaf by leaf.
     @safe public struct Iterator: IteratorProtocol {
         @usableFromInline let order: OrderTree<Key, Value>
         @usableFromInline var leaf: OrderLeaf<Key, Value>?
         @usableFromInline var rank = 0
         @usableFromInline var nextOrdinal = 0
-        /// The sibling leaves. The iterator holds the whole tree, so that it cannot change.
+        /// The sibling leaves. The iterator owns the whole tree, so that it cannot change.
         @usableFromInline var siblings: UnsafeMutablePointer<AnyObject?>?
 
         @inlinable
@@ -63,7 +63,7 @@ extension TrackedDictionary: BidirectionalCollection {
         @inlinable
         mutating func advance() {
             rank = 0
-            // Mostly the next leaf is the next sibling.
+            // Usually the next leaf is the next sibling.
             let child = nextOrdinal >> TrieShape.bits & TrieShape.mask
             if let siblings = unsafe siblings, child > 0, let next = unsafe siblings[child] {
                 leaf = unsafe unsafeDowncast(next, to: OrderLeaf<Key, Value>.self)
@@ -78,7 +78,7 @@ extension TrackedDictionary: BidirectionalCollection {
             nextOrdinal = (ordinal | TrieShape.mask) + 1
         }
 
-        /// The next entry in order of insertion; nil after the newest.
+        /// The next entry in order of insertion, or nil after the newest.
         @inlinable
         public mutating func next() -> Element? {
             guard let leaf else { return nil }
@@ -91,7 +91,7 @@ extension TrackedDictionary: BidirectionalCollection {
         }
     }
 
-    /// An iterator from the oldest entry to the newest. It holds the entries as they are now.
+    /// An iterator from the oldest entry to the newest. It keeps the entries as they are now.
     @inlinable
     public func makeIterator() -> Iterator { Iterator(order) }
 
@@ -104,7 +104,7 @@ extension TrackedDictionary: BidirectionalCollection {
     /// The values in order of insertion.
     @inlinable public var values: LazyMapCollection<Self, Value> { lazy.map(\.value) }
 
-    /// The same keys in the same order with other values.
+    /// A dictionary with these keys in this order and other values.
     /// - Throws: what `transform` throws.
     @inlinable
     public func mapValues<T>(_ transform: (Value) throws -> T) rethrows -> TrackedDictionary<Key, T> {
@@ -113,7 +113,7 @@ extension TrackedDictionary: BidirectionalCollection {
         return mapped
     }
 
-    /// The entries for which the predicate holds, in the same order.
+    /// The entries for which the predicate holds, in their order.
     /// - Throws: what the predicate throws.
     @inlinable
     public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> TrackedDictionary {
@@ -126,14 +126,14 @@ extension TrackedDictionary: BidirectionalCollection {
 }
 
 extension TrackedDictionary: ExpressibleByDictionaryLiteral {
-    /// Creates a dictionary of the entries of a literal, in its order. Of several for one key the last gives the
-    /// value, the first the place.
+    /// Creates a dictionary of the entries of a literal, in its order. If a key occurs several times, its last value counts, at its
+    /// first position.
     @inlinable
     public init(dictionaryLiteral elements: (Key, Value)...) { self.init(elements) }
 }
 
 extension TrackedDictionary: CustomStringConvertible {
-    /// `["a": 1, "b": 2]`, in order of insertion.
+    /// A text such as `["a": 1, "b": 2]`, in order of insertion.
     public var description: String {
         if isEmpty { return "[:]" }
         return "[" + map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.value))" }.joined(separator: ", ")
@@ -197,7 +197,7 @@ extension OrderTree {
         return nil
     }
 
-    /// The leaf of an ordinal that is there, and the children of the branch above it.
+    /// The leaf of an existing ordinal, and the children of the branch above it.
     @inlinable
     func leaf(at ordinal: Int) -> (leaf: Leaf, siblings: UnsafeMutablePointer<AnyObject?>?) {
         guard var node = root else { preconditionFailure("an empty dictionary has no leaf") }

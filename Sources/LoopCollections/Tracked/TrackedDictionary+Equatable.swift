@@ -1,7 +1,7 @@
-// Unsafe: both dictionaries are held while they are compared.
+// Unsafe: both dictionaries are retained during the comparison.
 
 extension TrackedDictionary: Equatable where Value: Equatable {
-    /// Whether both have the same entries in the same order. For two that share structure it costs what differs.
+    /// Whether both have equal entries in the same order. If they share structure, the cost is in proportion to the differences.
     @inlinable
     public static func == (a: TrackedDictionary, b: TrackedDictionary) -> Bool {
         if a.count != b.count { return false }
@@ -12,7 +12,7 @@ extension TrackedDictionary: Equatable where Value: Equatable {
             case .old, .new: return false
             case .both(let x, let y) where unsafe x.pointee.key != y.pointee.key: return false
             case .both(let x, let y):
-                // The same key has the same ordinal in both, and another value.
+                // The key has this ordinal in both, with another value.
                 isDifferent = unsafe x.pointee.value != y.pointee.value
                 return !isDifferent
             }
@@ -23,7 +23,7 @@ extension TrackedDictionary: Equatable where Value: Equatable {
 }
 
 extension TrackedDictionary: Hashable where Value: Hashable {
-    /// Hashes count, keys and values in order of insertion, as `==` compares them. Visits all entries.
+    /// Hashes the count, and the keys and values in order of insertion, as `==` compares them. Visits all entries.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(count)
         for (key, value) in self {

@@ -1,31 +1,31 @@
-// Unsafe: an entry is changed only in a leaf that nothing else refers to, and found by an ordinal of this dictionary.
+// Unsafe: an entry is changed only in a leaf with no other owner, and is found by an ordinal of this dictionary.
 
 /// A dictionary for large states: in order of insertion, cheap to copy, and cheap to compare with an earlier copy.
 ///
 /// It is a value like `Dictionary`, and differs in three ways:
-/// - It iterates in the order in which its keys were inserted, which is the same in every process. A removal keeps
-///   the order of the others, and an update keeps the entry's place. A key that was removed and is inserted again
-///   comes last.
-/// - A copy shares its structure. A change copies only a few small nodes that other copies hold too. So a snapshot of
-///   a million entries that another thread encodes does not make the next event slow.
-/// - ``changes(since:)`` of an earlier copy visits what has changed since, and nothing else.
+/// - It iterates in the order in which its keys were inserted, which is the same in every process. A removal keeps the order of the
+///   others, and an update keeps the entry's position. A key that was removed and is inserted again comes last.
+/// - A copy shares its structure. A change copies only a few small nodes that other copies also own. So a snapshot of a million
+///   entries that another thread encodes does not make the next event slow.
+/// - ``changes(since:)`` of an earlier copy visits only the changes since then.
 ///
-/// A look-up or a change takes about twice as long as in `Dictionary`. Without other copies, values are changed in
-/// place. Equality regards the order, since equal states must have equal bytes.
+/// A look-up or a change takes about twice as long as in `Dictionary`. Without other copies, values are changed in place. Equality
+/// includes the order, because equal states must have equal bytes.
 public struct TrackedDictionary<Key: Hashable, Value> {
     @usableFromInline var index = KeyIndex()
     @usableFromInline var order: OrderTree<Key, Value>
-    /// Nil where nothing was ever put in.
+    /// Nil if the dictionary never had an entry.
     @usableFromInline var log: TouchLog<Key>?
 
-    /// An empty dictionary.
+    /// Creates an empty dictionary.
     @inlinable
     public init() { order = OrderTree() }
 
-    /// An empty dictionary whose entries count from `ordinal` on, as if as many had come and gone.
+    /// Creates an empty dictionary whose ordinals start at `ordinal`, as if that many entries had been inserted and removed.
     package init(firstOrdinal ordinal: Int) { order = OrderTree(next: ordinal) }
 
-    /// The entries of a sequence in its order. Of several for one key the last gives the value, the first the place.
+    /// Creates a dictionary of a sequence's entries, in its order. If a key occurs several times, its last value counts, at its
+    /// first position.
     @inlinable
     public init(_ entries: some Sequence<(Key, Value)>) {
         self.init()
@@ -34,17 +34,17 @@ public struct TrackedDictionary<Key: Hashable, Value> {
 
     // MARK: Reading
 
-    /// How many entries there are.
+    /// The number of entries.
     @inlinable public var count: Int { order.count }
 
-    /// Whether a key is there.
+    /// Whether the dictionary has a key.
     @inlinable
     public func contains(_ key: Key) -> Bool { find(key, IndexWord.hash(key)) != nil }
 
     @inlinable
     func find(_ key: Key, _ hash: UInt64) -> Int? { index.find(hash) { unsafe order.entry(at: $0).pointee.key == key } }
 
-    /// The value of a key; nil where it is not there. Setting nil removes the key.
+    /// The value of a key, or nil if the dictionary does not have the key. Setting nil removes the key.
     @inlinable
     public subscript(key: Key) -> Value? {
         get {
@@ -81,7 +81,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         }
     }
 
-    /// The value of a key; where it is not there, the default, which a change of it inserts.
+    /// The value of a key, or the default if the dictionary does not have the key. A change of the default inserts it.
     @inlinable
     public subscript(key: Key, default value: @autoclosure () -> Value) -> Value {
         get { self[key] ?? value() }
@@ -96,8 +96,8 @@ public struct TrackedDictionary<Key: Hashable, Value> {
 
     // MARK: Changing
 
-    /// Gives a key a value, in its place or after all others.
-    /// - Returns: the value it had.
+    /// Sets the value of a key. An existing key keeps its position, and a new one comes last.
+    /// - Returns: the earlier value, or nil.
     @inlinable @discardableResult
     public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
         let hash = IndexWord.hash(key)
@@ -112,8 +112,8 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         return old
     }
 
-    /// Removes a key; the others keep their order.
-    /// - Returns: the value it had.
+    /// Removes a key. The others keep their order.
+    /// - Returns: the earlier value, or nil.
     @inlinable @discardableResult
     public mutating func removeValue(forKey key: Key) -> Value? {
         let hash = IndexWord.hash(key)
@@ -121,12 +121,12 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         return remove(at: ordinal, hash).value
     }
 
-    /// Removes everything.
+    /// Removes all entries.
     @inlinable
     public mutating func removeAll() { self = TrackedDictionary() }
 
     /// Removes the entries for which the predicate holds.
-    /// - Throws: what the predicate throws; the dictionary is unchanged then.
+    /// - Throws: what the predicate throws. The dictionary is unchanged then.
     @inlinable
     public mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
         var ordinals: [Int] = []
@@ -152,7 +152,7 @@ public struct TrackedDictionary<Key: Hashable, Value> {
         return entry
     }
 
-    /// Starts to count ordinals again, after a trillion insertions.
+    /// Starts to count ordinals from zero again, after a trillion insertions.
     @usableFromInline
     mutating func renumber() {
         var copy = TrackedDictionary()

@@ -1,9 +1,9 @@
-// Unsafe: the log is held while its touches are visited.
+// Unsafe: the log is retained while its touches are visited.
 
-/// Names one value that a `TrackedDictionary` had: the last change that made it. Two dictionaries of one stamp are the same.
+/// Names one value of a `TrackedDictionary` by the last change that made it. Two dictionaries with one stamp are equal.
 @usableFromInline
 package struct TrackedStamp: Equatable, Sendable {
-    /// The line of changes that it belongs to.
+    /// The line to which the change belongs.
     @usableFromInline let line: UInt64
     @usableFromInline let number: Int
 
@@ -14,24 +14,24 @@ package struct TrackedStamp: Equatable, Sendable {
     }
 }
 
-/// For code that follows a dictionary by its stamps, and has a table of its own with the same hashes.
+/// For code that follows a dictionary by its stamps, and has a table of its own with these hashes.
 extension TrackedDictionary {
-    /// The stamp of this value; nil where nothing was ever put in.
+    /// The stamp of this value, or nil if the dictionary never had an entry.
     @inlinable package var stamp: TrackedStamp? { log?.stamp }
 
     /// The hash by which the dictionary finds a key.
     @inlinable
     package static func hash(_ key: Key) -> UInt64 { IndexWord.hash(key) }
 
-    /// The value of a key, whose hash is at hand.
+    /// The value of a key with a known hash.
     @inlinable
     package func value(of key: Key, _ hash: UInt64) -> Value? {
         find(key, hash).map { unsafe order.entry(at: $0).pointee.value }
     }
 
-    /// Visits each key that was changed after a stamp, with its hash, as often as it was changed.
+    /// Visits each key that was changed after a stamp, with its hash, once for each change.
     ///
-    /// - Returns: the stamp of this value; nil, and nothing is visited, if what was changed is no longer known.
+    /// - Returns: the stamp of this value. If the changes are no longer known, it visits nothing and returns nil.
     @inlinable
     package func forEachChange(after stamp: TrackedStamp, _ body: (Key, UInt64) -> Void) -> TrackedStamp? {
         guard let log, let first = log.position(after: stamp) else { return nil }

@@ -4,7 +4,7 @@ import LoopOptions
 import LoopPostgres
 import PostgreSQL
 
-/// `loopctl journal`: prepares databases for journals, and moves journals there and back.
+/// `loopctl journal` prepares databases for journals, and moves journals between files and databases.
 enum JournalCommand {
     static let database = Positional(
         "URL", .string, help: "the database, such as postgres://user@host/database", environment: nil)

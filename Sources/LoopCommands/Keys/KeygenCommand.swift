@@ -5,7 +5,7 @@ import LoopNode
 import LoopOptions
 import ZMQ
 
-/// `loopctl keygen`: a key pair for a peer or a reducer, in the reducer's folder of keys.
+/// `loopctl keygen` makes a key pair for a peer or a reducer, in the reducer's folder of keys.
 enum KeygenCommand {
     static let folder = Positional(
         "DIR", .path(), help: "the reducer's folder of keys, which is made where it is missing")
@@ -52,7 +52,7 @@ enum KeygenCommand {
         return 0
     }
 
-    /// - Throws: `UsageError` where name, roles and groups do not fit each other.
+    /// - Throws: `UsageError` if name, roles and groups contradict each other.
     static func newKey(_ arguments: ParsedArguments) throws -> NewKey {
         guard !arguments[roles].isEmpty else {
             throw UsageError(message: "--role is missing", hint: "give --role \(roles.declaration.placeholder)")
@@ -65,7 +65,7 @@ enum KeygenCommand {
         }
     }
 
-    /// - Throws: `UsageError` where both are asked for.
+    /// - Throws: `UsageError` if both options are given.
     static func present(_ arguments: ParsedArguments) throws(UsageError) -> KeyFolder.PresentPair {
         switch (arguments[keep], arguments[replace]) {
         case (false, false): .refuse
@@ -84,7 +84,7 @@ enum KeygenCommand {
     }
 }
 
-/// What `keygen` says: each file, and where it goes.
+/// The output of `keygen`: each file, and its destination.
 struct KeygenReport {
     private let issued: IssuedKey
 
@@ -107,7 +107,7 @@ struct KeygenReport {
         ]
     }
 
-    /// `worker of images and video, sender`.
+    /// The roles as text, such as `worker of images and video, sender`.
     private var roles: String {
         Role.allCases.filter(issued.certificate.roles.contains).map { role in
             guard role == .worker else { return role.rawValue }

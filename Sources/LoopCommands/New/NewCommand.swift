@@ -2,7 +2,7 @@ import Glibc
 import Linux
 import LoopOptions
 
-/// `loopctl new`: a package with a loop that builds and passes its tests, to be changed into one's own.
+/// `loopctl new` makes a package with a loop that builds and passes its tests. A user then changes it.
 enum NewCommand {
     static let name = Positional(
         "NAME", .packageName, help: "the name of the folder, the module and the definition, such as Orders")
@@ -44,11 +44,11 @@ enum NewCommand {
     /// - Parameters:
     ///   - name: the package's name.
     ///   - loop: the path or URL of Loop.
-    ///   - branch: of a repository.
+    ///   - branch: the branch of a repository.
     ///   - folder: the absolute path of the folder that gets the package.
-    ///   - resolved: the absolute path of a path, nil where nothing is there.
+    ///   - resolved: resolves a path to an absolute one, or gives nil if nothing exists there.
     /// - Returns: the number of files.
-    /// - Throws: `UsageError` or `CommandError`, and then nothing was made; `SystemError` where a file could not be written.
+    /// - Throws: `UsageError` or `CommandError`, and then nothing was made; `SystemError` if a file could not be written.
     static func make(
         _ name: PackageName, loop: String, branch: String?, in folder: String, resolved: (String) -> String?
     ) throws -> Int {

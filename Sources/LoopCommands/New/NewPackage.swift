@@ -1,12 +1,12 @@
 import LoopNode
 import LoopTemplate
 
-/// The files of a new package: those of the template, under another name, with another place of the package Loop.
+/// The files of a new package: those of the template, with another name and another source of the package Loop.
 struct NewPackage {
     let name: PackageName
     let loop: LoopSource
 
-    /// All files, by their paths from the package's folder on.
+    /// All files, by their paths from the package's folder.
     var files: [(path: String, text: String)] {
         let files = LoopTemplate.files.map { file in
             let text =
@@ -26,9 +26,9 @@ struct NewPackage {
             .replacing(LoopTemplate.programName, with: name.ofPrograms)
     }
 
-    // MARK: What depends on where Loop is
+    // MARK: The parts that depend on Loop's folder
 
-    // What each of these replaces is in the template: a test compares the results.
+    // The template has the text that each of these replaces. A test compares the results.
 
     private func manifest(_ text: String) -> String {
         let dependency =
@@ -42,7 +42,7 @@ struct NewPackage {
             .replacing(#"package: "Loop")"#, with: #"package: "\#(loop.identity)")"#)
     }
 
-    /// The folder that an image is built from has both packages, at the same places as here.
+    /// The folder from which an image is built has both packages, at the same paths as here.
     private func recipe(_ text: String) -> String {
         let lines =
             switch loop {

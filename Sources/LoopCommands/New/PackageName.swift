@@ -1,13 +1,13 @@
 import LoopTemplate
 
-/// The name of a new package: of its folder, its module and its definition. In lower case, that of its loop and its programs.
+/// The name of a new package: of its folder, module and definition, and in lower case of its loop and programs.
 struct PackageName: Equatable, CustomStringConvertible {
     let description: String
 
-    /// What a name looks like.
+    /// The form of a name, for people.
     static let form = "a capital letter, then up to 39 letters and digits, such as Orders"
 
-    /// Nil where the text does not have the form.
+    /// Creates a name, or nil if the text does not have the form.
     init?(_ text: String) {
         guard let first = text.utf8.first, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first),
             text.utf8.count <= 40, text.utf8.allSatisfy(Self.isLetterOrDigit)
@@ -15,16 +15,16 @@ struct PackageName: Equatable, CustomStringConvertible {
         description = text
     }
 
-    /// The same in lower case.
+    /// The name in lower case.
     var ofPrograms: String { description.lowercased() }
 
-    /// Whether a module and a type of this name would hide one that the package uses, or share its name with one.
+    /// Whether a module or type of this name would hide one that the package uses, or would have its name.
     var isTaken: Bool {
         description.hasPrefix("Loop") || Self.modules.contains(description) || Self.used.contains(description)
     }
 
-    /// The modules of the package Loop that do not begin with its name, and of the toolchain. A package that depends on Loop
-    /// cannot have another module of the same name.
+    /// The modules of the toolchain, and those of the package Loop that do not begin with its name. A package that depends on Loop
+    /// cannot have another module of such a name.
     static let modules: Set<String> = [
         "CBOR", "CCMarkGFM", "CCurl", "CGuardedMemory", "CGumbo", "CHTTPD", "CIDN", "CLinux", "CMemory", "CMeter",
         "CPQ", "CSQLite", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "HTTPServer", "Linux", "NewLoop",
@@ -32,7 +32,7 @@ struct PackageName: Equatable, CustomStringConvertible {
         "ZLib", "ZMQ",
     ]
 
-    /// What begins with a capital letter in the code of a new package, besides its own name.
+    /// All words with a capital first letter in the code of a new package, except for its own name.
     static let used: Set<String> = {
         var words: Set<String> = ["Any", "Protocol", "Self", "Type"]
         for file in LoopTemplate.files where file.path.hasSuffix(".swift") {

@@ -3,16 +3,16 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// The look at an event before it is sent: is it one of the loop, and does the loop read all of it?
+/// Checks an event before it is sent: is it one of the loop, and does the loop read all of its fields?
 enum SendCheck {
     static let allowUnknownFields = Option(
         flag: "allow-unknown-fields", help: "send an event although it has fields that the loop does not read")
 
-    /// How long an event that an outbox keeps waits for it: it goes out unchecked where there is no reducer.
+    /// How long the check may take for an event in an outbox. Without a reducer, the event is sent unchecked.
     private static var outboxLimit: Duration { .seconds(1) }
 
     /// Asks the reducer.
-    /// - Returns: why the event is not to be sent; nil: it may be, also where no reducer could say.
+    /// - Returns: why not to send the event, or nil if it may be sent, also because no reducer could say.
     static func flaw(
         in event: [UInt8], for reducer: ReducerAddress, within limit: Duration, isKept: Bool, allowsUnknown: Bool
     ) async throws -> String? {
@@ -22,7 +22,8 @@ enum SendCheck {
                 var call = try AdministrationCall(reducer: reducer)
                 return try call.ask(.explain(event: event), within: limit)
             } catch is AdministrationError {
-                // An earlier release, a key that may not ask, or no reducer: the outcome of the event will tell.
+                // An earlier release, a key that may not ask, or no reducer. The outcome of the event will show whether it is
+                // valid.
                 return nil
             } catch is NodeError {
                 return nil
@@ -31,7 +32,7 @@ enum SendCheck {
         return explanation.flatMap { text(of: $0, allowsUnknown: allowsUnknown) }
     }
 
-    /// What is wrong with an event, in one line.
+    /// What is wrong with an event, in one line, or nil.
     static func text(of explanation: DecodingExplanation, allowsUnknown: Bool) -> String? {
         let unknown = explanation.unknownKeys
         if let error = explanation.error { return "this is no event of the loop: \(error); see: loopctl schema" }

@@ -5,7 +5,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl send`: one event, and the seq at which it was applied.
+/// `loopctl send` sends one event, and prints the seq at which it was applied.
 enum SendCommand {
     static let event = Positional(
         optional: "EVENT", .string,
@@ -53,14 +53,14 @@ enum SendCommand {
             ], positionals: [event]),
         run: run)
 
-    /// What became of it all.
+    /// The outcomes of all events.
     private struct Report: Sendable {
         var left: [RecoveredEvent] = []
-        /// Of the event; nil: there was none to send.
+        /// The outcome of the event, or nil if there was none to send.
         var outcome: Result<Applied, AskError>?
     }
 
-    /// Where an event was applied, and the answer to it, if that was asked for.
+    /// The seq at which an event was applied, and the answer to it, if one was requested.
     private struct Applied: Sendable {
         var seq: Seq
         var answer: [UInt8]?
@@ -87,13 +87,13 @@ enum SendCommand {
         let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in
             group.addTask { await send(event, asks: asks, by: connection) }
             group.addTask {
-                // That there is no outcome is not an event: only the time tells.
+                // A missing outcome gives no event, so only the time limit ends the wait.
                 try? await Task.sleep(for: limit)
                 return .failure(tooLate)
             }
             let first = await group.next() ?? .failure(tooLate)
             group.cancelAll()
-            // Lets go a send that is still under way.
+            // Ends a send that is still in flight.
             await connection.close()
             return first
         }
@@ -136,7 +136,7 @@ enum SendCommand {
         }
     }
 
-    /// The event's JSON: a command line has room for 128 KiB, a file and standard input for more.
+    /// The event's JSON. A command line has space for 128 KiB, a file and standard input for more.
     private static func text(_ arguments: ParsedArguments) throws -> String? {
         let path: String
         switch (arguments[event], arguments[file]) {
@@ -148,7 +148,7 @@ enum SendCommand {
         return try Self.text(of: path)
     }
 
-    /// - Parameter path: of a file, or `-` for standard input.
+    /// - Parameter path: the path of a file, or `-` for standard input.
     private static func text(of path: String) throws -> String {
         let bytes =
             path == "-"
@@ -164,10 +164,10 @@ enum SendCommand {
         return text
     }
 
-    /// An event has at most 512 KiB as it is sent; as JSON it may be longer.
+    /// An event has at most 512 KiB when it is sent. As JSON it may be longer.
     private static let textBytesMax = 8 << 20
 
-    /// What was left over goes first, since it stands before the event in the stream.
+    /// Recovered events go first, because they come before the event in the stream.
     private static func send(
         _ event: [UInt8]?, asks: Bool, by connection: RemoteConnection
     ) async -> Result<Report, any Error> {
@@ -199,7 +199,7 @@ enum SendCommand {
         }
     }
 
-    /// One line on an event that an earlier run had left.
+    /// One line about an event that an earlier run did not settle.
     static func text(_ left: RecoveredEvent) -> String {
         let outcome =
             switch left.outcome {

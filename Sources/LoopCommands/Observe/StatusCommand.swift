@@ -4,7 +4,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl status`: what the reducer says about itself.
+/// `loopctl status` shows what the reducer reports about itself.
 enum StatusCommand {
     static let json = Option(
         flag: "json", help: "print the report as one JSON document", environment: .variable("LOOP_STATUS_JSON"))
@@ -35,7 +35,7 @@ enum StatusCommand {
         })
 }
 
-/// `loopctl ready`: whether events are being committed and read, for health checks.
+/// `loopctl ready` says whether events are being committed and read, for health checks.
 enum ReadyCommand {
     static let subcommand = Subcommand(
         command: Command(

@@ -7,18 +7,18 @@ import LoopWire
 struct StatusTable {
     private let report: StatusReport
     private let members: [StatusProbe.Member]
-    /// The peers that are shown, by name: a reader looks for a name, and the order in which they have joined is chance.
+    /// The peers that are shown, sorted by name, because a reader looks for a name and the order of joining is chance.
     private let peers: [StatusReport.Peer]
     private let counters: [String: UInt64]
 
     /// - Parameters:
     ///   - members: all reducers of the loop that have answered; shown if there are several.
-    ///   - showsAll: also peers that are silent and hold nothing, and counters that are 0.
+    ///   - showsAll: whether to show silent peers without effects too, and counters that are 0.
     init(_ report: StatusReport, members: [StatusProbe.Member] = [], showsAll: Bool = false) {
         self.report = report
         self.members = members
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
-        // Each peer that goes ends its connections: by itself that is nothing dropped.
+        // Each peer that leaves ends its connections, and that alone does not mean that anything was dropped.
         counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 && $0.key != "disconnected" }
     }
 
@@ -58,7 +58,7 @@ struct StatusTable {
         return (["\(report.loop), a standby: \(leader)"] + Self.reasons(report)).joined(separator: "\n")
     }
 
-    /// Why a standby would not take over at once, in whole lines.
+    /// Why a standby would not take over at once, in complete lines.
     private static func reasons(_ report: StatusReport) -> [String] {
         var lines: [String] = []
         if let fault = fault(report) { lines += [fault, JSONText.onOneLine(report.notReadyBecause ?? "")] }
@@ -68,7 +68,7 @@ struct StatusTable {
         return lines
     }
 
-    /// Why the journal cannot be used, by its name for programs.
+    /// Why the journal cannot be used, as the reason's name for programs.
     private static func fault(_ report: StatusReport) -> String? {
         guard let fault = report.journalFault else { return nil }
         let parts = [
@@ -100,7 +100,7 @@ struct StatusTable {
                     + (report.journalFault.map { ", \($0.reason.rawValue)" } ?? ""),
             ]
         }
-        // A reason is never cut off: it has lines of its own below the table.
+        // A reason is never cut off, so it has its own lines below the table.
         let reasons = members.dropFirst(self.report == members[0].report ? 1 : 0).flatMap { member in
             Self.reasons(member.report).map { "\(member.address): \($0)" }
         }
@@ -108,14 +108,14 @@ struct StatusTable {
         return ([table] + reasons).joined(separator: "\n")
     }
 
-    /// How far a standby is behind the journal.
+    /// How far a standby lags behind the journal.
     static func lag(_ following: StatusReport.Following) -> String {
         guard following.coldBecause == nil else { return "-" }
         let records = following.lag == 1 ? "1 record" : "\(following.lag) records"
         return records + (following.lagMilliseconds.map { ", \($0) ms" } ?? "")
     }
 
-    /// Two reducers that lead have two journals, or one of them is deposed and does not know it yet.
+    /// A warning if two reducers lead. They have two journals, or one of them is deposed and does not know it yet.
     private var otherLeaders: String? {
         let histories = Set(members.filter(\.isLeader).map(\.report.history)).subtracting([""])
         guard histories.count > 1 else { return nil }
@@ -153,7 +153,7 @@ struct StatusTable {
             ? nil : Self.table(["FEEDBACK", "RUNNING", "WAITING", "COMPLETED", "PARKED"], rows, left: [0])
     }
 
-    /// How far effects have come that have said so; hidden if none has.
+    /// The progress that effects have reported. It is hidden if there is none.
     private var reports: String? {
         let rows = (report.effectReports ?? []).map {
             [
@@ -175,7 +175,7 @@ struct StatusTable {
                 + Self.more(report.parkedLeftOut)
     }
 
-    /// What the report had no room for.
+    /// How many rows did not fit into the report.
     private static func more(_ count: Int?) -> String { count.map { "\n… and \($0) more" } ?? "" }
 
     private var refusals: String? {
@@ -188,7 +188,7 @@ struct StatusTable {
         return "\(milliseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) s"
     }
 
-    /// Columns two spaces apart; those that are not named as left-aligned hold numbers.
+    /// Columns two spaces apart. Columns that are not in `left` have numbers.
     static func table(_ titles: [String], _ rows: [[String]], left: Set<Int>) -> String {
         let all = [titles] + rows
         let widths = titles.indices.map { column in all.map { $0[column].count }.max() ?? 0 }
@@ -204,10 +204,10 @@ struct StatusTable {
 }
 
 extension StatusReport.Peer {
-    /// Whether it has been silent for longer than the limit, and holds nothing.
+    /// Whether the peer has been silent for longer than the limit, and has no effects.
     fileprivate var hasLeft: Bool { leaseMilliseconds < 0 && leases == 0 }
 
-    /// By name, those without one last.
+    /// Orders peers by name, and those without a name last.
     fileprivate func comes(before other: Self) -> Bool {
         if name.isEmpty != other.name.isEmpty { return other.name.isEmpty }
         return (name, session) < (other.name, other.session)

@@ -3,7 +3,7 @@ import LoopCluster
 import LoopNode
 import LoopOptions
 
-/// `loopctl tail`: transitions as they happen.
+/// `loopctl tail` shows transitions as they happen.
 enum TailCommand {
     static let json = Option(
         flag: "json", help: "print each as a JSON document on a line", environment: .variable("LOOP_TAIL_JSON"))
@@ -57,7 +57,7 @@ enum TailCommand {
         return try code.get()
     }
 
-    /// Prints until the loop ends, or a signal comes.
+    /// Prints until the loop ends or a signal arrives.
     /// - Returns: the code to exit with.
     private static func print(
         _ mail: AsyncStream<Mail>, _ printer: TailPrinter, of connection: RemoteConnection
@@ -65,7 +65,7 @@ enum TailCommand {
         var printer = printer
         for await next in mail {
             guard case .action(let action) = next else { break }
-            // A connection that has failed says nothing of the loop.
+            // If the connection has failed, the end says nothing about the loop.
             if case .ended = action, let failure = connection.failure { throw failure }
             for line in printer.lines(for: action) { try StandardOutput.line(line) }
             if case .ended = action { return 0 }

@@ -3,7 +3,7 @@ import LoopCore
 import LoopNode
 import LoopWire
 
-/// Writes what an observer sees as lines, for people or as JSON, up to a number of transitions.
+/// Writes an observer's transitions as lines, for people or as JSON, up to a number of them.
 struct TailPrinter {
     private let isJSON: Bool
     private var left: Int?
@@ -13,7 +13,7 @@ struct TailPrinter {
         left = countMax
     }
 
-    /// Whether as many transitions were printed as are wanted.
+    /// Whether the requested number of transitions has been printed.
     var isDone: Bool { left == 0 }
 
     mutating func lines(for action: ObserverAction) -> [String] {

@@ -3,7 +3,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl history`: the journal's records, from the reducer that writes them.
+/// `loopctl history` shows the journal's records, from the reducer that writes them.
 enum HistoryCommand {
     static let from = Option(
         "from", JournalOptions.seq, default: 0, help: "the first seq", environment: .none)
@@ -42,7 +42,7 @@ enum HistoryCommand {
             }
         })
 
-    /// Asks page by page until the last.
+    /// Asks for page after page until the last.
     static func pages(
         from: UInt64, through: UInt64?, ask: (AdministrationQuestion<HistoryPage>) throws -> HistoryPage,
         print: (HistoryRecord) throws -> Void
@@ -52,7 +52,7 @@ enum HistoryCommand {
             let page = try ask(.history(from: from, through: through, after: after))
             for record in page.records { try print(record) }
             guard let next = page.next else { return }
-            // Or the same page would come for ever.
+            // Otherwise one page could be repeated for ever.
             guard after.map({ next > $0 }) ?? true else { throw AdministrationError.unexpected }
             after = next
         }

@@ -4,7 +4,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// An operator at this terminal, who asks a reducer and passes its answer on.
+/// An operator at this terminal, who asks a reducer and prints its answers.
 struct Operator: ~Copyable {
     private var call: AdministrationCall
     private let reducer: ReducerAddress
@@ -18,7 +18,7 @@ struct Operator: ~Copyable {
         self.call = call
     }
 
-    /// Says on standard error that it waits, where that takes long.
+    /// Asks a question. If the answer takes long, a line on standard error says so.
     mutating func ask<Answer>(_ question: AdministrationQuestion<Answer>) throws -> Answer {
         let (reducer, limit) = (reducer, limit)
         do {
@@ -32,12 +32,12 @@ struct Operator: ~Copyable {
         }
     }
 
-    /// Asks for something to be done, and prints what came of it.
+    /// Requests an action, and prints its result.
     mutating func order(_ question: AdministrationQuestion<String>) throws {
         try StandardOutput.line(try ask(question))
     }
 
-    /// Runs what asks; a refusal becomes exit code 1.
+    /// Runs a body that asks questions. A refusal becomes exit code 1.
     static func run(_ body: () throws -> Int32) throws -> Int32 {
         do {
             return try body()
@@ -55,14 +55,14 @@ struct Operator: ~Copyable {
     }
 }
 
-/// How long answers may take that need a walk through the journal.
+/// How long answers may take if they need a walk through the journal.
 enum JournalOptions {
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(86_400)), default: .seconds(60),
         help: "how long the reducer may be silent", environment: .variable("LOOP_CTL_TIMEOUT"))
     static let json = Option(flag: "json", help: "print JSON", environment: .none)
 
-    /// A sign of life is asked for first, since the answer may take long.
+    /// The reducer must first answer a status request, because the real answer may take long.
     static let connectTimeout = Option(
         "connect-timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(5),
         help: "how long the first sign of life may take")
@@ -70,19 +70,19 @@ enum JournalOptions {
     static let group = OptionGroup("Connection", AddressOptions.all + [connectTimeout, timeout])
     static let output = OptionGroup("Output", [json])
 
-    /// A seq as it is given on a command line.
+    /// The type of a seq on the command line.
     static let seq = ValueType.int(in: 0 ... .max).named("SEQ")
 }
 
 extension ParsedArguments {
-    /// Asks the reducer that these arguments name, which may be busy for a while.
+    /// Makes an operator for the reducer that these arguments name, for questions that may keep it busy for a while.
     func askJournal() throws -> Operator {
         let limit = self[JournalOptions.timeout]
         _ = try askStatus(within: min(limit, self[JournalOptions.connectTimeout]))
         return try Operator(reducer: try reducer, limit: limit)
     }
 
-    /// Asks the reducer that these arguments name.
+    /// Makes an operator for the reducer that these arguments name.
     func ask() throws -> Operator {
         try Operator(reducer: try reducer, limit: self[ConnectionOptions.timeout])
     }

@@ -3,7 +3,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl parked`: the effects that failed for good, and another try for one.
+/// `loopctl parked` lists the effects that failed for good, and runs one again.
 enum ParkedCommand {
     static let effect = Positional("ID", .string, help: "the effect as the list names it, such as 0.17.2")
 

@@ -3,7 +3,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl quarantine`: the events that were set aside, and what becomes of them.
+/// `loopctl quarantine` lists the quarantined events, and decides about one.
 enum QuarantineCommand {
     static let event = Positional(
         "ID", .int(in: 1 ... .max), help: "the number of the event, as the list shows it")

@@ -3,11 +3,11 @@ import LoopCore
 import LoopNode
 import LoopWire
 
-/// Writes events that were set aside, for people or as JSON documents.
+/// Writes quarantined events, for people or as JSON documents.
 struct QuarantinePrinter {
     let isJSON: Bool
 
-    /// All of them, without their bytes.
+    /// All events, without their bytes.
     func list(_ events: [QuarantinedEvent]) -> String {
         if isJSON { return "[\(events.map { JSONText.object(fields($0)) }.joined(separator: ","))]" }
         if events.isEmpty { return "no event is set aside" }
@@ -21,7 +21,8 @@ struct QuarantinePrinter {
             ["ID", "TIME", "SESSION", "NUMBER", "EFFECT", "CRASHES", "WHILE"], rows, left: [1, 4, 6])
     }
 
-    /// One with its event: as JSON, and in the diagnostic notation of CBOR, which also shows what JSON cannot.
+    /// One quarantined event with its bytes: as JSON, and in the diagnostic notation of CBOR, which also shows what JSON cannot
+    /// express.
     func whole(_ event: QuarantinedEvent) -> String {
         let diagnostic = try? CBOR.diagnose(event.event)
         if isJSON {

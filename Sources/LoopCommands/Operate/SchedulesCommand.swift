@@ -4,7 +4,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl schedules`: the schedules with their next runs; to pause, resume or run one.
+/// `loopctl schedules` lists the schedules with their next runs, and pauses, resumes or runs one.
 enum SchedulesCommand {
     static let schedule = Positional("NAME", .string, help: "the schedule as the list names it")
 

@@ -3,7 +3,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl schema`: what the events, requests and the state of a loop look like.
+/// `loopctl schema` shows the form of a loop's events, requests and state.
 enum SchemaCommand {
     static let subcommand = Subcommand(
         command: Command(

@@ -4,7 +4,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl state`: the state now, or as it was.
+/// `loopctl state` shows the state now or at an earlier seq.
 enum StateCommand {
     static let at = Option(
         optional: "at", JournalOptions.seq, help: "after which transition; without it the newest", environment: .none)
@@ -49,7 +49,7 @@ enum StateCommand {
             }
         })
 
-    /// Waits until the reducer has come to a seq.
+    /// Waits until the reducer has reached a seq.
     private static func wait(for seq: UInt64, _ arguments: ParsedArguments) async throws {
         if arguments[at] != nil {
             throw UsageError(message: "--at and --at-least are not used together", hint: "leave one of them out")
@@ -64,7 +64,7 @@ enum StateCommand {
                     "the state has not come to seq \(seq) within \(limit): it is at \(status.seq)"
                         + (status.exitCode == nil ? "" : ", and the loop has ended"))
             }
-            // A report is of one moment: there is no request that waits for a seq.
+            // A report shows one moment, and no request waits for a seq, so ask again.
             try await Task.sleep(for: .milliseconds(50))
         }
     }
@@ -81,7 +81,7 @@ extension ValueType where Value == [String] {
 
 /// The grammar of paths in a state.
 enum StatePath {
-    /// The keys and numbers of a path, or nil if the text is none.
+    /// The keys and numbers of a path, or nil if the text is not a path.
     static func steps(of text: String) -> [String]? {
         var steps: [String] = []
         var rest = text[...]
@@ -103,7 +103,7 @@ enum StatePath {
         return steps.isEmpty ? nil : steps
     }
 
-    /// A number or a quoted key, up to its bracket. In quotes a backslash stands before a quote or a backslash.
+    /// A number or a quoted key, up to its bracket. In quotes a backslash escapes a quote or a backslash.
     private static func bracketed(_ text: Substring) -> (step: String, rest: Substring)? {
         guard text.first == "\"" else {
             let number = text.prefix { $0 != "]" }

@@ -4,7 +4,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl step-down`: the leader lets a standby lead.
+/// `loopctl step-down` makes the leader let a standby lead.
 enum StepDownCommand {
     static let force = Option(
         flag: "force", help: "step down also if no standby follows closely; the leader writes a snapshot first",
@@ -43,11 +43,12 @@ enum StepDownCommand {
             }
         })
 
-    /// Waits for the next epoch.
+    /// Waits for the reducer of the next epoch.
     private static func successor(
         to leader: StatusProbe.Member, among reducer: ReducerAddress, until deadline: MonotonicTime, _ limit: Duration
     ) throws -> StatusProbe.Member {
-        // Who is asked too early answers nothing: soon asked again, and given longer where the way is long.
+        // A reducer that is asked too early does not answer. So ask again soon, and wait longer each time in case the network is
+        // slow.
         var patience = Duration.milliseconds(25)
         while true {
             let found = try? StatusProbe.leader(of: reducer, within: patience)
@@ -60,18 +61,18 @@ enum StepDownCommand {
     }
 }
 
-/// Whether a loop has a standby that could lead at once.
+/// Checks whether a loop has a standby that could lead at once.
 struct StepDownCheck {
     let leader: StatusProbe.Member
-    /// Why not; nil: it has one.
+    /// Why it has no such standby, or nil if it has one.
     let refusal: String?
 
-    /// How far a standby may be behind, in records and in milliseconds.
+    /// How far a standby may lag behind, in records and in milliseconds.
     private static let lagMax: UInt64 = 10_000
     private static let lagMillisecondsMax: Int64 = 1000
 
     /// - Parameter members: the leader and its standbys.
-    /// - Throws: where none of them leads.
+    /// - Throws: `CommandError` if none of them leads.
     init(_ members: [StatusProbe.Member]) throws(CommandError) {
         guard let leader = members.first(where: \.isLeader) else {
             throw CommandError("no reducer leads: only standbys answer")
@@ -92,7 +93,7 @@ struct StepDownCheck {
         guard report.loop == leader.loop else { return "\(address) is of the loop \(JSONText.onOneLine(report.loop))" }
         guard let following = report.following else { return "\(address) does not follow: it is of an earlier release" }
         if let cold = following.coldBecause { return "\(address) does not follow: \(JSONText.onOneLine(cold))" }
-        // What it says of itself may be older than what the leader says.
+        // The standby's own report may be older than the leader's.
         let lag = max(following.lag, leader.seq - min(leader.seq, report.seq))
         if lag > lagMax || following.lagMilliseconds ?? .max > lagMillisecondsMax {
             return "\(address) is \(StatusTable.lag(following)) behind (close is up to \(lagMax) records and"

@@ -3,7 +3,7 @@ import LoopNode
 import LoopOptions
 import LoopWire
 
-/// `loopctl verify`: whether the journal, replayed, gives what was seen.
+/// `loopctl verify` checks that a replay of the journal gives the recorded states.
 enum VerifyCommand {
     static let subcommand = Subcommand(
         command: Command(
@@ -25,7 +25,7 @@ enum VerifyCommand {
         })
 }
 
-/// `loopctl trim`: lets go of old records.
+/// `loopctl trim` removes old records.
 enum TrimCommand {
     static let before = Option(
         required: "before", JournalOptions.seq, help: "records of earlier seqs may go", environment: .none)

@@ -1,8 +1,8 @@
-/// A line at the bottom of a terminal that is redrawn in place; gives the characters to write.
+/// A line at the bottom of a terminal that is redrawn in place. Its methods return the characters to write.
 struct ProgressLine {
     private var shown = ""
 
-    /// Shows the text in the line's place; nothing where it stands there already.
+    /// Shows the text in place of the line, or does nothing if the line shows it already.
     mutating func show(_ text: String) -> String {
         guard text != shown else { return "" }
         let erasing = clear()

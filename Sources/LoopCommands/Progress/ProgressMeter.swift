@@ -2,21 +2,21 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Turns status reports, one after another, into rates: of the last few seconds, so that a change is seen soon.
+/// Computes rates from successive status reports. They cover only the last few seconds, so that a change is seen soon.
 struct ProgressMeter: Sendable {
     private struct Sample {
         let time: MonotonicTime
         let done: Int
-        /// Effects completed, by session.
+        /// The number of completed effects, by session.
         let completed: [UInt64: UInt64]
     }
 
-    /// The epoch of the samples; another epoch counts from zero.
+    /// The epoch of the samples. Another epoch counts from zero.
     private var source: (history: String, epoch: UInt64)?
     private var samples: [Sample] = []
     private let window = Duration.seconds(5)
 
-    /// - Returns: how far the loop is; nil where it does not say.
+    /// - Returns: how far the loop is, or nil if it does not say.
     mutating func take(_ report: StatusReport, at now: MonotonicTime) -> ProgressReading? {
         guard let progress = report.progress else { return nil }
         if source?.history != report.history || source?.epoch != report.epoch {
@@ -45,7 +45,7 @@ struct ProgressMeter: Sendable {
 }
 
 extension StatusReport.Peer {
-    /// Whether it is a process that runs effects; not an observer, nor the reducer's own.
+    /// Whether the peer is a process that runs effects, and neither an observer nor the reducer's own process.
     var isWorker: Bool { capacity > 0 && groups != [localGroup] }
 }
 
@@ -53,11 +53,11 @@ extension StatusReport.Peer {
 struct ProgressReading: Equatable, Sendable {
     var loop: String
     var progress: Progress
-    /// Units finished per second; nil where only one report is there.
+    /// Units finished per second, or nil after only one report.
     var rate: Double?
-    /// Workers that take part now.
+    /// The number of present workers.
     var workers: Int
-    /// Effects completed per second, one for each worker; empty where only one report is there.
+    /// Effects completed per second, for each worker; empty after only one report.
     var workerRates: [Double] = []
 
     init(loop: String, progress: Progress, workers: Int) {

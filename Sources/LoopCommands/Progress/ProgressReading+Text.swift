@@ -3,8 +3,8 @@ import LoopCore
 extension ProgressReading {
     /// One line: `412 of 1203 pages, 34 %, 83/s, 10 s left, 4 workers (21 20 22 20/s), 3 broken`.
     ///
-    /// - Parameter columns: how many characters there are; nil for as many as it takes. What is least important falls away
-    ///   first: the head of the loop's own note, the percentage, each worker's rate. Then the end is cut.
+    /// - Parameter columns: the number of characters available, or nil for no limit. The least important parts are dropped first:
+    ///   the head of the loop's own note, the percentage, each worker's rate. Then the end is cut.
     func text(columns: Int?) -> String {
         var notes = progress.note.map { $0.split(separator: ", ") } ?? []
         let full = Self.joined(pieces(.each, hasPercent: true) + notes.map(String.init))
@@ -39,7 +39,7 @@ extension ProgressReading {
         return pieces + [workersText(detail)]
     }
 
-    /// How long the rest takes at this rate, in seconds, if no more is found; nil where that cannot be told.
+    /// How long the rest takes at this rate, in seconds, if no more units are found. It is nil if that is not known.
     var left: Int? {
         guard let rate, rate > 0, progress.found > progress.done else { return nil }
         let seconds = Double(progress.found - progress.done) / rate
@@ -56,14 +56,14 @@ extension ProgressReading {
         return range[0] == range[1] ? "\(count) (\(range[0])/s each)" : "\(count) (\(range[0])–\(range[1])/s each)"
     }
 
-    /// Two digits at least: `0.4`, `8.3`, `83`, `1204`.
+    /// A rate with at least two digits: `0.4`, `8.3`, `83`, `1204`.
     static func rateText(_ rate: Double) -> String {
         guard rate.isFinite, rate >= 0, rate < 1e15 else { return "?" }
         let tenths = Int((rate * 10).rounded())
         return tenths >= 100 || tenths == 0 ? "\(Int(rate.rounded()))" : "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// `9 s`, `2 min 5 s`, `1 h 4 min`, `3 d 2 h`.
+    /// A duration as `9 s`, `2 min 5 s`, `1 h 4 min`, `3 d 2 h`.
     static func durationText(seconds: Int) -> String {
         let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
         guard let first = units.firstIndex(where: { seconds >= $0.0 }) else { return "0 s" }

@@ -1,9 +1,9 @@
 import Linux
 import LoopOptions
 
-/// Where a server listens: `127.0.0.1:8080`, `localhost:80`, `[::1]:8080`.
+/// The address on which a server listens: `127.0.0.1:8080`, `localhost:80`, `[::1]:8080`.
 struct HostAndPort: Equatable, Sendable, CustomStringConvertible {
-    /// Without brackets.
+    /// The host without brackets.
     var host: String
     var port: UInt16
 
@@ -12,7 +12,7 @@ struct HostAndPort: Equatable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Nil where the text is not of the form HOST:PORT.
+    /// Creates an address, or nil if the text does not have the form HOST:PORT.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             return nil
@@ -29,7 +29,7 @@ struct HostAndPort: Equatable, Sendable, CustomStringConvertible {
 
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-    /// Whether it is reachable from this machine only.
+    /// Whether only this machine can reach the address.
     var isLoopback: Bool { host == "localhost" || HostAddress(host)?.isLoopback == true }
 }
 

@@ -2,7 +2,7 @@ import LoopNode
 import LoopOptions
 import LoopWeb
 
-/// `loopctl serve`: a folder as a web site, until it is stopped.
+/// `loopctl serve` serves a folder as a web site, until it is stopped.
 enum ServeCommand {
     static let folder = Positional(
         "FOLDER", .string, help: "what the site's root stands for", environment: "LOOP_FOLDER")

@@ -8,9 +8,9 @@ struct Console {
     private var progressLine = ProgressLine()
     /// Whether an outcome was shown.
     private(set) var hasOutput = false
-    /// Why the outcome could not be written, once that has happened.
+    /// The error of writing the outcome, or nil.
     private(set) var outputError: OutputError?
-    /// What the processes said, when it is shown only if they fail.
+    /// The lines of the processes, if they are shown only after a failure.
     private var withheld: [String] = []
 
     init(isQuiet: Bool, canRedraw: Bool = Terminal.canRedraw) {
@@ -18,30 +18,30 @@ struct Console {
         self.canRedraw = canRedraw
     }
 
-    /// How often progress is worth a look.
+    /// The interval between two updates of the progress, or nil if it is not shown.
     var progressInterval: Duration? {
         if isQuiet { return nil }
         return canRedraw ? .milliseconds(250) : .seconds(3)
     }
 
-    /// A line of `up` itself about what it does.
+    /// Shows a line of `up` about its work.
     mutating func note(_ text: String) {
         if !isQuiet { error(text) }
     }
 
-    /// A line of `up` itself that people need in any case.
+    /// Shows a line of `up` that people need in any case.
     mutating func error(_ text: String) {
         StandardError.text(progressLine.clear() + PrintableText.lines(text) + "\n")
     }
 
-    /// A line that a process wrote for people.
+    /// Shows a line that a process wrote for people.
     mutating func said(_ text: String) {
         guard isQuiet else { return error(text) }
         withheld.append(text)
         if withheld.count > 100 { withheld.removeFirst() }
     }
 
-    /// A line of the outcome. No progress is shown from here on.
+    /// Shows a line of the outcome. No progress is shown from here on.
     mutating func output(_ text: String) {
         hasOutput = true
         let erasing = progressLine.clear()
@@ -60,7 +60,7 @@ struct Console {
         }
     }
 
-    /// The loop is over.
+    /// Ends the output after the loop has ended.
     mutating func finish(failed: Bool) {
         let erasing = progressLine.clear()
         if !erasing.isEmpty { StandardError.text(erasing) }

@@ -2,15 +2,15 @@
 struct LocalSite: Equatable {
     enum FileKind { case nothing, file, folder }
 
-    /// Where it stands among the arguments; nil where its variable names it.
+    /// Its index among the arguments, or nil if a variable names it.
     let index: Int?
-    /// What is served.
+    /// The folder that is served.
     let folder: String
-    /// The path at which the check begins, percent-encoded, without its leading slash; empty for the folder itself.
+    /// The path at which the check begins, percent-encoded and without its leading slash. It is empty for the folder itself.
     let start: String
 
-    /// Finds the last word that is a URL or exists on disk, since a site follows its options. A word directly after an option
-    /// may be that option's value, so it counts only if there is no other.
+    /// Finds the last word that is a URL or exists on disk, because a site follows its options. A word directly after an option may
+    /// be that option's value, so it counts only if there is no other.
     init?(in arguments: [String], environment: [String: String], kindOf: (String) -> FileKind) {
         func names(_ word: String) -> Bool {
             Self.isURL(word) || kindOf(word) == .folder || (kindOf(word) == .file && Self.isPage(word))
@@ -31,7 +31,7 @@ struct LocalSite: Equatable {
         }
     }
 
-    /// The arguments with the URL in the site's place, and URLs in reports relative to it.
+    /// The arguments with the URL in place of the site. Reports then show URLs relative to it.
     func arguments(_ arguments: [String], url: String) -> [String] {
         var rewritten = arguments
         if let index { rewritten[index] = url } else { rewritten.append(url) }
@@ -39,14 +39,14 @@ struct LocalSite: Equatable {
         return options.contains("--relative") ? rewritten : ["--relative"] + rewritten
     }
 
-    /// The last word of its own, where no word is a site: what was meant to be one, but is no URL and does not exist.
+    /// If no word is a site, the last word that is no option's value. It was meant as a site, but is no URL and does not exist.
     static func misnamed(in arguments: [String], kindOf: (String) -> FileKind) -> String? {
         let (words, free) = words(in: arguments)
         let hasSite = words.contains { isURL(arguments[$0]) || kindOf(arguments[$0]) != .nothing }
         return hasSite ? nil : free.last.map { arguments[$0] }
     }
 
-    /// Where words stand that are no options, and those among them that cannot be the value of one.
+    /// The indices of words that are not options, and of those among them that cannot be the value of one.
     private static func words(in arguments: [String]) -> (all: [Int], free: [Int]) {
         let dashes = arguments.firstIndex(of: "--") ?? arguments.endIndex
         let all = arguments.indices.filter { $0 > dashes || ($0 < dashes && !arguments[$0].hasPrefix("-")) }

@@ -4,21 +4,21 @@ import LoopNode
 
 /// Three consecutive free ports of 127.0.0.1, reserved against other `loopctl up` until the claim is released.
 ///
-/// The ports themselves must stay free for the reducer, so the claim is a UDP socket at the first of them: UDP and TCP
-/// count ports apart. Ports that the system hands out for outgoing connections (from 32768 on) are not used.
+/// The ports themselves must stay free for the reducer. So the claim is a UDP socket at the first of them, because UDP and TCP
+/// ports are separate. Ports that the system uses for outgoing connections (from 32768 on) are not used.
 final class PortClaim: Sendable {
     /// The first of the three.
     let port: UInt16
     private let claim: Int32
 
-    /// For a reducer.
+    /// The address for a reducer.
     var address: BindAddress { get throws { try BindAddress(parsing: "tcp://127.0.0.1:\(port)") } }
 
-    /// Prefers the standard port, 7710.
+    /// Claims three ports, if possible from the standard port, 7710.
     ///
-    /// - Throws: when no three ports are free.
+    /// - Throws: `CommandError` if no three ports are free.
     init() throws(CommandError) {
-        // Multiples of three apart, so that two claims are the same or have no port in common.
+        // The ports are multiples of three apart, so that two claims are equal or have no port in common.
         let places = [0] + (0..<200).map { _ in 4100 + SystemRandom.uint64() % 4000 }
         for place in places {
             let first = UInt16(7710 + 3 * place)
@@ -33,11 +33,11 @@ final class PortClaim: Sendable {
         throw CommandError("no three consecutive ports of 127.0.0.1 are free; name an address by --bind")
     }
 
-    /// The reducer has ended.
+    /// Releases the claim after the reducer has ended.
     func giveUp() { close(claim) }
 
     private static func isFree(_ port: UInt16) -> Bool {
-        // As ZeroMQ binds: connections that were closed a moment ago do not count.
+        // Binds as ZeroMQ does, so that connections that were closed a moment ago do not count.
         guard let socket = bind(port, Int32(SOCK_STREAM.rawValue), isReusing: true) else { return false }
         close(socket)
         return true

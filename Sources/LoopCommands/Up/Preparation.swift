@@ -2,14 +2,14 @@ import Linux
 import LoopOptions
 import LoopWeb
 
-/// What `up` prepares for which loop, before its processes start. Loops that are not listed need nothing.
+/// What `up` prepares for a loop before its processes start. Loops that are not in `all` need nothing.
 struct Preparation: Sendable {
     let loop: String
     /// One sentence for the help of `up`.
     let help: String
     let prepare: @Sendable (inout UpRequest, [String: String]) throws -> Prepared?
 
-    /// What lasts as long as the loop.
+    /// A service that runs as long as the loop.
     struct Prepared: Sendable {
         /// A line for people about it.
         let line: String
@@ -26,7 +26,7 @@ struct Preparation: Sendable {
             prepare: serveSite)
     ]
 
-    /// Does what the request's loop needs, and rewrites its arguments accordingly.
+    /// Prepares the request's loop, and rewrites its arguments accordingly.
     static func prepare(_ request: inout UpRequest, environment: [String: String]) throws -> Prepared? {
         guard let preparation = all.first(where: { $0.loop == request.loop }) else { return nil }
         return try preparation.prepare(&request, environment)
@@ -49,8 +49,8 @@ struct Preparation: Sendable {
         return Prepared(line: "serving \(site.folder) at \(url)", stop: { server.stop() })
     }
 
-    /// At the folder's own port where that is free: the site's address is part of what a check is about, so an
-    /// interrupted check can go on only at the same one.
+    /// Serves a folder, at its own port if that is free. The site's address is part of a check, so an interrupted check can
+    /// continue only at the same address.
     private static func serve(_ folder: String) throws(SiteServerError) -> SiteServer {
         do {
             return try SiteServer(folder: folder, port: SitePort.port(of: folder))

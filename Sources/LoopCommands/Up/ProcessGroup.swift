@@ -1,7 +1,7 @@
 import LoopCore
 import LoopNode
 
-/// Decides about the processes of a loop on this machine, and when it is over; a pure machine.
+/// Decides about the processes of a loop on this machine, and when the loop is over. It is a pure machine.
 ///
 ///     working ──the reducer ends by itself──▶ closing ──all have ended──▶ over
 ///        │                                      ▲
@@ -9,7 +9,7 @@ import LoopNode
 ///        │                                      then the reducer ──all have ended──▶ over
 ///        └──a second signal──▶ everything is killed
 struct ProcessGroup: Sendable, Equatable {
-    /// One of its processes.
+    /// A process of the group.
     enum Member: Hashable, Sendable, CustomStringConvertible {
         case reducer
         /// Numbered from 1.
@@ -23,7 +23,7 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// What the shell is to do, in this order.
+    /// The actions of the shell, in this order.
     enum Action: Equatable, Sendable {
         case start(Member)
         /// Send SIGTERM.
@@ -32,23 +32,23 @@ struct ProcessGroup: Sendable, Equatable {
         case kill(Member)
         /// Write a line for people.
         case say(String)
-        /// Nothing runs any more; exit with this code.
+        /// Exit with this code, because no process runs any more.
         case finish(Int32)
     }
 
     private enum State: Sendable, Equatable {
         /// The reducer runs, or is about to be started again.
         case working
-        /// The reducer has ended with this code; what still runs is urged to end, nil once it was killed.
+        /// The reducer has ended with this code. Remaining processes are urged to end. `next` is nil after they were killed.
         case closing(code: Int32, next: Urge?)
-        /// The group was asked to end. The reducer stays until the workers have handed their work back, or until this time;
-        /// nil once it was asked to end too.
+        /// The group was asked to end. The reducer stays until the workers have handed their work back, or until this time. The
+        /// time is nil after the reducer was asked to end too.
         case stopping(code: Int32, reducerAt: MonotonicTime?)
         /// Everything has ended.
         case over
     }
 
-    /// What is done at a time about workers that have not left after the reducer's verdict.
+    /// The next measure, and its time, against workers that are still running after the reducer's verdict.
     private enum Urge: Equatable {
         case terminate(at: MonotonicTime)
         case kill(at: MonotonicTime)
@@ -60,21 +60,21 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// How long workers may take to leave by themselves after the reducer's verdict. One that came too late to learn of the
+    /// How long workers may take to end by themselves after the reducer's verdict. A worker that came too late to learn of the
     /// loop's end waits for its reducer.
     private static let leaveLimit = Duration.milliseconds(200)
-    /// How long they may take once they were asked to leave.
+    /// How long workers may take after SIGTERM.
     private static let endLimit = Duration.milliseconds(1800)
     /// How long the reducer waits for workers that hand their work back.
     private static let handBackLimit = Duration.seconds(3)
-    /// How long a loop has no workers before a line says so.
+    /// How long a loop may have no workers before a line says so.
     private static let idleLimit = Duration.seconds(2)
 
     private var state = State.working
     private let members: [Member]
     private var supervisors: [Member: Supervisor] = [:]
     private var running: Set<Member> = []
-    /// When a line says that no worker is left; nil while there are some, or once it was written.
+    /// When to write a line that no worker runs, or nil while some run or after it was written.
     private var idleNoticeAt: MonotonicTime?
     private let reducer: ReducerAddress
     private let loop: String
@@ -84,7 +84,7 @@ struct ProcessGroup: Sendable, Equatable {
         self.reducer = reducer
         members = [.reducer] + (0..<workers).map { .worker($0 + 1) }
         var ofReducer = Supervisor.Policy()
-        // An end by itself is final, whatever its code.
+        // If the reducer ends by itself, that is final, whatever its code.
         ofReducer.hopelessCodes = Set(0...255)
         for member in members {
             supervisors[member] = Supervisor(member == .reducer ? ofReducer : Self.ofWorkers)
@@ -97,7 +97,7 @@ struct ProcessGroup: Sendable, Equatable {
         return policy
     }
 
-    /// Begins. Once.
+    /// Begins. Called once.
     mutating func begin(at now: MonotonicTime) -> [Action] {
         if members.count == 1 { idleNoticeAt = now }
         return members.flatMap { member in
@@ -106,7 +106,7 @@ struct ProcessGroup: Sendable, Equatable {
         } + advance(to: now)
     }
 
-    /// A process has ended.
+    /// Notes the end of a process.
     mutating func exited(_ member: Member, _ exit: ProcessExit, at now: MonotonicTime) -> [Action] {
         running.remove(member)
         let action = supervisors[member]?.exited(exit, at: now) ?? .none
@@ -118,7 +118,7 @@ struct ProcessGroup: Sendable, Equatable {
         return actions + settle(at: now)
     }
 
-    /// A process could not be started.
+    /// Notes that a process could not be started.
     mutating func startFailed(_ member: Member, _ why: String, at now: MonotonicTime) -> [Action] {
         running.remove(member)
         let action = supervisors[member]?.startFailed(at: now) ?? .none
@@ -126,7 +126,7 @@ struct ProcessGroup: Sendable, Equatable {
         return [said] + apply(action, to: member, at: now) + settle(at: now)
     }
 
-    /// A request to end. The first ends the group gracefully, with code 0; the second kills it, with code 130.
+    /// Requests the end. The first call ends the group gracefully, with code 0. The second kills it, with code 130.
     mutating func stop(at now: MonotonicTime) -> [Action] {
         switch state {
         case .working:
@@ -142,7 +142,7 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// Time has passed.
+    /// Does what is due at this time.
     mutating func advance(to now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         for member in members {
@@ -171,7 +171,7 @@ struct ProcessGroup: Sendable, Equatable {
         return actions + settle(at: now)
     }
 
-    /// When ``advance(to:)`` has something to do; nil for never.
+    /// When ``advance(to:)`` has something to do, or nil for never.
     var deadline: MonotonicTime? {
         let own: MonotonicTime? =
             switch state {
@@ -183,7 +183,7 @@ struct ProcessGroup: Sendable, Equatable {
         return (supervisors.values.compactMap(\.deadline) + (own.map { [$0] } ?? [])).min()
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private mutating func apply(_ action: Supervisor.Action, to member: Member, at now: MonotonicTime) -> [Action] {
         switch action {
@@ -199,7 +199,7 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// Workers that left because the loop had ended are needed again if its reducer starts again: it ended before it gave its
+    /// Starts the workers again that left because the loop had ended, if the reducer starts again. It had ended before it gave its
     /// verdict.
     private mutating func bringBackWorkers(at now: MonotonicTime) -> [Action] {
         idleNoticeAt = members.count == 1 ? idleNoticeAt : nil
@@ -221,12 +221,12 @@ struct ProcessGroup: Sendable, Equatable {
         }
     }
 
-    /// Workers leave by themselves when the loop has ended; without a reducer they wait in vain.
+    /// Workers end by themselves when the loop has ended. Without a reducer they would wait in vain, so they are killed.
     private mutating func close(code: Int32, at now: MonotonicTime) -> [Action] {
         let isVerdict = code == 0 || code == 1
         state = .closing(code: code, next: isVerdict ? .terminate(at: now + Self.leaveLimit) : nil)
         var actions = isVerdict ? [] : killAll()
-        // What waits to be started again is not.
+        // Processes that wait to be started again are not started.
         for member in members where !running.contains(member) {
             actions += apply(supervisors[member]?.stop(at: now) ?? .none, to: member, at: now)
         }
@@ -244,7 +244,7 @@ struct ProcessGroup: Sendable, Equatable {
         guard endings.allSatisfy({ $0 != nil }) else { return actions }
         let code = endings.compactMap { $0?.failureCode }.max()
         if let code, endings.allSatisfy({ $0?.failureCode != nil }) {
-            // Wrong usage, which the workers have told.
+            // Wrong usage, which the workers have reported.
             return actions + beginStopping(code: code, at: now)
         }
         idleNoticeAt = now + Self.idleLimit
@@ -265,7 +265,7 @@ struct ProcessGroup: Sendable, Equatable {
 
     private func killAll() -> [Action] { members.filter(running.contains).map { .kill($0) } }
 
-    /// Goes on where the end of a process was waited for.
+    /// Continues if the group was waiting for the end of a process.
     private mutating func settle(at now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
         if case .stopping(let code, _?) = state, !running.contains(where: { $0 != .reducer }) {
@@ -291,7 +291,7 @@ struct ProcessGroup: Sendable, Equatable {
 }
 
 extension Supervisor.Ending {
-    /// The code that a failure for good stands for; nil where it is none.
+    /// The exit code for a final failure, or nil if it is none.
     fileprivate var failureCode: Int32? {
         switch self {
         case .hopeless(.exited(let code)): code

@@ -5,7 +5,7 @@ import ZMQ
 final class SignalRelay: Sendable {
     private let over: Wakeup
 
-    /// - Parameter take: gets each signal, on the relay's thread.
+    /// - Parameter take: called with each signal, on the relay's thread.
     init(_ signals: SignalWatch, take: @escaping @Sendable (SignalWatch.Signal) -> Void) throws {
         let over = try Wakeup()
         self.over = over

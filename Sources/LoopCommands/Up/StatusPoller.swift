@@ -7,7 +7,7 @@ import ZMQ
 final class StatusPoller: Sendable {
     private let isOver = Monitor(false)
 
-    /// - Parameter take: gets each report, on the poller's thread.
+    /// - Parameter take: called with each report, on the poller's thread.
     init(
         _ reducer: ReducerAddress, every interval: Duration, take: @escaping @Sendable (StatusReport) -> Void
     ) throws {
@@ -15,7 +15,7 @@ final class StatusPoller: Sendable {
         let context = try ZMQContext()
         _ = try NodeThread("loop-status") {
             while !isOver.wait(until: { $0 }, timeout: interval) {
-                // A reducer that does not answer is starting, ending or crashed: its process tells which.
+                // A reducer that does not answer is starting, ending or crashed. The end of its process shows which.
                 if let report = try? StatusProbe.ask(reducer, within: .seconds(1), context: context) { take(report) }
             }
         }

@@ -3,7 +3,7 @@ import LoopLock
 import LoopNode
 import LoopOptions
 
-/// `loopctl up`: a whole loop on this machine, one reducer and its workers, for as long as the loop runs.
+/// `loopctl up` runs a whole loop on this machine, one reducer and its workers, for as long as the loop runs.
 enum UpCommand {
     static let workers = Option(
         "workers", .int(in: 0...256), default: 4, help: "how many worker processes are started")
@@ -79,7 +79,7 @@ enum UpCommand {
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        // First of all: threads started later inherit that signals are read and do not end the process.
+        // This comes first, because threads inherit that signals are read and do not end the process.
         let signals = try SignalWatch.ofProcess()
         SignalWatch.ignoreBrokenPipes()
         DescriptorLimit.raise()
@@ -101,7 +101,7 @@ enum UpCommand {
     }
 }
 
-/// What was asked of `up`.
+/// The request of a user to `up`.
 struct UpRequest: Equatable {
     var loop: String
     var workers = 4
@@ -111,7 +111,7 @@ struct UpRequest: Equatable {
     /// The reducer's folder of keys.
     var keys: String?
     var isInsecure = false
-    /// As the reducer takes them; nil: its own default.
+    /// The journal as the reducer takes it, or nil for its own default.
     var journal: String?
     var durability: String?
     var waitsForJournal = false
@@ -119,17 +119,17 @@ struct UpRequest: Equatable {
     var reducerProgram: String?
     var workerProgram: String?
     var isQuiet = false
-    /// As the processes take them; nil: their own defaults.
+    /// The log option as the processes take it, or nil for their own defaults.
     var log: String?
     var logLevel: String?
-    /// Whether a bad verdict is no failure of the command.
+    /// Whether the command exits with 0 after a bad verdict.
     var exitsZero = false
-    /// What belongs to the loop, in its order.
+    /// The loop's own arguments, in order.
     var loopArguments: [String] = []
 
     init(loop: String) { self.loop = loop }
 
-    /// - Throws: where no loop is named.
+    /// - Throws: `UsageError` if no loop is named.
     init(_ arguments: ParsedArguments) throws(UsageError) {
         guard let loop = arguments.rest.first, loop != "--" else {
             throw UsageError(message: "LOOP is missing", hint: "name it, as in: loopctl up linkcheck SITE")

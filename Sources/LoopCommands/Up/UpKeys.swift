@@ -2,9 +2,9 @@ import LoopKeyFiles
 import LoopKeys
 import LoopNode
 
-/// The keys of a loop that `up` runs: those of the reducer, and one that the workers share and `up` asks for the status with.
+/// The keys of a loop that `up` runs: the reducer's, and one that the workers share and `up` uses to ask for the status.
 struct UpKeys: Equatable {
-    /// What the workers' key is called in the folder.
+    /// The name of the workers' key in the folder.
     private static let name = "up"
 
     /// The reducer's folder.
@@ -13,7 +13,7 @@ struct UpKeys: Equatable {
     let workersPath: String
     /// The file of the reducer's public key.
     let reducersPath: String
-    /// What both files say.
+    /// The keys in both files.
     let peer: PeerKeys
 
     init(folder: String, workersPath: String, reducersPath: String, peer: PeerKeys) {
@@ -23,12 +23,12 @@ struct UpKeys: Equatable {
         self.peer = peer
     }
 
-    /// Makes what is missing in the folder, as `loopctl keygen --keep` does.
-    /// - Throws: `KeyFileError` or `NodeError.keys` where the folder cannot be used.
+    /// Makes the missing keys in the folder, as `loopctl keygen --keep` does.
+    /// - Throws: `KeyFileError` or `NodeError.keys` if the folder cannot be used.
     init(keepingIn folder: String) throws {
         _ = try Self.keep("main", .reducer, in: folder, own: nil)
         let issued = try Self.keep(Self.name, .worker, in: folder, own: folder)
-        // The worker's folder is the reducer's, and so has the key itself in the place of a copy.
+        // The worker's folder is the reducer's, so it has the reducer's public key itself instead of a copy.
         let reducersPath = issued.reducersPath ?? "\(folder)/server.key"
         self.init(
             folder: folder, workersPath: issued.secretPath, reducersPath: reducersPath,

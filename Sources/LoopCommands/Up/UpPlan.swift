@@ -6,29 +6,29 @@ import PostgreSQL
 struct UpPlan: Equatable, Sendable {
     let loop: String
     let workers: Int
-    /// Where workers and tools find the reducer.
+    /// The address at which workers and tools find the reducer.
     let reducer: ReducerAddress
     let reducerProgram: String
     let reducerArguments: [String]
     let workerProgram: String
-    /// The file or database that keeps the loop, without a password; nil: nothing does.
+    /// The file or database that keeps the loop, without a password, or nil if nothing keeps it.
     let journal: String?
-    /// Whether a bad verdict is no failure of the command.
+    /// Whether the command exits with 0 after a bad verdict.
     let exitsZero: Bool
     /// The variables of the processes.
     let environment: [String: String]
     private let workerOptions: [String]
 
-    /// What is shown of the processes' logs if the request does not say: that its own workers come and go is no news to who has
-    /// started them.
+    /// The lowest level of the processes' logs that is shown by default. At this level the user does not see `up`'s own workers
+    /// join and leave.
     private static let logLevel = LogLevel.notice
 
     /// - Parameters:
-    ///   - claimed: where to listen if the request does not say.
-    ///   - keys: those of the request's folder; nil: it names none.
-    ///   - folder: where programs are that the request does not name.
+    ///   - claimed: the address to listen on if the request names none.
+    ///   - keys: the keys in the request's folder, or nil if it names none.
+    ///   - folder: the folder of programs that the request does not name.
     ///   - environment: the variables of this process.
-    /// - Throws: where workers could not find the address.
+    /// - Throws: `UsageError` if workers could not find the address.
     init(
         _ request: UpRequest, claimed: BindAddress?, keys: UpKeys? = nil, folder: String,
         environment: [String: String] = ProcessEnvironment.current
@@ -67,26 +67,26 @@ struct UpPlan: Equatable, Sendable {
         workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? []) + logOptions
     }
 
-    /// Variables that are not handed on: `up` has read them itself, or decides what they are about. A worker with the key of another loop,
-    /// or a reducer that stands by, would wait for ever.
+    /// Variables that the processes do not get, because `up` has read them itself or decides about them. A worker with the key of
+    /// another loop, or a standby as the reducer, would wait for ever.
     private static let ownVariables: Set<String> = {
         let declarations = (UpCommand.groups.flatMap(\.options) + AddressOptions.all.map { $0.declaration })
         return Set(declarations.compactMap(\.environment))
             .union(["LOOP_STANDBY", "LOOP_ADVERTISE", "LOOP_NAME", "LOOP_GROUP"])
     }()
 
-    /// A place without its password. One that cannot be read is refused by the reducer.
+    /// A journal's name without its password. If it cannot be read, the reducer refuses it.
     private static func shown(_ journal: String) -> String {
         guard ConnectionString.isURL(journal) else { return journal }
         return (try? ConnectionString(journal).description) ?? "a database"
     }
 
-    /// What a worker is started with; they are numbered from 1.
+    /// The arguments of a worker. Workers are numbered from 1.
     func workerArguments(_ number: Int) -> [String] {
         [loop, "--reducer", reducer.description, "--name", "worker-\(number)"] + workerOptions
     }
 
-    /// The address by which the workers reach a reducer that listens there.
+    /// The address by which workers reach a reducer that listens on `bind`.
     static func dialled(_ bind: BindAddress) throws(UsageError) -> ReducerAddress {
         guard let reducer = bind.dialled else {
             throw UsageError(

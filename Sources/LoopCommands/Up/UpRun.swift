@@ -2,9 +2,9 @@ import LoopCore
 import LoopNode
 import LoopWire
 
-/// Runs a plan: starts its processes, does what the process group's machine decides, shows how far the loop is.
+/// Runs a plan: starts its processes, performs the actions of the process group's machine, and shows the progress of the loop.
 ///
-/// Everything that happens comes through one queue, and is answered one at a time.
+/// All events come through one queue, and are handled one at a time.
 struct UpRun {
     private enum Mail: Sendable {
         case line(ProcessGroup.Member, ChildProcess.Channel, String)
@@ -33,7 +33,7 @@ struct UpRun {
         (mail, post) = AsyncStream.makeStream(of: Mail.self)
     }
 
-    /// Returns the code to exit with, once every process has ended.
+    /// Runs until every process has ended, and returns the code to exit with.
     ///
     /// - Parameter line: the first line for people.
     consuming func run(_ signals: SignalWatch, saying line: String?) async -> Int32 {
@@ -77,7 +77,7 @@ struct UpRun {
         }
     }
 
-    /// For a user who has stopped it before there was an outcome.
+    /// The last line for a user who has stopped the loop before there was an outcome.
     private var farewell: String {
         guard let journal = plan.journal else { return "stopped; nothing was kept" }
         return "stopped; the loop is kept in \(journal), and the same command continues it"
@@ -103,7 +103,7 @@ struct UpRun {
         return []
     }
 
-    /// Returns the code to exit with, when it is over.
+    /// Performs actions, and returns the code to exit with if the group is over.
     private mutating func perform(_ actions: [ProcessGroup.Action], _ group: inout TaskGroup<Void>) -> Int32? {
         var actions = actions[...]
         while let action = actions.popFirst() {
@@ -143,15 +143,15 @@ struct UpRun {
         }
     }
 
-    /// Sees to it that the machine's deadline is noticed: a time is what it waits for. A task whose deadline was replaced by an
-    /// earlier one tells the machine the time once more, which does no harm.
+    /// Schedules a call at the machine's deadline, because the machine may wait only for a time. If an earlier deadline has
+    /// replaced that of a task, the machine gets the time once more, which does no harm.
     private mutating func arm(_ group: inout TaskGroup<Void>) {
         guard let deadline = processes.deadline, armed.map({ deadline < $0 }) ?? true else { return }
         armed = deadline
         let post = post
         let wait = deadline - SystemClock.monotonic
         group.addTask {
-            // The deadline of a process that is to be started or killed.
+            // The time until a process must be started or killed.
             if (try? await Task.sleep(for: max(wait, .zero))) != nil { post.yield(.due) }
         }
     }

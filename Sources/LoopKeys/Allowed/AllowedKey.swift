@@ -2,16 +2,16 @@
 public struct AllowedKey: Hashable, Sendable {
     /// The key.
     public let publicKey: PublicKey
-    /// Who has it, for people.
+    /// The name of its owner, for people.
     public let name: String
-    /// What its owner is to the loop.
+    /// The roles of its owner in the loop.
     public let roles: Set<Role>
-    /// The groups that its owner may serve; none unless it is a worker.
+    /// The groups that its owner may serve, or none unless it is a worker.
     public let groups: WorkerGroups
-    /// The file that it came from; empty where it came from none.
+    /// The file that it was read from, or an empty text.
     public let file: String
 
-    /// Admits a key. Groups count for workers only.
+    /// Creates an allowed key. Groups count for workers only.
     public init(
         _ publicKey: PublicKey, name: String, roles: Set<Role>, groups: WorkerGroups = .none, file: String = ""
     ) {
@@ -28,13 +28,13 @@ public struct AllowedKey: Hashable, Sendable {
     /// Whether its owner may run effects of a group.
     public func mayServe(group: String) -> Bool { allows(.runEffects) && groups.contains(group) }
 
-    /// For people: `"w1", which is worker and sender`.
+    /// The name and the roles for people: `"w1", which is worker and sender`.
     public var text: String {
         let names = Role.allCases.filter(roles.contains).map(\.rawValue)
         return "\"\(name)\", which is \(names.isEmpty ? "nothing" : names.joined(separator: " and "))"
     }
 
-    /// Whether another entry says the same about the key.
+    /// Whether another entry allows the key exactly the same, under the same name.
     package func allowsTheSame(as other: AllowedKey) -> Bool {
         publicKey == other.publicKey && name == other.name && roles == other.roles && groups == other.groups
     }

@@ -3,18 +3,18 @@ public struct AllowedKeys: Hashable, Sendable {
     /// Each key with what its owner may do.
     public let keys: [PublicKey: AllowedKey]
 
-    /// No key at all.
+    /// No key.
     public static let none = AllowedKeys([])
 
-    /// These keys. Of several about one key the last counts.
+    /// Creates a list of these keys. Of several entries for one key, the last counts.
     public init(_ keys: some Sequence<AllowedKey>) {
         self.keys = Dictionary(keys.map { ($0.publicKey, $0) }) { $1 }
     }
 
-    /// What the owner of a key may do; nil if the key is not admitted.
+    /// What the owner of a key may do, or nil if the key is not admitted.
     public subscript(key: PublicKey) -> AllowedKey? { keys[key] }
 
-    /// What is different from an earlier moment.
+    /// The changes since an earlier time.
     public func changes(since earlier: AllowedKeys) -> KeyChanges {
         KeyChanges(
             added: Self.sorted(keys.values.filter { earlier[$0.publicKey] == nil }),
@@ -28,15 +28,15 @@ public struct AllowedKeys: Hashable, Sendable {
     }
 }
 
-/// How the keys that a reducer admits have changed. Keys whose file got another name only are in no list.
+/// How the keys that a reducer admits have changed. A key with a renamed file and no other change is in no list.
 public struct KeyChanges: Hashable, Sendable {
-    /// Keys that are admitted from now on, by their names.
+    /// Keys that are admitted from now on, sorted by name.
     public let added: [AllowedKey]
-    /// Keys that are not admitted any more, as they were, by their names.
+    /// Keys that are no longer admitted, as they were, sorted by name.
     public let removed: [AllowedKey]
-    /// Keys whose owner may do something else now, or has another name; as they are now, by their names.
+    /// Keys with other roles, groups or another name, as they are now, sorted by name.
     public let changed: [AllowedKey]
 
-    /// Whether nothing is different.
+    /// Whether there are no changes.
     public var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
 }

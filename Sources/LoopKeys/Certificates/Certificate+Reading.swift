@@ -1,6 +1,6 @@
 extension Certificate {
-    /// Reads the text of a `.key` file. Fields that it does not know are skipped.
-    /// - Throws: ``CertificateError`` for the first flaw; also if there is a secret key, which others must not see.
+    /// Reads the text of a `.key` file. Unknown fields are skipped.
+    /// - Throws: ``CertificateError`` for the first flaw, also if there is a secret key, which others must not see.
     public init(reading bytes: [UInt8]) throws(CertificateError) {
         let fields = try CertificateFields(bytes)
         if let item = fields[.secretKey] { throw CertificateError(.secretInPublic, line: item.line) }
@@ -9,8 +9,8 @@ extension Certificate {
 }
 
 extension SecretCertificate {
-    /// Reads the text of a `.key_secret` file. Fields that it does not know are skipped.
-    /// - Throws: ``CertificateError`` for the first flaw. It shows nothing of the key.
+    /// Reads the text of a `.key_secret` file. Unknown fields are skipped.
+    /// - Throws: ``CertificateError`` for the first flaw. The error shows no part of the key.
     public init(reading bytes: [UInt8]) throws(CertificateError) {
         let fields = try CertificateFields(bytes)
         let certificate = try fields.certificate()
@@ -20,7 +20,7 @@ extension SecretCertificate {
     }
 }
 
-/// The fields of a certificate, each at most once.
+/// The fields of a certificate. Each occurs at most once.
 private struct CertificateFields {
     private var items: [CertificateError.Field: ZPLDocument.Item] = [:]
 
@@ -72,7 +72,7 @@ private struct CertificateFields {
                 do throws(UnknownRole) {
                     roles.insert(try Role(parsing: word))
                 } catch {
-                    // Where line ends were lost, this may be a part of a secret key, which is not shown.
+                    // If line ends were lost, this may be a part of a secret key, which must not be shown.
                     let isWord = word.count <= 24 && word.allSatisfy { $0.isASCII && $0.isLetter }
                     throw .role(isWord ? error : UnknownRole("…"))
                 }
@@ -93,7 +93,7 @@ private struct CertificateFields {
         } ?? .none
     }
 
-    /// The value of a field, nil where the field is missing. Flaws get the field's line.
+    /// The value of a field, or nil if the field is missing. Flaws get the field's line.
     private func parsed<Value>(
         _ field: CertificateError.Field, _ parse: (String) throws(CertificateError.Flaw) -> Value
     ) throws(CertificateError) -> Value? {
@@ -105,7 +105,7 @@ private struct CertificateFields {
         }
     }
 
-    /// What stands between commas, without the spaces around it.
+    /// The parts of a list between commas, without the spaces around them.
     private static func words(_ list: String) -> [String] {
         list.split(separator: ",", omittingEmptySubsequences: false).map { word in
             let start = word.drop { $0 == " " }
@@ -115,7 +115,7 @@ private struct CertificateFields {
 }
 
 extension CertificateError.Field {
-    /// The section that it stands in; nil for a section.
+    /// The section to which the field belongs, or nil for a section.
     fileprivate var section: CertificateError.Field? {
         switch self {
         case .metadata, .curve: nil

@@ -8,7 +8,7 @@ extension Certificate {
         return text(comments, keys: [(.publicKey, publicKey.z85)])
     }
 
-    /// Comments, the metadata, and these keys.
+    /// The text with comments, the metadata, and these keys.
     fileprivate func text(_ comments: [String], keys: [(CertificateError.Field, String)]) -> String {
         let fields: [(CertificateError.Field, String?)] = [
             (.name, name), (.roles, rolesText), (.groups, groupsText), (.created, created),

@@ -1,6 +1,6 @@
-/// What a reducer knows of a key: whose it is, and what its owner may do. It is not signed, and not secret.
+/// What a reducer knows about a key: its owner, and what the owner may do. It is neither signed nor secret.
 ///
-/// The text is ZeroMQ's: that of CZMQ's `zcert`, in a file `NAME.key`.
+/// The text has the format of CZMQ's `zcert`, in a file `NAME.key`.
 ///
 ///     metadata
 ///         name = "thumbnails-1"
@@ -10,27 +10,27 @@
 ///     curve
 ///         public-key = "…"
 public struct Certificate: Hashable, Sendable {
-    /// How many bytes each text may have: the name, a group, the time.
+    /// The largest size of each text, in bytes: the name, a group, the time.
     public static let textBytesMax = 128
-    /// How many groups a certificate may name.
+    /// The largest number of groups in a certificate.
     public static let groupsMax = 64
-    /// How many bytes the list of groups may have, since a line of the format has at most 1024.
+    /// The largest size of the list of groups, in bytes, because a line of the format has at most 1024.
     public static let groupsBytesMax = 900
-    /// How many bytes its text may have.
+    /// The largest size of a certificate's text, in bytes.
     public static let bytesMax = ZPLDocument.bytesMax
 
-    /// Who has the key, for people; nil where the text does not say it.
+    /// The name of the key's owner, for people, or nil if the text has none.
     public let name: String?
-    /// What its owner is to the loop. Empty in certificates of other programs.
+    /// The roles of the owner in the loop. Empty in certificates of other programs.
     public let roles: Set<Role>
     /// The groups that its owner serves as a worker.
     public let groups: WorkerGroups
-    /// When the pair was made, for people.
+    /// The time when the pair was made, for people.
     public let created: String?
     /// The key.
     public let publicKey: PublicKey
 
-    /// Creates a certificate whose text can be read again.
+    /// Creates a certificate. Its text can be read again.
     /// - Throws: ``CertificateError`` for texts that are empty, too long, or do not print.
     public init(
         name: String? = nil, roles: Set<Role> = [], groups: WorkerGroups = .none, created: String? = nil,
@@ -50,7 +50,7 @@ public struct Certificate: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// - Throws: what keeps a text from being the value of a field.
+    /// - Throws: why a text cannot be the value of a field.
     static func check(_ text: String, _ field: CertificateError.Field) throws(CertificateError.Flaw) {
         guard !text.isEmpty else { throw .empty(field) }
         guard text.utf8.count <= textBytesMax else { throw .long(field, bytesMax: textBytesMax) }
@@ -59,7 +59,7 @@ public struct Certificate: Hashable, Sendable {
         }
     }
 
-    /// - Throws: what keeps groups from being in a certificate.
+    /// - Throws: why groups cannot be in a certificate.
     package static func check(_ groups: WorkerGroups) throws(CertificateError.Flaw) {
         guard case .named(let names) = groups else { return }
         guard names.count <= groupsMax else { throw .many(.groups, countMax: groupsMax) }
@@ -68,7 +68,7 @@ public struct Certificate: Hashable, Sendable {
         guard byteCount <= groupsBytesMax else { throw .long(.groups, bytesMax: groupsBytesMax) }
     }
 
-    /// - Throws: what keeps a text from being one of several groups.
+    /// - Throws: why a text cannot be one of several groups.
     static func check(group: String) throws(CertificateError.Flaw) {
         try check(group, .groups)
         guard group != "*" else { throw .allAndOthers }
@@ -78,14 +78,14 @@ public struct Certificate: Hashable, Sendable {
     }
 }
 
-/// A certificate with its secret key: what the owner of a key has, in a file `NAME.key_secret`.
+/// A certificate with its secret key, which the owner of a key has in a file `NAME.key_secret`.
 public struct SecretCertificate: Sendable {
-    /// What others know.
+    /// The part that others know.
     public let certificate: Certificate
-    /// What its owner alone knows.
+    /// The part that only the owner knows.
     public let secretKey: SecretKey
 
-    /// Joins both. That they belong together is not checked.
+    /// Joins both without checking that they belong together.
     public init(_ certificate: Certificate, secretKey: SecretKey) {
         self.certificate = certificate
         self.secretKey = secretKey

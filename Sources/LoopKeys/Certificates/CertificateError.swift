@@ -1,6 +1,6 @@
-/// Why a text is no certificate, and where.
+/// Why a text is not a certificate, and in which line.
 public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A part of a certificate, by the name that it has in the text.
+    /// A part of a certificate, by its name in the text.
     public enum Field: String, Hashable, Sendable {
         case metadata, name, roles, groups, created, curve
         case publicKey = "public-key"
@@ -11,41 +11,41 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
     public enum Flaw: Error, Hashable, Sendable {
         /// The text has more bytes than this.
         case tooLarge(bytesMax: Int)
-        /// The bytes are no UTF-8.
+        /// The bytes are not UTF-8.
         case notText
-        /// A byte has power over a terminal, or is none that people write.
+        /// A byte could control a terminal, or is one that people do not write.
         case controlCharacter
         /// The line has more bytes than this.
         case longLine(bytesMax: Int)
-        /// The line is not indented by four spaces below what it belongs to.
+        /// The line is not indented by four spaces more than the item it belongs to.
         case indentation
         /// The line is neither a name nor a name with a value.
         case syntax
         /// The value's quotation mark is not closed.
         case openQuotation
-        /// The field is there a second time.
+        /// The field occurs twice.
         case repeated(Field?)
-        /// The field is not there.
+        /// The field is missing.
         case missing(Field)
         /// The field has no value.
         case empty(Field)
         /// The field's text has more bytes than this.
         case long(Field, bytesMax: Int)
-        /// The field's text has characters that do not print, or that the format cannot hold.
+        /// The field's text has characters that do not print, or that the format cannot express.
         case unprintable(Field)
         /// The list has more parts than this.
         case many(Field, countMax: Int)
-        /// A group is `*`, and others stand next to it.
+        /// A group is `*`, and there are others next to it.
         case allAndOthers
         /// A role is unknown.
         case role(UnknownRole)
-        /// The text of a key is none.
+        /// The text of a key is not a key.
         case key(Field, KeyFlaw)
-        /// A certificate that others may see has a secret key.
+        /// A public certificate has a secret key.
         case secretInPublic
     }
 
-    /// From 1; nil where the flaw is of no line.
+    /// The line, from 1, or nil if the flaw does not belong to a line.
     public let line: Int?
     /// What is wrong.
     public let flaw: Flaw
@@ -55,7 +55,7 @@ public struct CertificateError: Error, Hashable, Sendable, CustomStringConvertib
         self.flaw = flaw
     }
 
-    /// One line: where, what is wrong, what to do. It shows nothing of a key.
+    /// One line: the line number, what is wrong, and what to do. It shows no part of a key.
     public var description: String { (line.map { "line \($0): " } ?? "") + flaw.text }
 }
 

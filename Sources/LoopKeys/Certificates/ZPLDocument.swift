@@ -1,26 +1,26 @@
-/// The lines of a text in ZeroMQ's property language (RFC 4), which certificates are written in.
+/// The lines of a text in ZeroMQ's property language (RFC 4), in which certificates are written.
 ///
 ///     # a comment
 ///     section
 ///         name = "value"      # quoted by " or ', or bare up to a comment
 ///
-/// Each level is indented by four spaces. Nothing of the text is shown in errors: it may be a secret.
+/// Each level is indented by four spaces. Errors show no part of the text, because it may be a secret.
 struct ZPLDocument {
     /// One line with a name.
     struct Item: Equatable {
-        /// From 1.
+        /// The line, from 1.
         let line: Int
-        /// How far it is indented: 0 for a section, 1 for its fields.
+        /// The level of indentation: 0 for a section, 1 for its fields.
         let level: Int
         let name: String
-        /// Nil where there is no `=`.
+        /// The value, or nil if there is no `=`.
         let value: String?
     }
 
     static let bytesMax = 64 << 10
     static let lineBytesMax = 1024
 
-    /// In the order of the text; each belongs to the nearest one before it that has a lower level.
+    /// In the order of the text. Each belongs to the nearest item before it that has a lower level.
     let items: [Item]
 
     /// - Throws: the first flaw of the text.
@@ -40,7 +40,7 @@ struct ZPLDocument {
         self.items = items
     }
 
-    /// Nil for a line without a name: it is empty, or a comment.
+    /// The parts of a line, or nil if it is empty or a comment.
     private static func parts(
         of line: ArraySlice<UInt8>
     ) throws(CertificateError.Flaw) -> (level: Int, name: String, value: String?)? {
@@ -61,7 +61,7 @@ struct ZPLDocument {
         return (spaces / 4, text(name), value)
     }
 
-    /// What stands after a name: nothing, or `=` and a value.
+    /// Reads the rest of a line after a name: nothing, or `=` and a value.
     private static func value(in rest: ArraySlice<UInt8>) throws(CertificateError.Flaw) -> String? {
         if isOver(rest) { return nil }
         guard rest.first == UInt8(ascii: "=") else { throw .syntax }
@@ -77,7 +77,7 @@ struct ZPLDocument {
         return text(quoted[..<end])
     }
 
-    /// Whether nothing follows but blanks and a comment.
+    /// Whether only blanks and a comment follow.
     private static func isOver(_ rest: ArraySlice<UInt8>) -> Bool {
         let first = rest.first { !isBlank($0) }
         return first == nil || first == UInt8(ascii: "#")

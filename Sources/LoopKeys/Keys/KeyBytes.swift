@@ -1,13 +1,13 @@
-/// The 32 bytes of a key, not all 0. They are compared and hashed without memory of their own.
+/// The 32 bytes of a key, not all 0. They can be compared and hashed without an allocation.
 struct KeyBytes: Hashable, Sendable {
     static let byteCount = 32
-    /// Of the text that people and files know.
+    /// The number of characters in the text that people and files use.
     static let characterCount = 40
 
-    /// Of 4 bytes each, the first byte being the highest.
+    /// Words of 4 bytes each, the first byte being the highest.
     private var words = SIMD8<UInt32>()
 
-    /// Nil unless there are 32 bytes, and not all of them 0.
+    /// Creates a key, or nil unless there are 32 bytes and not all of them are 0.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.byteCount else { return nil }
         for (index, byte) in bytes.enumerated() { words[index / 4] = words[index / 4] << 8 | UInt32(byte) }
@@ -15,7 +15,7 @@ struct KeyBytes: Hashable, Sendable {
     }
 
     /// Reads 40 characters of Z85.
-    /// - Throws: why they are no key.
+    /// - Throws: why they are not a key.
     init(z85 text: Span<UInt8>) throws(KeyFlaw) {
         guard text.count == Self.characterCount else { throw .length(text.count) }
         for index in 0..<8 {
@@ -26,13 +26,13 @@ struct KeyBytes: Hashable, Sendable {
     }
 
     /// Reads 40 characters of Z85.
-    /// - Throws: why the text is no key.
+    /// - Throws: why the text is not a key.
     init(z85 text: some StringProtocol) throws(KeyFlaw) { try self.init(z85: Array(text.utf8).span) }
 
     var bytes: [UInt8] {
         (0..<Self.byteCount).map { UInt8(truncatingIfNeeded: words[$0 / 4] >> UInt32(24 - 8 * ($0 % 4))) }
     }
 
-    /// As 40 characters of Z85.
+    /// The key as 40 characters of Z85.
     var z85: String { String(decoding: (0..<8).flatMap { Z85.characters(of: words[$0]) }, as: UTF8.self) }
 }

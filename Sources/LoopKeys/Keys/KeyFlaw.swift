@@ -1,13 +1,13 @@
-/// Why a text is no key of CURVE.
+/// Why a text is not a CURVE key.
 public enum KeyFlaw: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text has another number of bytes than 40.
+    /// The text does not have 40 bytes.
     case length(Int)
-    /// The text has 40 characters that are no Z85.
+    /// The text has 40 characters that are not Z85.
     case notZ85
-    /// All bytes are 0, as a program writes them that has no CURVE.
+    /// All bytes are 0, as a program without CURVE writes them.
     case zero
 
-    /// What is wrong, to follow the name of the key. It never shows the text.
+    /// What is wrong, as text that follows the name of the key. It never shows the text.
     public var description: String {
         switch self {
         case .length(let count): "has \(count) characters instead of \(KeyBytes.characterCount)"

@@ -1,13 +1,13 @@
-/// What a key pair is called, and its files too: letters, digits, `-`, `_` and `.`, of ASCII.
+/// The name of a key pair and of its files: ASCII letters, digits, `-`, `_` and `.`.
 public struct KeyName: Hashable, Sendable, CustomStringConvertible {
-    /// What fits, for people.
+    /// The valid form, for people.
     public static let form =
         "1 to \(Certificate.textBytesMax) letters, digits, '-', '_' and '.', of which '-' and '.' are not the first"
 
     /// The name.
     public let text: String
 
-    /// Nil where the text has another form.
+    /// Creates a name, or nil if the text does not have the valid form.
     public init?(_ text: String) {
         guard (1...Certificate.textBytesMax).contains(text.utf8.count), !text.hasPrefix("."), !text.hasPrefix("-")
         else { return nil }
@@ -22,6 +22,6 @@ public struct KeyName: Hashable, Sendable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The same as ``text``.
+    /// The name.
     public var description: String { text }
 }

@@ -2,7 +2,7 @@
 public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
     private let key: KeyBytes
 
-    /// Nil unless there are 32 bytes, and not all of them 0.
+    /// Creates a key, or nil unless there are 32 bytes and not all of them are 0.
     public init?(bytes: [UInt8]) {
         guard let key = KeyBytes(bytes) else { return nil }
         self.key = key
@@ -12,7 +12,7 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
     /// - Throws: ``KeyFlaw``.
     public init(z85 text: some StringProtocol) throws(KeyFlaw) { key = try KeyBytes(z85: text) }
 
-    /// The same from characters that are not a text yet.
+    /// Reads a key from 40 characters of Z85 that are not a text yet.
     /// - Throws: ``KeyFlaw``.
     package init(z85 characters: Span<UInt8>) throws(KeyFlaw) { key = try KeyBytes(z85: characters) }
 
@@ -22,6 +22,6 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
     /// The key as ZeroMQ writes it: 40 characters of Z85, which include `#` and `$`. Quote them in a shell.
     public var z85: String { key.z85 }
 
-    /// The same as ``z85``.
+    /// The key as 40 characters of Z85.
     public var description: String { z85 }
 }

@@ -1,10 +1,10 @@
-/// The half of a key pair that its owner alone knows: 32 bytes, not all 0.
+/// The half of a key pair that only its owner knows: 32 bytes, not all 0.
 ///
-/// No text that describes the key shows it. Only ``z85`` and ``bytes`` do, and nothing compares or encodes it.
+/// No description of the key shows it. Only ``z85`` and ``bytes`` do, and nothing compares or encodes it.
 public struct SecretKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     private let key: KeyBytes
 
-    /// Nil unless there are 32 bytes, and not all of them 0.
+    /// Creates a key, or nil unless there are 32 bytes and not all of them are 0.
     public init?(bytes: [UInt8]) {
         guard let key = KeyBytes(bytes) else { return nil }
         self.key = key
@@ -17,13 +17,13 @@ public struct SecretKey: Sendable, CustomStringConvertible, CustomDebugStringCon
     /// Its 32 bytes, for sockets only.
     public var bytes: [UInt8] { key.bytes }
 
-    /// The key itself, as ZeroMQ writes it: for secret files and sockets only.
+    /// The key as ZeroMQ writes it, for secret files and sockets only.
     public var z85: String { key.z85 }
 
-    /// Always the same words.
+    /// A text that does not depend on the key.
     public var description: String { "a secret key" }
-    /// Always the same words.
+    /// A text that does not depend on the key.
     public var debugDescription: String { description }
-    /// Without children, for `dump`.
+    /// A mirror without children, for `dump`.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,9 +1,9 @@
-/// Bytes as text that can be copied: ZeroMQ's base 85 (RFC 32), five characters for each four bytes, the highest byte first.
+/// Bytes as text that can be copied, in ZeroMQ's base 85 (RFC 32): five characters for four bytes, the highest byte first.
 enum Z85 {
     private static let characters = [UInt8](
         "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#".utf8)
 
-    /// The value of each character, 255 for what is none.
+    /// The value of each character, or 255 for other bytes.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, character) in characters.enumerated() { values[Int(character)] = UInt8(value) }
@@ -21,7 +21,7 @@ enum Z85 {
         return text
     }
 
-    /// The word of the 5 characters from a place on; nil if they are none, or mean more than 4 bytes hold.
+    /// The word of the 5 characters from an index on, or nil if they are not Z85 or exceed 4 bytes.
     static func word(of text: Span<UInt8>, from place: Int) -> UInt32? {
         var word: UInt64 = 0
         for index in place..<place + 5 {

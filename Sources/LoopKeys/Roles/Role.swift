@@ -1,6 +1,6 @@
-/// What the owner of a key is to a loop. A key may have several roles, and may do what one of them allows.
+/// A role of a key's owner in a loop. A key may have several roles, and may do what at least one of them allows.
 public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
-    /// Runs effects of the groups that its key is for.
+    /// Runs effects of the groups in its key.
     case worker
     /// Follows the state.
     case observer
@@ -44,14 +44,14 @@ public enum Role: String, CaseIterable, Hashable, Sendable, Codable {
     }
 }
 
-/// A text that names no role.
+/// A text that is not the name of a role.
 public struct UnknownRole: Error, Hashable, Sendable, CustomStringConvertible {
     /// The text as it was read.
     public let text: String
 
     init(_ text: String) { self.text = text }
 
-    /// What is wrong, with the roles that there are. What cannot be printed is escaped.
+    /// What is wrong, with the list of roles. Characters that cannot be printed are escaped.
     public var description: String {
         let roles = Role.allCases.map(\.rawValue)
         return "'\(PrintedText.of(text))' is no role; a role is \(roles.dropLast().joined(separator: ", ")) or "

@@ -1,41 +1,41 @@
-/// What a peer asks of a reducer, as far as it takes a ``Role`` that allows it.
+/// An action that a peer asks of a reducer, if it needs a ``Role`` that allows it.
 public enum Verb: CaseIterable, Hashable, Sendable {
-    /// To ask how the reducer is.
+    /// To ask for the reducer's status.
     case readStatus
-    /// To be a peer with a session, whatever it is for.
+    /// To be a peer with a session, for any purpose.
     case join
     /// To subscribe to updates of the state.
     case followUpdates
-    /// To fetch a state whole.
+    /// To fetch a whole state.
     case fetchStates
     /// To follow the transitions, which name events.
     case followTransitions
     /// To send events that belong to no effect.
     case sendEvents
-    /// To ask whether bytes are an event of the loop, and why not.
+    /// To ask whether bytes are an event of the loop, and if not, why.
     case explainEvents
-    /// To ask what events, requests and the state look like.
+    /// To ask for the form of events, requests and the state.
     case readSchema
-    /// To run effects, and send their events. The certificate says of which groups.
+    /// To run effects, and send their events. The certificate names the groups.
     case runEffects
     /// To read the journal: history, earlier states, verification.
     case readHistory
-    /// To list parked effects, or have one run again.
+    /// To list parked effects, or make one run again.
     case parked
-    /// To list quarantined events, look into one, apply or drop it.
+    /// To list quarantined events, and to inspect, apply or drop one.
     case quarantine
-    /// To list schedules, pause or resume one, or have one run now.
+    /// To list schedules, and to pause or resume one, or make one run now.
     case schedules
-    /// To forget the journal's records before a seq.
+    /// To remove the journal's records before a seq.
     case trim
-    /// To have a worker end what it runs, and start nothing.
+    /// To make a worker end its effects and start no others.
     case drain
     /// To end the reducer.
     case shutDown
-    /// To have the reducer let a standby lead.
+    /// To make the reducer let a standby lead.
     case stepDown
 
-    /// For people, to follow "may not".
+    /// The action for people, as text that follows "may not".
     public var text: String {
         switch self {
         case .readStatus: "ask for the status"

@@ -1,8 +1,8 @@
-/// The groups whose effects the owner of a key may run, if it is a worker.
+/// The groups of the effects that the owner of a key may run, if it is a worker.
 public enum WorkerGroups: Hashable, Sendable {
-    /// Every group; `*` in a certificate.
+    /// Every group. It is `*` in a certificate.
     case all
-    /// These, which may be none.
+    /// These groups, which may be none.
     case named(Set<String>)
 
     /// No group.

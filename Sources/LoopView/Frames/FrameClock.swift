@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// Decides when to draw: at once if the last frame is long enough ago, else when its interval is over. A frame always
+/// Decides when to draw: at once if the last frame is at least one interval ago, else when the interval is over. A frame always
 /// follows the last change.
 ///
 ///     resting ──changed──▶ due at the later of now and the last frame + interval
@@ -8,9 +8,9 @@ public import LoopCore
 ///        └── advance: draw ──┘
 public struct FrameClock: Equatable, Sendable {
     private enum Phase: Equatable {
-        /// What was drawn last is the latest.
+        /// The last frame shows the latest state.
         case resting
-        /// A change is not drawn yet; the next frame is drawn at this time.
+        /// A change is not drawn yet. The next frame is due at this time.
         case due(MonotonicTime)
     }
 
@@ -19,15 +19,15 @@ public struct FrameClock: Equatable, Sendable {
     private var phase = Phase.resting
     private var last: MonotonicTime?
 
-    /// - Parameter interval: the least time between two frames; zero: every change is drawn at once.
+    /// - Parameter interval: the least time between two frames; with zero, every change is drawn at once.
     public init(interval: Duration) { self.interval = max(interval, .zero) }
 
-    /// - Parameter framesPerSecond: at most, from 1 to 1000.
+    /// - Parameter framesPerSecond: the largest number of frames per second, from 1 to 1000.
     public init(framesPerSecond: Int) {
         self.init(interval: .nanoseconds(1_000_000_000 / min(max(framesPerSecond, 1), 1000)))
     }
 
-    /// What is shown has changed, or nothing was shown yet.
+    /// Notes that the state has changed, or that nothing was drawn yet.
     public mutating func changed(at now: MonotonicTime) {
         guard case .resting = phase else { return }
         phase = .due(max(now, last.map { $0 + interval } ?? now))
@@ -41,6 +41,6 @@ public struct FrameClock: Equatable, Sendable {
         return true
     }
 
-    /// When to advance; nil while nothing has changed.
+    /// When to advance, or nil while nothing has changed.
     public var deadline: MonotonicTime? { if case .due(let time) = phase { time } else { nil } }
 }

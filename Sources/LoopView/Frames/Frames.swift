@@ -22,7 +22,7 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
     /// - Parameters:
     ///   - view: the view to draw.
     ///   - perSecond: the largest number of trees per second.
-    ///   - clock: by which frames are counted; a test brings its own.
+    ///   - clock: measures the time between frames; a test can pass its own clock.
     public init<C: Clock>(
         of view: Content, perSecond: Int = 30, clock: C = ContinuousClock()
     ) where C.Duration == Duration {
@@ -69,7 +69,7 @@ public struct Frames<Content: View>: AsyncSequence, Sendable {
                 if frames.advance(to: now()) { break }
                 guard (try? await sleep(deadline)) != nil else { return nil }
             }
-            // Read after the pause: whatever changed during it is in.
+            // Read after the pause, so that the tree has every change that happened during it.
             return view.read()
         }
     }

@@ -1,6 +1,6 @@
 internal import Observation
 
-/// The values of an expression: one now, then one after each change of an observable value that it has read. For one task.
+/// The values of an expression: one now, then one after each change of an observable value that it reads. For one task.
 ///
 /// Several changes between two readings count as one; the last reading sees the latest values.
 struct Tracked<Value: Sendable> {
@@ -25,7 +25,7 @@ struct Tracked<Value: Sendable> {
         return value
     }
 
-    /// Waits until something has changed since the last reading, at once where it has already. False: the task was
-    /// cancelled.
+    /// Waits until something has changed since the last reading, or returns at once if it already has.
+    /// - Returns: false if the task was cancelled.
     mutating func changed() async -> Bool { await changes.next() != nil }
 }

@@ -2,18 +2,18 @@
 public struct Column: View {
     private let content: @Sendable () -> [Element]
 
-    /// Creates a column; the views of `content` stand in it from top to bottom.
+    /// Creates a column that shows the views of `content` from top to bottom.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
     /// A single element of kind `column`, with the content's elements as children.
     public var body: [Element] { [Element(.column, children: content())] }
 }
 
-/// Views side by side, where there is room.
+/// Views side by side, if there is room.
 public struct Row: View {
     private let content: @Sendable () -> [Element]
 
-    /// Creates a row; the views of `content` stand in it from the left to the right.
+    /// Creates a row that shows the views of `content` from left to right.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
     /// A single element of kind `row`, with the content's elements as children.
@@ -24,10 +24,11 @@ public struct Row: View {
 public struct List: View {
     private let content: @Sendable () -> [Element]
 
-    /// Each view of `content` is an entry.
+    /// Creates a list with one entry for each view of `content`.
     public init(@ViewBuilder _ content: @escaping @Sendable () -> [Element]) { self.content = content }
 
-    /// One entry for each of `values`, known by its `id`, so that it stays the same element wherever it moves.
+    /// Creates a list with one entry for each of `values`. The `id` identifies an entry, so that it stays the same element wherever
+    /// it moves.
     public init<Values: Sequence & Sendable, ID>(
         _ values: Values, id: any KeyPath<Values.Element, ID> & Sendable,
         @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
@@ -35,7 +36,7 @@ public struct List: View {
         content = { Entries(values, id: id, entry: entry).body }
     }
 
-    /// One entry for each of `values`, known by its own identity.
+    /// Creates a list with one entry for each of `values`, identified by the value's own identity.
     public init<Values: Sequence & Sendable>(
         _ values: Values, @ViewBuilder entry: @escaping @Sendable (Values.Element) -> [Element]
     ) where Values.Element: Identifiable {
@@ -46,11 +47,11 @@ public struct List: View {
     public var body: [Element] { [Element(.list, children: content())] }
 }
 
-/// One view for each of several values, in the place where it stands, known by the value's identity.
+/// One view for each of several values, identified by the value's identity. It adds no container.
 public struct Entries: View {
     private let content: @Sendable () -> [Element]
 
-    /// One view for each of `values`, known by its `id`, so that it stays the same element wherever it moves.
+    /// Creates one view for each of `values`. The `id` identifies a view, so that it stays the same element wherever it moves.
     /// - Parameters:
     ///   - values: the values, in order.
     ///   - id: the identity of a value, unique among them.
@@ -62,7 +63,7 @@ public struct Entries: View {
         content = { values.map { Self.element(entry($0), String(describing: $0[keyPath: id])) } }
     }
 
-    /// One view for each of `values`, known by its own identity.
+    /// Creates one view for each of `values`, identified by the value's own identity.
     /// - Parameters:
     ///   - values: the values, in order.
     ///   - entry: the view of one value; several views become one column.

@@ -5,7 +5,7 @@ public struct Button: View {
 
     /// - Parameters:
     ///   - label: the text of the button.
-    ///   - action: what pressing does; mostly `context.action(for:)`.
+    ///   - action: runs when the button is pressed; mostly `context.action(for:)`.
     public init(_ label: String, action: @escaping @Sendable () -> Void) {
         self.label = label
         self.action = action
@@ -30,7 +30,7 @@ public struct TextField: View {
     ///   - text: the text that the field shows and changes.
     ///   - prompt: shown while there is no text.
     ///   - isSecret: whether the text is hidden.
-    ///   - onSubmit: what Enter does.
+    ///   - onSubmit: runs when Enter is pressed.
     public init(
         _ label: String, text: Binding<String>, prompt: String = "", isSecret: Bool = false,
         onSubmit: (@Sendable () -> Void)? = nil

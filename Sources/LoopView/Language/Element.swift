@@ -4,35 +4,35 @@
 public struct Element: Sendable {
     /// What is shown.
     public enum Kind: Equatable, Sendable {
-        /// A text as it is, with its line ends.
+        /// A text with its line ends.
         case text(String)
-        /// A title; `level` 1 to 6, as in a document.
+        /// A title. `level` is 1 to 6, as in a document.
         case heading(String, level: Int)
         /// A button with its label.
         case button(String)
         /// A text that can be edited.
         case field(TextEntry)
-        /// On or off.
+        /// A switch that is on or off.
         case toggle(String, isOn: Bool)
         /// A link to another page. Only `http`, `https`, `mailto` and relative addresses are allowed.
         case link(String, address: String)
-        /// The progress of some work, 0 to 1; nil if it runs for an unknown time.
+        /// The progress of some work, 0 to 1, or nil if the duration is unknown.
         case progress(String, fraction: Double?)
-        /// A line across.
+        /// A horizontal line.
         case divider
         /// Children below each other.
         case column
-        /// Children side by side, where there is room.
+        /// Children side by side, if there is room.
         case row
         /// Children below each other, each an entry of a list.
         case list
-        /// Children in the place of this element.
+        /// Children that replace this element.
         case group
     }
 
     /// The kind of the element, with the text that it shows.
     public var kind: Kind
-    /// How the element looks; plain unless said otherwise.
+    /// How the element looks; plain by default.
     public var style = Style()
     /// Whether its actions are disabled.
     public var isDisabled = false
@@ -40,7 +40,7 @@ public struct Element: Sendable {
     public var pressesWhenSeen = false
     /// The elements in a container, in order; empty for every other kind.
     public var children: [Element] = []
-    /// Its name among its siblings: its place in the code, or a given name.
+    /// Its name among its siblings: its position in the code, or a given name.
     package var key = ""
     /// Whether `key` was given by the user.
     var hasID = false
@@ -56,7 +56,7 @@ public struct Element: Sendable {
         self.children = children
     }
 
-    /// Whether a user can act on it.
+    /// Whether a user can act on the element.
     public var isInteractive: Bool {
         switch kind {
         case .button, .field, .toggle, .link: !isDisabled
@@ -64,7 +64,7 @@ public struct Element: Sendable {
         }
     }
 
-    /// Whether it holds children.
+    /// Whether the element can have children.
     public var isContainer: Bool {
         switch kind {
         case .column, .row, .list, .group: true
@@ -77,7 +77,7 @@ extension Element: Equatable {
     /// Whether both show the same, children included. Actions are not compared.
     public static func == (a: Element, b: Element) -> Bool { a.showsTheSame(as: b) && a.children == b.children }
 
-    /// Equal, but for the children.
+    /// Whether both are equal, apart from the children.
     public func showsTheSame(as other: Element) -> Bool {
         kind == other.kind && style == other.style && isDisabled == other.isDisabled
             && pressesWhenSeen == other.pressesWhenSeen && key == other.key
@@ -89,11 +89,11 @@ extension Element: Equatable {
 public struct TextEntry: Equatable, Sendable {
     /// The name of the field, for people.
     public var label: String
-    /// What the loop holds.
+    /// The text in the loop's state.
     public var text: String
-    /// Shown while there is no text.
+    /// The text that is shown while the field is empty.
     public var prompt: String
-    /// Whether the text is a secret that is not to be shown.
+    /// Whether the text is a secret that must not be shown.
     public var isSecret: Bool
 
     /// Creates an entry from its parts.
@@ -105,7 +105,7 @@ public struct TextEntry: Equatable, Sendable {
     }
 }
 
-/// How an element looks, as a meaning: each renderer has its own way to show it.
+/// How an element looks, as a meaning. Each renderer has its own way to show it.
 public struct Style: Equatable, Sendable {
     /// The meaning of the element's colour.
     public var tone = Tone.plain

@@ -1,10 +1,10 @@
-/// Names an element of a tree: the names of those that contain it and its own. The same in the next tree as long as it
-/// stands in the same place in the code, or was given the same `id`.
+/// Names an element of a tree by the names of its containers and its own. The name stays the same in the next tree if the element
+/// has the same position in the code, or the same `id`.
 public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// Letters, digits and `#%-./_~`; fit for an attribute.
+    /// Letters, digits and `#%-./_~`, so that it can be used in an attribute.
     public let path: String
 
-    /// An id as it came back from a client; whether it names anything, only a tree can say.
+    /// Takes an id as a client sent it. Only a tree can say whether it names an element.
     public init(path: String) { self.path = path }
 
     package static let root = ElementID(path: "")
@@ -17,7 +17,7 @@ public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible
     /// The path.
     public var description: String { path }
 
-    /// A name with everything that has a meaning in a path written as `%XX`.
+    /// The name with every character that has a meaning in a path written as `%XX`.
     static func escaped(_ name: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

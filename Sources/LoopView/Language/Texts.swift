@@ -1,11 +1,11 @@
-/// Text, as it is; line ends are kept.
+/// Text that is shown as it is, with its line ends.
 public struct Text: View {
     private let text: String
 
     /// Creates a text that is shown as it is.
     public init(_ text: String) { self.text = text }
 
-    /// Any value, in its own words.
+    /// Creates a text from any value's description.
     @_disfavoredOverload
     public init(_ value: some CustomStringConvertible) { text = value.description }
 
@@ -37,21 +37,21 @@ public struct Link: View {
 
     /// - Parameters:
     ///   - text: the text of the link.
-    ///   - address: `http`, `https` or `mailto`, or relative; of others only the text is shown.
+    ///   - address: `http`, `https`, `mailto` or relative; with any other address, only the text is shown.
     public init(_ text: String, to address: String) {
         self.text = text
         self.address = address
     }
 
-    /// A single element of kind `link`, or of kind `text` where the address is not allowed.
+    /// A single element of kind `link`, or of kind `text` if the address is not allowed.
     public var body: [Element] {
         guard Self.isHarmless(address) else { return [Element(.text(text))] }
         return [Element(.link(text, address: address))]
     }
 
-    /// Whether an address leads to a page, and not into a script.
+    /// Whether an address leads to a page and not into a script.
     package static func isHarmless(_ address: String) -> Bool {
-        // Browsers leave out control characters wherever they stand, and blanks at the beginning.
+        // Browsers ignore control characters anywhere, and blanks at the beginning.
         guard address.unicodeScalars.allSatisfy({ $0.value > 32 && $0.value != 127 }) else { return false }
         let scheme = address.prefix { $0 != ":" && $0 != "/" && $0 != "?" && $0 != "#" }
         guard address[scheme.endIndex...].hasPrefix(":") else { return true }
@@ -65,8 +65,8 @@ public struct ProgressBar: View {
     private let fraction: Double?
 
     /// - Parameters:
-    ///   - label: what is going on.
-    ///   - fraction: 0 to 1; nil if the work takes an unknown time.
+    ///   - label: names the work.
+    ///   - fraction: 0 to 1, or nil if the duration is unknown.
     public init(_ label: String = "", fraction: Double? = nil) {
         self.label = label
         self.fraction = fraction.map { $0.isNaN ? 0 : min(max($0, 0), 1) }
@@ -76,7 +76,7 @@ public struct ProgressBar: View {
     public var body: [Element] { [Element(.progress(label, fraction: fraction))] }
 }
 
-/// A line across.
+/// A horizontal line.
 public struct Divider: View {
     /// Creates a divider.
     public init() {}

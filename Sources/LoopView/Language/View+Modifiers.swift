@@ -1,14 +1,14 @@
 extension View {
-    /// Gives the meaning of a colour.
+    /// Gives the elements the meaning of a colour.
     public func tone(_ tone: Tone) -> some View { changed { $0.style.tone = tone } }
 
-    /// Makes it stand out.
+    /// Shows the elements bold or otherwise emphasized.
     public func strong(_ isStrong: Bool = true) -> some View { changed { $0.style.isStrong = isStrong } }
 
-    /// Disables its actions and those of everything in it.
+    /// Disables the actions of the elements and of everything in them.
     public func disabled(_ isDisabled: Bool = true) -> some View { changed { if isDisabled { $0.disable() } } }
 
-    /// Names it among its siblings, so that it remains the same element wherever it moves. It keeps the focus, and a press
+    /// Names the view among its siblings, so that it remains the same element wherever it moves. It keeps the focus, and a press
     /// reaches the element that was meant.
     public func id(_ id: some CustomStringConvertible & Sendable) -> some View {
         let name = id.description
@@ -23,8 +23,8 @@ extension View {
         }
     }
 
-    /// A button presses itself as soon as it is visible, such as "more" at the end of a list. It does so once for each
-    /// element that appears. Give it an `id` that names what it loads, so that the next one is another element.
+    /// Makes a button press itself as soon as it is visible, such as "more" at the end of a list. It does so once for each element
+    /// that appears. Give it an `id` that names what it loads, so that the next button is another element.
     public func pressedWhenSeen(_ presses: Bool = true) -> some View { changed { $0.pressesWhenSeen = presses } }
 
     private func changed(_ change: @escaping @Sendable (inout Element) -> Void) -> some View {
@@ -34,7 +34,7 @@ extension View {
     }
 }
 
-/// A view whose elements are changed whenever they are made.
+/// A view that changes the elements of another view each time they are made.
 private struct Changed<Base: View>: View {
     let base: Base
     let change: @Sendable (inout [Element]) -> Void

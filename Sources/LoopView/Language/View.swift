@@ -11,7 +11,7 @@
 /// }
 /// ```
 public protocol View: Sendable {
-    /// The elements at this moment. Renderers ask again whenever an observable value that was read has changed.
+    /// The elements at this moment. Renderers read them again when an observable value that was read has changed.
     @ViewBuilder var body: [Element] { get }
 }
 
@@ -33,17 +33,17 @@ public struct Group: View {
 
 /// Makes elements from a list of views, with `if`, `switch` and `for`.
 ///
-/// Each view is identified by its place in the code, so that what follows an `if` remains the same element whether or not
-/// the condition holds. A view in a `for` is identified by its number, unless `id` gives it a name.
+/// Each view is identified by its position in the code. So the views after an `if` remain the same elements whether or not its
+/// condition holds. A view in a `for` is identified by its number, unless `id` gives it a name.
 @resultBuilder
 public enum ViewBuilder {
-    /// Takes a view: its elements.
+    /// Takes the elements of a view.
     public static func buildExpression(_ view: some View) -> [Element] { view.body }
 
     /// Takes elements that were made before.
     public static func buildExpression(_ elements: [Element]) -> [Element] { elements }
 
-    /// Joins the views of a block. Each element's name begins with its place in the block.
+    /// Joins the views of a block. Each element's name begins with its position in the block.
     public static func buildBlock(_ parts: [Element]...) -> [Element] {
         if parts.count == 1, let only = parts.first { return only }
         var all: [Element] = []
@@ -52,7 +52,7 @@ public enum ViewBuilder {
         return all
     }
 
-    /// Takes an `if` without an `else`: no elements where the condition does not hold.
+    /// Takes an `if` without an `else`: no elements if the condition does not hold.
     public static func buildOptional(_ part: [Element]?) -> [Element] { part ?? [] }
 
     /// Takes the first branch of an `if` or `switch`. Its elements have other names than those of the second.
@@ -61,7 +61,7 @@ public enum ViewBuilder {
     /// Takes the second branch of an `if` or `switch`. Its elements have other names than those of the first.
     public static func buildEither(second: [Element]) -> [Element] { prefixed(second, "b") }
 
-    /// Joins the rounds of a `for`. Each element's name begins with the number of its round, from 0.
+    /// Joins the iterations of a `for`. Each element's name begins with the number of its iteration, from 0.
     public static func buildArray(_ parts: [[Element]]) -> [Element] {
         var all: [Element] = []
         for (place, part) in parts.enumerated() { append(part, at: String(place), to: &all) }
@@ -76,7 +76,7 @@ public enum ViewBuilder {
 
     private static func append(_ part: [Element], at prefix: String, to all: inout [Element]) {
         for var element in part {
-            // A name that was given is the same wherever the element stands among its siblings.
+            // A given name does not depend on the element's position among its siblings.
             if !element.hasID { element.key = element.key.isEmpty ? prefix : "\(prefix).\(element.key)" }
             all.append(element)
         }

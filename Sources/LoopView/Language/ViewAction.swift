@@ -1,15 +1,16 @@
 /// A user's action on an element.
 public enum ViewAction: Hashable, Sendable {
-    /// Pressed a button or a toggle.
+    /// A button or a toggle was pressed.
     case press(ElementID)
-    /// Changed the text of a field.
+    /// The text of a field was changed.
     case write(ElementID, String)
-    /// Pressed Enter in a field.
+    /// Enter was pressed in a field.
     case submit(ElementID)
 }
 
 extension ViewTree {
-    /// Does what an action asks for. False: this tree has no such element, or it is disabled, or cannot do that.
+    /// Performs an action.
+    /// - Returns: false if this tree has no such element, or it is disabled or cannot do that.
     @discardableResult
     public func perform(_ action: ViewAction) -> Bool {
         switch action {

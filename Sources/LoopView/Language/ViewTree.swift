@@ -9,7 +9,7 @@
 /// tree.perform(.press(try #require(tree.button("One more"))))
 /// ```
 public struct ViewTree: Equatable, Sendable {
-    /// A column that holds everything.
+    /// A column that contains everything.
     public let root: Element
 
     /// Makes the elements of a view now.
@@ -19,7 +19,7 @@ public struct ViewTree: Equatable, Sendable {
         self.root = root
     }
 
-    /// Nothing.
+    /// A tree that shows nothing.
     public static var empty: ViewTree { ViewTree(Element(.group)) }
 
     /// Dissolves groups, and makes the names of siblings differ.

@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// Shows a store: its content is made again from each context.
+/// Shows a store. Its content is made again from each context.
 ///
 /// ```swift
 /// Widget(viewModel: store) { context in
@@ -33,7 +33,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
 
     /// - Parameters:
     ///   - viewModel: the store to show.
-    ///   - removeDuplicates: whether two states are equal; equal ones are not drawn.
+    ///   - removeDuplicates: whether two states are equal; a state that equals the last one is not drawn.
     ///   - content: makes the views of a state.
     public init(
         viewModel: Store<State, Event>, removeDuplicates: @escaping @Sendable (State, State) -> Bool,
@@ -48,7 +48,7 @@ public struct Widget<State: Sendable, Event: Sendable>: View {
     public var body: [Element] {
         var elements = content(store.context)
         if isDistinct {
-            // The store that compares must live as long as what it shows.
+            // The store that compares states must live as long as the elements that show it.
             if elements.isEmpty { elements = [Element(.group)] }
             elements[0].owned = store
         }
@@ -62,11 +62,11 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
     private let content: @Sendable (Context<State, Event>) -> [Element]
     private let otherwise: @Sendable () -> [Element]
 
-    /// Shows the first content with the value of the state, or the second where the state is nil.
+    /// Shows the first content with the value of the state, or the second if the state is nil.
     /// - Parameters:
     ///   - viewModel: the store to show.
     ///   - content: makes the views of the value.
-    ///   - otherwise: shown where the state is nil; nothing by default.
+    ///   - otherwise: shown if the state is nil; nothing by default.
     public init(
         viewModel: Store<State?, Event>,
         @ViewBuilder then content: @escaping @Sendable (Context<State, Event>) -> [Element],
@@ -77,7 +77,7 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
         self.otherwise = otherwise
     }
 
-    /// The elements that the first content makes from the value, or the second content where the state is nil.
+    /// The elements that the first content makes from the value, or those of the second if the state is nil.
     public var body: [Element] {
         if let context = store.context.unwrapped() {
             content(context)
@@ -87,7 +87,7 @@ public struct IfLetWidget<State: Sendable, Event: Sendable>: View {
     }
 }
 
-/// Shows the first of its cases that the state is in; nothing if it is in none.
+/// Shows the first of its cases that the state is in, or nothing if it is in none.
 ///
 /// ```swift
 /// SwitchWidget(viewModel: store) {
@@ -113,12 +113,12 @@ public struct SwitchWidget<State: Sendable, Event: Sendable>: View {
         self.cases = cases()
     }
 
-    /// One group with the elements of the case that fits; empty where none does.
+    /// One group with the elements of the case that fits, or nothing if none does.
     public var body: [Element] {
         let context = store.context
         for (place, one) in cases.enumerated() {
             guard let elements = one.elements(context) else { continue }
-            // Each case has elements of its own, so that none inherits the focus of another's.
+            // Each case has elements of its own, so that none inherits the focus of another case's element.
             var group = Element(.group, children: elements)
             group.key = "case\(place)"
             return [group]
@@ -132,8 +132,8 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
     let elements: @Sendable (Context<State, Event>) -> [Element]?
 
     /// - Parameters:
-    ///   - extract: the state of this case; nil where the state is in another.
-    ///   - event: makes the whole's event of the case's.
+    ///   - extract: the state of this case, or nil if the state is in another case.
+    ///   - event: turns an event of the case into one of the whole.
     ///   - content: makes the views of the case.
     public init<Part: Sendable, PartEvent: Sendable>(
         _ extract: @escaping @Sendable (State) -> Part?, event: @escaping @Sendable (PartEvent) -> Event,
@@ -146,7 +146,7 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// A case by its path: its content can also change its fields.
+    /// A case that a path names. Its content can also change fields of the case.
     public init<Part: Sendable, PartEvent: Sendable>(
         _ state: CasePath<State, Part>, event: CasePath<Event, PartEvent>,
         @ViewBuilder then content: @escaping @Sendable (Context<Part, PartEvent>) -> [Element]
@@ -160,7 +160,7 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// A case by its path, whose content sends the whole's events.
+    /// A case that a path names. Its content sends events of the whole.
     public init<Part: Sendable>(
         _ state: CasePath<State, Part>,
         @ViewBuilder then content: @escaping @Sendable (Context<Part, Event>) -> [Element]
@@ -168,7 +168,7 @@ public struct CaseLetWidget<State: Sendable, Event: Sendable>: Sendable {
         self.init(state, event: CasePath(embed: { $0 }, extract: { $0 }), then: content)
     }
 
-    /// A case whose content sends the whole's events.
+    /// A case with content that sends events of the whole.
     public init<Part: Sendable>(
         _ extract: @escaping @Sendable (State) -> Part?,
         @ViewBuilder then content: @escaping @Sendable (Context<Part, Event>) -> [Element]

@@ -8,7 +8,7 @@ extension Store {
         scoped(to: value, event: event)
     }
 
-    /// A loop of its own, which ends with the store, from a reducer such as `Reducer.combine` makes.
+    /// Creates a loop that ends with the store, from a reducer such as one that `Reducer.combine` makes.
     public convenience init(
         initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>] = []
     ) {
@@ -16,8 +16,8 @@ extension Store {
     }
 }
 
-// Schedulers, which the stores of the older libraries take. The declarations cannot be called: they are here so that the
-// compiler says what to write instead.
+// Schedulers, which the stores of older libraries take. The declarations cannot be called. They exist so that the compiler says
+// what to write instead.
 extension Store {
     /// Not available: stores have no schedulers.
     @available(

@@ -1,14 +1,14 @@
 /// A value that can be read now and written through the loop.
 ///
-/// It reads the snapshot of the context that made it: writing sends an event, or a change of one field, and shows in the
-/// next context.
+/// It reads the snapshot of the context that made it. Writing sends an event or changes one field, and the next context shows the
+/// result.
 public struct Binding<Value: Sendable>: Sendable {
     private let read: @Sendable () -> Value
     private let write: @Sendable (Value) -> Void
 
     /// - Parameters:
-    ///   - get: what is shown.
-    ///   - set: what a new value leads to.
+    ///   - get: returns the value to show.
+    ///   - set: called with each new value.
     public init(get: @escaping @Sendable () -> Value, set: @escaping @Sendable (Value) -> Void) {
         read = get
         write = set
@@ -23,10 +23,10 @@ public struct Binding<Value: Sendable>: Sendable {
         nonmutating set { write(newValue) }
     }
 
-    /// The same value seen as another type.
+    /// This value, converted to another type and back.
     /// - Parameters:
-    ///   - get: from the value to what is shown.
-    ///   - set: from what is shown to the value; nil, where it is none: nothing is sent.
+    ///   - get: converts the value to what is shown.
+    ///   - set: converts what is shown to the value, or returns nil if it is not valid; then nothing is sent.
     public func map<Other: Sendable>(
         get: @escaping @Sendable (Value) -> Other, set: @escaping @Sendable (Other) -> Value?
     ) -> Binding<Other> {

@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// How often a store has notified its observers.
+/// Counts how often a store has notified its observers.
 final class ChangeCounter: Sendable {
     private let count = Locked<UInt64>(0)
 
@@ -10,17 +10,17 @@ final class ChangeCounter: Sendable {
     func add() { count.withLock { $0 &+= 1 } }
 }
 
-/// The stores that one reading has read, and how often each had notified its observers by then.
+/// The stores that were read in one reading, and how often each had notified its observers by then.
 ///
-/// Observation tracks what was read only once all of it has been read: it misses a change in between. This record shows
-/// whether there was one.
+/// Observation tracks what was read only after all of it has been read, so it misses a change in between. This log shows whether
+/// there was one.
 final class ReadingLog: Sendable {
     /// The reading in progress in this task.
     @TaskLocal static var current: ReadingLog?
 
     private let looks = Locked<[(changes: ChangeCounter, number: UInt64)]>([])
 
-    /// A store is about to be read.
+    /// Notes that a store is about to be read.
     func look(at changes: ChangeCounter) {
         let number = changes.number
         looks.withLock { looks in

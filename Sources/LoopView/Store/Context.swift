@@ -11,7 +11,7 @@
 /// ```
 @dynamicMemberLookup
 public struct Context<State: Sendable, Event: Sendable>: Sendable {
-    /// The state of which this is the snapshot.
+    /// The state of which this context is the snapshot.
     public let state: State
     let sender: Sender<State, Event>
 
@@ -37,14 +37,14 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
     /// The context of a part of the state.
     /// - Parameters:
     ///   - value: the part.
-    ///   - event: makes the whole's event of the part's.
+    ///   - event: turns an event of the part into one of the whole.
     public func view<Part, PartEvent>(
         value: any WritableKeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
     ) -> Context<Part, PartEvent> {
         Context<Part, PartEvent>(state: state[keyPath: value], sender: sender.scoped(to: value, event: event))
     }
 
-    /// The context of a part of the state that is computed, and so cannot be changed other than by events.
+    /// The context of a computed part of the state. Only events can change such a part.
     @_disfavoredOverload
     public func view<Part, PartEvent>(
         value: any KeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
@@ -53,7 +53,7 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
             state: state[keyPath: value], sender: sender.reading({ $0[keyPath: value] }, event: event))
     }
 
-    /// Reads the snapshot; writing sends the event that `event` makes of the new value.
+    /// A binding that reads the snapshot. Writing sends the event that `event` makes from the new value.
     public func binding<Value: Sendable>(
         for keyPath: KeyPath<State, Value>, event: @escaping @Sendable (Value) -> Event
     ) -> Binding<Value> {
@@ -61,26 +61,26 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
         return Binding(get: { value }, set: { [sender] in sender.send(event($0)) })
     }
 
-    /// Reads the snapshot; writing sends `event`, whatever the new value is.
+    /// A binding that reads the snapshot. Writing sends `event`, whatever the new value is.
     public func binding<Value: Sendable>(for keyPath: KeyPath<State, Value>, event: Event) -> Binding<Value> {
         binding(for: keyPath) { _ in event }
     }
 
-    /// Shows a value that was made of the snapshot, such as one of an entry in a list; writing sends the event that `event`
-    /// makes of the new value.
+    /// A binding that shows a value made from the snapshot, such as a property of a list's entry. Writing sends the event that
+    /// `event` makes from the new value.
     public func binding<Value: Sendable>(
         of value: Value, event: @escaping @Sendable (Value) -> Event
     ) -> Binding<Value> {
         Binding(get: { value }, set: { [sender] in sender.send(event($0)) })
     }
 
-    /// Shows a value that was made of the snapshot; writing sends `event`, whatever the new value is.
+    /// A binding that shows a value made from the snapshot. Writing sends `event`, whatever the new value is.
     public func binding<Value: Sendable>(of value: Value, event: Event) -> Binding<Value> {
         binding(of: value) { _ in event }
     }
 
-    /// Reads the snapshot; writing changes the field through the loop's queue, past the reducer. Over a remote loop, only
-    /// for fields that its definition registers (`RegisteredFields`).
+    /// A binding that reads the snapshot. Writing changes the field through the loop's queue, past the reducer. Over a remote loop,
+    /// it works only for fields that the definition registers (`RegisteredFields`).
     public func binding<Value: Sendable>(
         for keyPath: any WritableKeyPath<State, Value> & Sendable
     ) -> Binding<Value> {
@@ -93,7 +93,7 @@ public struct Context<State: Sendable, Event: Sendable>: Sendable {
 }
 
 extension Context {
-    /// The context of what an optional state holds; nil where it holds nothing.
+    /// The context of an optional state's value, or nil if there is none.
     public func unwrapped<Wrapped>() -> Context<Wrapped, Event>? where State == Wrapped? {
         state.map { Context<Wrapped, Event>(state: $0, sender: sender.unwrapped()) }
     }

@@ -4,7 +4,7 @@ public import LoopCore
 public struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
     let event: @Sendable (Mutation<State>) -> Event?
 
-    /// Those that a definition registers; none where it registers none.
+    /// The registered fields of a definition, or none if it registers none.
     public init<Definition: LoopDefinition>(
         _ definition: Definition.Type
     ) where Definition.State == State, Definition.Event == Event {
@@ -12,7 +12,7 @@ public struct FieldEvents<State: Sendable, Event: Sendable>: Sendable {
         self = registered ?? .none
     }
 
-    /// No field can be changed.
+    /// Events for no field: nothing can be changed.
     public static var none: FieldEvents { FieldEvents { _ in nil } }
 
     private init(event: @escaping @Sendable (Mutation<State>) -> Event?) { self.event = event }

@@ -1,7 +1,7 @@
 public import LoopCore
 
 extension Loop {
-    /// The current state as a context, then a context for every later state. Does not keep the loop alive.
+    /// The current state as a context, then a context for every later state. It does not keep the loop alive.
     public var contexts: Contexts<State, Event> { Contexts(states: states, sender: sender) }
 
     /// The current state as a context.
@@ -23,10 +23,10 @@ public struct Contexts<State: Sendable, Event: Sendable>: AsyncSequence, Sendabl
     let states: States<State>
     let sender: Sender<State, Event>
 
-    /// Begins an iteration, as one over the loop's `states`.
+    /// Begins an iteration over the loop's `states`.
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), sender: sender) }
 
-    /// The same contexts for a reader that needs only the latest: of those that it has not taken, only the newest is kept.
+    /// These contexts for a reader that needs only the latest. Of those that it has not taken, only the newest is kept.
     public var latest: Contexts { Contexts(states: states.latest, sender: sender) }
 
     /// Iterates over contexts.

@@ -2,7 +2,7 @@ internal import LoopCore
 
 /// A change of one field of a state, to be sent to the loop.
 struct Mutation<State> {
-    /// The field, by which a remote loop finds its registered name; nil where no key path leads to it.
+    /// The field, by which a remote loop finds its registered name, or nil if no key path leads to it.
     let keyPath: PartialKeyPath<State>?
     let value: any Sendable
     let apply: @Sendable (inout State) -> Void
@@ -20,12 +20,12 @@ struct Mutation<State> {
 
 /// Sends events and changes of fields from a view to its loop. It does not keep the loop alive.
 struct Sender<State: Sendable, Event: Sendable>: Sendable {
-    /// The state that what is sent meets; nil: the loop or the part has gone.
+    /// The present state that an event or change would meet, or nil if the loop or the part is gone.
     let read: @Sendable () -> State?
     let send: @Sendable (Event) -> Void
     let mutate: @Sendable (Mutation<State>) -> Void
 
-    /// The way from a part of the state.
+    /// A sender for a part of the state.
     func scoped<Part, PartEvent>(
         to keyPath: any WritableKeyPath<State, Part> & Sendable, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Sender<Part, PartEvent> {
@@ -40,7 +40,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
             })
     }
 
-    /// The way from a part that may be absent; where it is, a change does nothing.
+    /// A sender for a part that may be absent. While it is, a change does nothing.
     func unwrapped<Wrapped>() -> Sender<Wrapped, Event> where State == Wrapped? {
         Sender<Wrapped, Event>(
             read: { [read] in read() ?? nil }, send: send,
@@ -55,7 +55,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
             })
     }
 
-    /// The way from one case; where the state is in another, a change does nothing.
+    /// A sender for one case. While the state is in another case, a change does nothing.
     func scoped<Part, PartEvent>(
         to path: CasePath<State, Part>, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Sender<Part, PartEvent> {
@@ -72,7 +72,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
             })
     }
 
-    /// The way from what can be read and not written: events only.
+    /// A sender for a part that cannot be written. It sends events only.
     func reading<Part, PartEvent>(
         _ part: @escaping @Sendable (State) -> Part?, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Sender<Part, PartEvent> {
@@ -80,7 +80,7 @@ struct Sender<State: Sendable, Event: Sendable>: Sendable {
             read: { [read] in read().flatMap(part) }, send: { [send] in send(embed($0)) }, mutate: { _ in })
     }
 
-    /// The same way, closed while the part is away.
+    /// This sender, closed while the part is absent.
     func whilePresent() -> Sender {
         Sender(
             read: read, send: { [read, send] in if read() != nil { send($0) } },

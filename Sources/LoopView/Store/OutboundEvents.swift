@@ -5,18 +5,18 @@ internal import LoopLock
 ///
 /// Accepted events are sent even if the store is released. At most `eventsMax` may wait.
 final class OutboundEvents<Event: Sendable>: Sendable {
-    /// A person does not type that fast: if more events wait, the loop is out of reach.
+    /// A person does not type that fast. If more events wait, the loop is out of reach.
     private static var eventsMax: Int { 1024 }
 
     let problem = Locked<StoreProblem?>(nil)
-    /// Called after a problem has come.
+    /// Called after `problem` was set.
     let changed = Locked<(@Sendable () -> Void)?>(nil)
     private let events: AsyncStream<Event>.Continuation
 
     init(send: @escaping @Sendable (Event) async throws(SendRefusal) -> Void) {
         let (stream, events) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingOldest(Self.eventsMax))
         self.events = events
-        // A task of its own, which ends with the stream and not with this object.
+        // A detached task, because it must end with the stream and not with this object.
         Task.detached { [weak self] in
             for await event in stream {
                 do throws(SendRefusal) {

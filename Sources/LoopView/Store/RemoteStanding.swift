@@ -9,13 +9,13 @@ struct RemoteStanding<State: Sendable>: Sendable {
     var connection = StoreConnection.connecting
     private var readers: [UInt64: Reader] = [:]
     private var nextToken: UInt64 = 0
-    /// The stream of news has ended, so readers are no longer added.
+    /// Whether the stream of updates has ended. No readers are added after that.
     private var isOver = false
 
     init(state: State) { self.state = state }
 
-    /// Takes news over.
-    /// - Returns: the state for these readers, where it is news; whether the connection is.
+    /// Takes an update.
+    /// - Returns: the state, the readers to send it to (none without a new state), and whether the connection has changed.
     mutating func take(
         _ state: State?, _ connection: StoreConnection
     ) -> (state: State, readers: [Reader], isConnection: Bool) {
@@ -26,8 +26,8 @@ struct RemoteStanding<State: Sendable>: Sendable {
         return (state, Array(readers.values), isNews)
     }
 
-    /// The stream of news has ended.
-    /// - Returns: whether that is news, and the readers, whose streams end.
+    /// Ends the streams of all readers, after the stream of updates has ended.
+    /// - Returns: whether the connection has changed, and the readers to finish.
     mutating func end() -> (isNews: Bool, readers: [Reader]) {
         isOver = true
         defer { readers = [:] }
@@ -36,7 +36,7 @@ struct RemoteStanding<State: Sendable>: Sendable {
         return (true, Array(readers.values))
     }
 
-    /// The present state, then every later one that comes.
+    /// The present state, then every later one.
     static func subscribe(
         to standing: Locked<RemoteStanding>, _ buffering: Reader.BufferingPolicy
     ) -> AsyncStream<State> {

@@ -1,16 +1,16 @@
 public import LoopCore
 internal import LoopLock
 
-// Stores of a part that is not always there, as `Loop` has scopes of it.
+// Stores of parts that are not always present, like the scopes that `Loop` has for them.
 
 extension Store {
-    /// The store of a part that is not always there; nil while it is not.
+    /// The store of a part that is not always present, or nil while it is absent.
     ///
-    /// When the part goes, this store shows its last value, and what is sent through it does nothing. The effects of the
-    /// part are those of the feedbacks that were pulled back to it, which are cancelled at that moment, wherever they run.
+    /// When the part goes, this store shows its last value, and events and changes through it do nothing. The effects of the part
+    /// are those of the feedbacks that were pulled back to it. They are cancelled at that moment, wherever they run.
     /// - Parameters:
     ///   - value: the part.
-    ///   - event: makes the whole's event of the part's.
+    ///   - event: turns an event of the part into one of the whole.
     public func scoped<Part, PartEvent>(
         toOptional value: any WritableKeyPath<State, Part?> & Sendable,
         event: @escaping @Sendable (PartEvent) -> Event
@@ -18,8 +18,8 @@ extension Store {
         present(sender.scoped(to: value, event: event).unwrapped().whilePresent()) { $0[keyPath: value] }
     }
 
-    /// The store of one case of the state; nil while it is another. As with an optional part, leaving the case ends what
-    /// can be sent through it.
+    /// The store of one case of the state, or nil while the state is in another. As with an optional part, events and changes do
+    /// nothing after the state has left the case.
     public func scoped<Part, PartEvent>(
         to value: CasePath<State, Part>, event: CasePath<Event, PartEvent>
     ) -> Store<Part, PartEvent>? {

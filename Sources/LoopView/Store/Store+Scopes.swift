@@ -2,17 +2,17 @@ internal import LoopCore
 internal import LoopLock
 
 extension Store {
-    /// The store of a part of the state: a projection both ways, without a queue of its own. It keeps this store alive.
+    /// The store of a part of the state. It projects in both directions, has no queue of its own, and keeps this store alive.
     /// - Parameters:
     ///   - value: the part.
-    ///   - event: makes the whole's event of the part's.
+    ///   - event: turns an event of the part into one of the whole.
     public func scoped<Part, PartEvent>(
         to value: any WritableKeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
     ) -> Store<Part, PartEvent> {
         projected(sender: sender.scoped(to: value, event: event)) { $0[keyPath: value] }
     }
 
-    /// The store of a part that is computed, and so cannot be changed other than by events.
+    /// The store of a computed part. Only events can change such a part.
     @_disfavoredOverload
     public func scoped<Part, PartEvent>(
         to value: any KeyPath<State, Part> & Sendable, event: @escaping @Sendable (PartEvent) -> Event
@@ -20,19 +20,19 @@ extension Store {
         projected(sender: sender.reading({ $0[keyPath: value] }, event: event)) { $0[keyPath: value] }
     }
 
-    /// The store of the same state, with events of a part.
+    /// A store of this state that sends the events of a part.
     public func scoped<PartEvent>(event: @escaping @Sendable (PartEvent) -> Event) -> Store<State, PartEvent> {
         projected(
             sender: Sender(
                 read: sender.read, send: { [sender] in sender.send(event($0)) }, mutate: sender.mutate), { $0 })
     }
 
-    /// A store with the same state that cannot send events. Changes of fields do nothing either.
+    /// A store of this state that cannot send events or change fields.
     public func ignoringInput() -> Store<State, Never> {
         projected(sender: Sender(read: sender.read, send: { _ in }, mutate: { _ in }), { $0 })
     }
 
-    /// A store of the same state that notifies of a change only if `areEqual` is false.
+    /// A store of this state that notifies of a change only if `areEqual` is false.
     public func removingDuplicates(by areEqual: @escaping @Sendable (State, State) -> Bool) -> Store {
         let feed = StoreFeed(state)
         let value = feed.value
@@ -44,7 +44,7 @@ extension Store {
         feed.follow(by: distinct) { store in
             var source = Tracked(read)
             var state = source.read()
-            // Only this task writes the value, so nothing changes between the comparison and the writing.
+            // Only this task writes the value, so nothing changes between the comparison and the write.
             while let new = state {
                 if !areEqual(value.withLock { $0 }, new) {
                     value.withLock { $0 = new }
@@ -69,6 +69,6 @@ extension Store {
 }
 
 extension Store where State: Equatable {
-    /// A store of the same state that does not notify of equal states.
+    /// A store of this state that does not notify of equal states.
     public func removingDuplicates() -> Store { removingDuplicates(by: ==) }
 }

@@ -4,8 +4,9 @@ public import Observation
 
 /// The state of a loop for views, wherever the loop runs.
 ///
-/// Code that reads `state` within `withObservationTracking`, as renderers do, is notified of the next change, on the thread
-/// on which it happens. The state changes before the notification: a later read returns that state or a newer one.
+/// Code that reads `state` within `withObservationTracking`, as renderers do, is notified of the next change. It is notified on the
+/// thread on which the change happens. The state changes before the notification, so a later read returns that state or a newer
+/// one.
 ///
 /// ```swift
 /// let store = Store(Loop(Movies()))                             // in this process
@@ -44,7 +45,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// A loop of its own, which ends with the store.
+    /// Creates a loop that ends with the store.
     public convenience init(
         initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
         feedbacks: [Feedback<State, Event>] = []
@@ -52,7 +53,7 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
         self.init(Loop(initial: initial, reducer: reducer, feedbacks: feedbacks))
     }
 
-    /// A loop of its own, which runs a whole definition in this process and ends with the store.
+    /// Creates a loop that runs a whole definition in this process and ends with the store.
     public convenience init<Definition: LoopDefinition>(
         _ definition: Definition
     ) where Definition.State == State, Definition.Event == Event {
@@ -61,8 +62,8 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     /// The store of a loop that runs elsewhere.
     /// - Parameters:
-    ///   - source: news of the loop, and the way to it.
-    ///   - placeholder: what is shown until the first state comes.
+    ///   - source: updates of the loop, and the way to send events to it.
+    ///   - placeholder: shown until the first state arrives.
     public convenience init(remote source: RemoteSource<State, Event>, showing placeholder: State) {
         let feed = StoreFeed(RemoteStanding(state: placeholder))
         let standing = feed.value
@@ -116,27 +117,27 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     // MARK: What is shown
 
-    /// The latest state that is known here; over a remote loop a placeholder while `connection` is `.connecting`.
+    /// The latest state that is known here. Over a remote loop it is the placeholder while `connection` is `.connecting`.
     public var state: State {
         ReadingLog.current?.look(at: changes)
         access(keyPath: \.state)
         return read()
     }
 
-    /// The present state, then every later one, as those of a loop; they do not keep the store or its loop alive.
+    /// The present state, then every later one. The sequence does not keep the store or its loop alive.
     ///
-    /// Over a remote loop they are the states that this store learns of, which may leave some out, with the placeholder
-    /// first while `connection` is `.connecting`.
+    /// Over a remote loop these are the states that arrive here, which may leave some out. While `connection` is `.connecting`, the
+    /// placeholder comes first.
     public var states: States<State> { States(subscribe: subscribe) }
 
-    /// How well the loop is known.
+    /// How up to date the store is.
     public var connection: StoreConnection {
         ReadingLog.current?.look(at: changes)
         access(keyPath: \.connection)
         return readConnection()
     }
 
-    /// The last event or change that the loop did not apply, until `forgetProblem()`. A loop in this process has none.
+    /// The last event or change that the loop did not apply, until `forgetProblem()`. It is always nil for a loop in this process.
     public var problem: StoreProblem? {
         ReadingLog.current?.look(at: changes)
         access(keyPath: \.problem)
@@ -148,20 +149,20 @@ public final class Store<State: Sendable, Event: Sendable>: Sendable {
 
     // MARK: Sending
 
-    /// Sends one event. In this process it has been reduced when this returns, without contention; over a remote loop it
-    /// is sent after the ones before it. After the loop's end it does nothing.
+    /// Sends one event. For a loop in this process, it has been reduced when this returns, unless another thread is sending. Over a
+    /// remote loop it is sent after earlier events. After the loop's end this does nothing.
     public func send(event: Event) { sender.send(event) }
 
-    /// Changes one field through the loop's queue. It publishes a state; the reducer and the feedbacks see no event.
-    /// Over a remote loop the change is an event of the definition, for registered fields (`RegisteredFields`) only;
-    /// another field does not change, and `problem` says so.
+    /// Changes one field through the loop's queue. The loop publishes a state, but the reducer and the feedbacks see no event. Over
+    /// a remote loop the change is an event of the definition, for registered fields (`RegisteredFields`) only. Another field does
+    /// not change, and `problem` reports it.
     public func mutate<Value: Sendable>(
         keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value
     ) {
         sender.mutate(Mutation(keyPath, value))
     }
 
-    /// Forgets the last problem, once it has been shown.
+    /// Forgets the last problem after it has been shown.
     public func forgetProblem() {
         forget()
         tellProblem()

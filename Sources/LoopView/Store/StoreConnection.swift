@@ -4,16 +4,16 @@ public import LoopCore
 public enum StoreConnection: Equatable, Sendable {
     /// The loop is in this process.
     case local
-    /// No state has come yet: what is shown is a placeholder.
+    /// No state has arrived yet, so a placeholder is shown.
     case connecting
     /// The state at this seq is the newest that is known to exist.
     case live(Seq)
-    /// The state at this seq is not the newest, or may not be, because the reducer is not heard.
+    /// A newer state than the one at this seq exists, or may exist because the reducer is silent.
     case behind(Seq)
-    /// The loop has ended; `text` is its outcome or why it is out of reach.
+    /// The loop has ended. `text` is its outcome, or why it is out of reach.
     case ended(text: String)
 
-    /// Whether what is shown is known to be current.
+    /// Whether the state that is shown is known to be current.
     public var isCurrent: Bool {
         switch self {
         case .local, .live: true
@@ -23,7 +23,7 @@ public enum StoreConnection: Equatable, Sendable {
 }
 
 extension StoreConnection: CustomStringConvertible {
-    /// For people: `live at 17`.
+    /// A text for people, such as `live at 17`.
     public var description: String {
         switch self {
         case .local: "in this process"
@@ -39,10 +39,10 @@ extension StoreConnection: CustomStringConvertible {
 public enum StoreProblem: Equatable, Sendable, CustomStringConvertible {
     /// The loop refused an event.
     case refused(SendRefusal)
-    /// A change of a field that its definition does not register; the field's key path, where it has one.
+    /// A view changed a field that the definition does not register. `field` is its key path, if it has one.
     case unregistered(field: String)
 
-    /// The refusal with its reason, and with a remedy where there is one, for people.
+    /// The problem with its reason for people, and with a remedy if there is one.
     public var description: String {
         switch self {
         case .refused(let refusal): refusal.description

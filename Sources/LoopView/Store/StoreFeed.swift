@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// What a store knows, and the task that receives news until the store is released.
+/// What a store knows, and the task that receives updates until the store is released.
 final class StoreFeed<Value: Sendable>: Sendable {
     let value: Locked<Value>
     private let task = Locked<Task<Void, Never>?>(nil)
@@ -9,12 +9,12 @@ final class StoreFeed<Value: Sendable>: Sendable {
 
     deinit { task.withLock { $0 }?.cancel() }
 
-    /// Runs `body`, which receives the store while it exists.
+    /// Runs `body`, which can get the store while it exists.
     func follow<Owner: AnyObject & Sendable>(
         by owner: Owner, _ body: @escaping @Sendable (_ owner: @Sendable () -> Owner?) async -> Void
     ) {
         let find: @Sendable () -> Owner? = { [weak owner] in owner }
-        // Detached: no task waits for it, and the end of this object cancels it.
+        // Detached, because no task waits for it, and the end of this object cancels it.
         let new = Task.detached { await body(find) }
         task.withLock { $0 = new }
     }

@@ -1,14 +1,14 @@
 /// The text that a user types into a field, while the loop receives it.
 ///
-/// Typed text is shown at once. The loop's state follows later. If it agrees with what was typed, nothing changes; if it
-/// differs because the loop has corrected or cleared the text, the loop's text is shown.
+/// Typed text is shown at once. The loop's state follows later. If it agrees with what was typed, nothing changes. If the loop has
+/// corrected or cleared the text, the loop's text is shown.
 struct FieldDraft: Equatable, Sendable {
     /// Texts that the loop may not have answered yet, oldest first.
     private var written: [String] = []
-    /// What the loop said last.
+    /// The text that the loop showed last.
     private var known: String
     private(set) var text: String
-    /// The place of the cursor, in characters.
+    /// The position of the cursor, in characters.
     private(set) var cursor: Int
 
     private static var writtenMax: Int { 256 }
@@ -35,7 +35,8 @@ struct FieldDraft: Equatable, Sendable {
         cursor = isAtEnd ? new.count : min(cursor, new.count)
     }
 
-    /// Takes a key. Returns whether the text has changed; nil if a field does not use the key.
+    /// Takes a key.
+    /// - Returns: whether the text has changed, or nil if a field does not use the key.
     mutating func press(_ key: Key) -> Bool? {
         switch key {
         case .character(let character):
@@ -75,7 +76,7 @@ struct FieldDraft: Equatable, Sendable {
     private mutating func edit(_ change: (inout String, String.Index) -> Void, by move: (Int) -> Int) -> Bool {
         let (before, count) = (text, text.count)
         change(&text, text.index(text.startIndex, offsetBy: cursor))
-        // A mark that joins the character before it makes no character of its own.
+        // A combining mark joins the character before it, so the number of characters does not change.
         cursor = text.count == count && move(cursor) > cursor ? cursor : min(move(cursor), text.count)
         written.append(text)
         if written.count > Self.writtenMax { written.removeFirst() }

@@ -1,8 +1,8 @@
 /// A key that was pressed in a terminal.
 public enum Key: Hashable, Sendable {
-    /// A key that types this character; also each character of a pasted text.
+    /// A key that types this character. Each character of a pasted text is one too.
     case character(Character)
-    /// With the control key held down: a letter in lower case.
+    /// A letter in lower case, with the control key held down.
     case control(Character)
     case enter
     case tab

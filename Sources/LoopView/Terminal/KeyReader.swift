@@ -1,16 +1,16 @@
-/// Makes keys from the bytes that a terminal sends: UTF-8, control characters, and the sequences of ECMA-48 for the other
-/// keys. It ignores unknown sequences. Pasted text becomes characters, and its line ends become blanks.
+/// Makes keys from the bytes that a terminal sends: UTF-8, control characters, and ECMA-48 sequences for the other keys. It ignores
+/// unknown sequences. Pasted text becomes characters, and its line ends become blanks.
 ///
 ///     text ──ESC──▶ escape ──[──▶ sequence ──final byte──▶ text
 ///      ▲              └──O, other──▶ one more byte ─────────┘
 public struct KeyReader: Equatable, Sendable {
     private enum State: Equatable {
         case text
-        /// ESC has come: a key by itself, or the beginning of a sequence.
+        /// ESC was read. It is a key by itself, or begins a sequence.
         case escape
-        /// ESC O has come; one letter follows.
+        /// ESC O was read. One letter follows.
         case shifted
-        /// ESC [ has come; parameters follow, then a letter or `~`.
+        /// ESC [ was read. Parameters follow, then a letter or `~`.
         case sequence([UInt8])
     }
 
@@ -18,16 +18,16 @@ public struct KeyReader: Equatable, Sendable {
 
     private var state = State.text
     private var isPasting = false
-    /// A character of several bytes that is not complete.
+    /// The bytes so far of a character that is not complete.
     private var pending: [UInt8] = []
 
     /// Creates a reader at the beginning of a terminal's input.
     public init() {}
 
-    /// Whether an escape has come that nothing has followed yet: after a moment without input, call `pause`.
+    /// Whether an escape was read that nothing has followed yet. After a moment without input, call `pause`.
     public var awaitsMore: Bool { state == .escape }
 
-    /// No more input has come for a moment: a lone escape is a key.
+    /// Ends a lone escape after a moment without input: it is a key.
     public mutating func pause() -> [Key] {
         guard state == .escape else { return [] }
         state = .text
@@ -50,7 +50,7 @@ public struct KeyReader: Equatable, Sendable {
             case UInt8(ascii: "O"): state = .shifted
             case 0x1B: keys.append(.escape)
             default:
-                // Alt with a key: the key.
+                // Alt with a key counts as the key.
                 state = .text
                 readText(byte, &keys)
             }
@@ -89,7 +89,7 @@ public struct KeyReader: Equatable, Sendable {
         }
     }
 
-    /// How many bytes a character has, by its first; 1 for one that cannot be first.
+    /// How many bytes a character has, by its first byte; 1 for a byte that cannot be first.
     private static func length(first: UInt8) -> Int {
         switch first {
         case 0xC2...0xDF: 2
@@ -109,7 +109,7 @@ public struct KeyReader: Equatable, Sendable {
         }
     }
 
-    /// Keys that are not text are none of what is pasted.
+    /// Appends a key, unless text is being pasted: pasted text has no keys other than characters.
     private func append(_ key: Key?, _ keys: inout [Key]) { if let key, !isPasting { keys.append(key) } }
 
     private static func key(final: UInt8, first: Int) -> Key? {

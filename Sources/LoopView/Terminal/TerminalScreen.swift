@@ -1,53 +1,53 @@
-/// A view in a terminal, as a machine: trees and keys go in; bytes for the terminal and actions for the tree come out.
+/// A view in a terminal, as a machine. Trees and keys go in; bytes for the terminal and actions for the tree come out.
 ///
-/// Only lines that have changed are written. Keys move the focus and scroll; Enter presses; typing edits the field that
-/// has the focus, and every change is an action. Typed text is shown at once, however long the loop takes to answer.
+/// Only lines that have changed are written. Keys move the focus and scroll. Enter presses. Typing edits the field that has the
+/// focus, and every change is an action. Typed text is shown at once, however long the loop takes to answer.
 ///
 ///     begin ──▶ show, press, resize … ──▶ end
 public struct TerminalScreen: Sendable {
-    /// What a terminal has room for.
+    /// The size of a terminal.
     public struct Size: Equatable, Sendable {
         /// The width in characters; at least 8.
         public var columns: Int
         /// The height in lines; at least 2.
         public var rows: Int
 
-        /// Creates a size. A smaller number becomes the least: 8 columns, 2 rows.
+        /// Creates a size. Smaller numbers are raised to 8 columns and 2 rows.
         public init(columns: Int, rows: Int) {
             self.columns = max(columns, 8)
             self.rows = max(rows, 2)
         }
     }
 
-    /// What follows from an input.
+    /// The result of an input.
     public struct Reaction: Equatable, Sendable {
-        /// To be written to the terminal.
+        /// The bytes to write to the terminal.
         public var text = ""
-        /// To be performed by the newest tree.
+        /// The actions that the newest tree must perform.
         public var actions: [ViewAction] = []
         /// The user wants to leave.
         public var isEnd = false
     }
 
-    /// What was shown last.
+    /// The tree that was shown last.
     public private(set) var tree = ViewTree.empty
     /// The element with the focus.
     public private(set) var focus: ElementID?
     private var size: Size
     private let style: TerminalStyle
     private var draft: FieldDraft?
-    /// The rows as the terminal shows them; nil if unknown.
+    /// The rows as the terminal shows them, each nil if unknown.
     private var rows: [String?] = []
     private var cursor: Cursor?
     /// The first line that is shown.
     private var scroll = 0
-    /// Whether the focus is to be kept in sight; not after paging away from it.
+    /// Whether to scroll to the focus. It is false after the user has paged away from it.
     private var followsFocus = true
     /// The elements that can have the focus, from top to bottom.
     private var focusable: [ElementID] = []
-    /// The buttons that press themselves when they are seen.
+    /// The buttons that press themselves when they become visible.
     private var waiting: Set<ElementID> = []
-    /// Those of them that have pressed themselves.
+    /// Those of `waiting` that have pressed themselves.
     private var pressed: Set<ElementID> = []
 
     private struct Cursor: Equatable {
@@ -79,14 +79,14 @@ public struct TerminalScreen: Sendable {
         let before = focusable
         tree = new
         let elements = new.elements
-        // A terminal follows no links.
+        // A terminal cannot follow links.
         focusable = elements.filter { if case .link = $0.element.kind { false } else { $0.element.isInteractive } }
             .map(\.id)
         waiting = Set(elements.filter { $0.element.pressesWhenSeen && !$0.element.isDisabled }.map(\.id))
         pressed.formIntersection(waiting)
         let after = focusable
         if let focus, !after.contains(focus) {
-            // Its place is taken by what comes next.
+            // The next element takes its position.
             let place = before.firstIndex(of: focus) ?? 0
             self.focus = after.isEmpty ? nil : after[min(place, after.count - 1)]
             draft = nil
@@ -97,7 +97,7 @@ public struct TerminalScreen: Sendable {
         return draw()
     }
 
-    /// The terminal has another size.
+    /// Draws everything again in a new size.
     public mutating func resize(_ new: Size) -> Reaction {
         size = new
         rows = []
@@ -184,7 +184,7 @@ public struct TerminalScreen: Sendable {
         followsFocus = false
     }
 
-    /// A field that has the focus is edited; its text follows the loop's.
+    /// Starts to edit the field that has the focus, or gives its draft the loop's latest text.
     private mutating func syncDraft() {
         guard let focus, case .field(let entry) = tree.element(focus)?.kind else {
             draft = nil
@@ -196,7 +196,7 @@ public struct TerminalScreen: Sendable {
 
     // MARK: Drawing
 
-    /// The last row lists the keys.
+    /// The rows for the view. The last row of the screen lists the keys.
     private var contentRows: Int { size.rows - 1 }
 
     private mutating func draw() -> Reaction {
@@ -229,7 +229,7 @@ public struct TerminalScreen: Sendable {
         if followsFocus, let focus, let line = lines.firstIndex(where: { $0.spans.contains { $0.owner == focus } }) {
             if line < scroll { scroll = line }
             if line >= scroll + contentRows { scroll = line - contentRows + 1 }
-            // Nothing above can have the focus: show how it begins.
+            // Nothing above can have the focus, so show the beginning.
             if line < contentRows, focus == focusable.first { scroll = 0 }
         }
         scroll = max(0, min(scroll, lines.count - contentRows))
@@ -274,7 +274,7 @@ public struct TerminalScreen: Sendable {
         return nil
     }
 
-    /// The buttons that press themselves now.
+    /// Presses the visible buttons that press themselves and have not yet.
     private mutating func pressSeen(_ visible: ArraySlice<TextLine>) -> [ViewAction] {
         guard pressed.count < waiting.count else { return [] }
         var actions: [ViewAction] = []

@@ -12,7 +12,7 @@ struct TerminalStyle: Equatable, Sendable {
             let codes = codes(span, isFocused: span.owner != nil && span.owner == focus)
             text += codes.isEmpty ? piece : "\u{1B}[\(codes.joined(separator: ";"))m\(piece)\u{1B}[0m"
         }
-        // At the last column the cursor stands on the last letter, and would erase it.
+        // After the last column the cursor is still on the last letter, and erasing would remove it.
         return used < columns ? text + "\u{1B}[K" : text
     }
 

@@ -1,6 +1,6 @@
 /// Text that is safe for a terminal: without control sequences, and measured in columns.
 enum DisplayText {
-    /// One line: control characters and marks that turn the direction of text are replaced or left out, line ends and
+    /// The text as one line. Control characters and marks that change the direction of text are replaced or left out. Line ends and
     /// tabs become blanks.
     static func sanitized(_ text: String) -> String {
         // Nearly all text is printable ASCII.
@@ -9,7 +9,7 @@ enum DisplayText {
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\t", "\n", "\r", "\u{2028}", "\u{2029}": safe.append(" ")
-            // They join letters and emoji.
+            // These join letters and emoji.
             case "\u{200C}", "\u{200D}": safe.append(scalar)
             default:
                 switch scalar.properties.generalCategory {
@@ -27,13 +27,13 @@ enum DisplayText {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { sanitized(String($0)) }
     }
 
-    /// Columns that sanitized text takes.
+    /// The number of columns that sanitized text takes.
     static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 128 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width($1) }
     }
 
-    /// Columns that one character of sanitized text takes: 0, 1 or 2.
+    /// The number of columns that one character of sanitized text takes: 0, 1 or 2.
     static func width(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first, first.value >= 0x300 else { return 1 }
@@ -55,7 +55,7 @@ enum DisplayText {
         }
     }
 
-    /// The longest beginning of sanitized text that fits into a number of columns.
+    /// The longest prefix of sanitized text that fits into a number of columns.
     static func prefix(_ text: String, columns: Int) -> String {
         var used = 0
         var end = text.startIndex
@@ -67,7 +67,7 @@ enum DisplayText {
         return text
     }
 
-    /// The longest end of sanitized text that fits into a number of columns.
+    /// The longest suffix of sanitized text that fits into a number of columns.
     static func suffix(_ text: String, columns: Int) -> String {
         var used = 0
         var start = text.endIndex
@@ -79,7 +79,7 @@ enum DisplayText {
         return text
     }
 
-    /// The lines into which sanitized text is broken, at blanks where there are any.
+    /// Breaks sanitized text into lines, at blanks if possible.
     static func wrapped(_ text: String, columns: Int) -> [String] {
         let columns = max(columns, 1)
         if width(text) <= columns { return [text] }

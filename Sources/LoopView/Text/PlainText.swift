@@ -1,6 +1,6 @@
 extension ViewTree {
-    /// What is shown, as text without colours, for tests and logs. Lines end without blanks; control characters that
-    /// the state may hold are replaced.
+    /// The tree as text without colours, for tests and logs. Blanks at the end of a line are removed, and control characters in the
+    /// state are replaced.
     ///
     /// ```text
     /// # Movies
@@ -8,7 +8,7 @@ extension ViewTree {
     /// - Charade  [ Favourite ]
     /// Search: [ha]
     /// ```
-    /// - Parameter columns: where lines are broken.
+    /// - Parameter columns: the width at which lines are broken; at least 8.
     public func plainText(columns: Int = 80) -> String {
         let lines = TextLayout(columns: max(columns, 8), isPlain: true).lines(of: self)
         return lines.map { line in
@@ -20,6 +20,6 @@ extension ViewTree {
 }
 
 extension View {
-    /// What the view shows now, as text; see `ViewTree.plainText(columns:)`.
+    /// The view as it is now, as text. See `ViewTree.plainText(columns:)`.
     public func plainText(columns: Int = 80) -> String { ViewTree(self).plainText(columns: columns) }
 }

@@ -1,13 +1,13 @@
 /// Lays elements out in lines of text: one layout for logs, tests and terminals.
 struct TextLayout {
-    /// Columns at hand.
+    /// The number of columns.
     var columns: Int
-    /// Whether it is read without colours and bold letters, so that headings need a mark.
+    /// Whether the text is read without colours and bold letters, so that headings need a mark.
     var isPlain: Bool
-    /// The text that the user is typing into a field, shown in place of the loop's.
+    /// The text that the user is typing into a field, shown instead of the loop's.
     var draft: (ElementID) -> String? = { _ in nil }
 
-    /// Between neighbours of a row.
+    /// The columns between neighbours of a row.
     private let gap = 2
 
     func lines(of tree: ViewTree) -> [TextLine] { lines(tree.root, .root, columns) }
@@ -111,7 +111,7 @@ struct TextLayout {
         if entry.isSecret { text = String(repeating: "•", count: text.count) }
         let isPrompt = text.isEmpty
         if isPrompt { text = DisplayText.sanitized(entry.prompt) }
-        // The user types at the end of a long text.
+        // The user types at the end of a long text, so show its end.
         text = DisplayText.suffix(text, columns: room)
         line.append(span("[", .control, true))
         line.append(span(text, isPrompt ? .prompt : .entry, true))

@@ -1,14 +1,14 @@
-/// A piece of a line that looks the same throughout.
+/// A piece of a line with a single look.
 struct TextSpan: Equatable, Sendable {
-    /// Its kind, for renderers that show more than text.
+    /// The kind of a span, for renderers that show more than text.
     enum Role: Equatable, Sendable {
         case plain
         case heading
-        /// A button, a toggle.
+        /// A button or a toggle.
         case control
         /// The editable part of a field.
         case entry
-        /// A placeholder for a text that is empty.
+        /// A placeholder for an empty text.
         case prompt
         case link
         case bar
@@ -18,7 +18,7 @@ struct TextSpan: Equatable, Sendable {
     var role = Role.plain
     var style = Style()
     var isDisabled = false
-    /// The element to which it belongs, where that is interactive.
+    /// The element to which the span belongs, if that is interactive.
     var owner: ElementID?
 
     var width: Int { DisplayText.width(text) }

@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import LoopLock
 
-/// What one browser hears, until it or the server ends it. Its connection rests while there is nothing to say.
+/// The events for one browser, until it or the server ends the stream. The connection rests while no event waits.
 final class EventStream: HTTPSource {
     private struct State {
         var pending: [UInt8] = []
@@ -9,7 +9,7 @@ final class EventStream: HTTPSource {
         var isResting = false
     }
 
-    /// A browser that is further behind than this starts over.
+    /// If more bytes than this are queued, the stream ends, and the browser connects again.
     private static var pendingBytesMax: Int { 4 << 20 }
 
     private let connection: HTTPConnection
@@ -22,12 +22,12 @@ final class EventStream: HTTPSource {
         self.ended = ended
     }
 
-    /// Queues something to say, for `wake` to get it said.
+    /// Queues an event. `wake` gets it sent.
     func queue(_ event: String) {
         state.withLock { state in
             if state.isClosed { return }
             state.pending += Array(event.utf8)
-            // Its browser connects again, and gets everything.
+            // The browser connects again, and gets the whole view.
             if state.pending.count > Self.pendingBytesMax {
                 state.pending = []
                 state.isClosed = true
@@ -41,7 +41,7 @@ final class EventStream: HTTPSource {
         wake()
     }
 
-    /// Gets said what is queued. Never waits; called without a lock.
+    /// Gets the queued events sent. Never waits. Must be called without a lock.
     func wake() {
         let wasResting = state.withLock { state in
             defer { state.isResting = false }
@@ -56,7 +56,7 @@ final class EventStream: HTTPSource {
         state.withLock { state in
             guard !state.pending.isEmpty else {
                 if state.isClosed { return nil }
-                // Under the lock, so that it is not woken before it rests.
+                // Done under the lock, so that the connection is not woken before it rests.
                 state.isResting = true
                 connection.rest()
                 return []

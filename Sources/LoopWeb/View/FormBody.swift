@@ -1,13 +1,13 @@
 /// The fields of a form as browsers send them (`application/x-www-form-urlencoded`).
 struct FormBody: Equatable, Sendable {
-    /// In the order of the page.
+    /// The fields in the order of the page.
     let fields: [(name: String, value: String)]
 
     static func == (a: FormBody, b: FormBody) -> Bool {
         a.fields.map(\.name) == b.fields.map(\.name) && a.fields.map(\.value) == b.fields.map(\.value)
     }
 
-    /// What is no percent encoding stands for itself, and what is no UTF-8 is replaced.
+    /// Decodes a form. A broken percent encoding is taken literally, and what is not UTF-8 is replaced.
     init(_ bytes: some Sequence<UInt8>) {
         fields = Array(bytes).split(separator: UInt8(ascii: "&")).map { pair in
             let name = pair.prefix { $0 != UInt8(ascii: "=") }

@@ -1,9 +1,9 @@
 internal import LoopView
 
-/// Elements as HTML. Whatever a state holds comes out as text: nothing in it can be read as markup, in an element or in
-/// an attribute.
+/// Renders elements as HTML. Everything in a state comes out as text: nothing in it can be read as markup, in an element or in an
+/// attribute.
 enum HTML {
-    /// An element with all that is in it.
+    /// An element with its children.
     static func render(_ element: Element, _ id: ElementID) -> String {
         var html = ""
         append(element, id, to: &html)
@@ -70,7 +70,7 @@ enum HTML {
     ) {
         let text = escaped(entry.text)
         html += "<label \(own)\(classes(element, "field"))><span>\(escaped(entry.label))</span>"
-        // What the field held when the page was made tells an edit from an old page.
+        // The text of the field when the page was made tells an edit from an old page.
         html += "<input type=\"hidden\" name=\"was:\(path)\" value=\"\(text)\"\(off)>"
         html += "<input type=\"\(entry.isSecret ? "password" : "text")\" name=\"text:\(path)\" value=\"\(text)\""
         html += " data-field=\"\(path)\"\(element.submit == nil ? "" : " data-submit")"
@@ -86,7 +86,7 @@ enum HTML {
         return names.isEmpty ? "" : " class=\"\(names.joined(separator: " "))\""
     }
 
-    /// Text for an element or a quoted attribute. Control characters, which HTML does not allow, are replaced.
+    /// Escapes text for an element or a quoted attribute. Control characters, which HTML does not allow, are replaced.
     static func escaped(_ text: String) -> String {
         if !text.utf8.contains(where: isSpecial) { return text }
         var safe = ""
@@ -106,7 +106,7 @@ enum HTML {
         return safe
     }
 
-    /// Bytes that may begin something to replace; 0xC2 begins the control characters above ASCII.
+    /// Whether a byte may begin a character to replace. 0xC2 begins the control characters above ASCII.
     private static func isSpecial(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""), UInt8(ascii: "'"), 0..<32,

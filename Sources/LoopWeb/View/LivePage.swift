@@ -14,7 +14,7 @@ final class LivePage: Sendable {
     private let make: @Sendable () -> ViewTree
     private let state: Locked<State>
     private let drawing = Locked<Task<Void, Never>?>(nil)
-    /// Tells this page's revisions from another's.
+    /// Distinguishes this page's revisions from those of other pages.
     private let tag: String
 
     init(_ view: some View, tag: String, framesPerSecond: Int) {
@@ -22,7 +22,7 @@ final class LivePage: Sendable {
         self.tag = tag
         state = Locked(State(tree: ViewTree(view), lastUse: .now))
         let frames = Frames(of: view, perSecond: framesPerSecond)
-        // Detached: it follows the view as long as this page lives, whichever task has made the page.
+        // Detached, because it follows the view as long as this page lives, whichever task has made the page.
         let task = Task.detached { [weak self] in
             for await tree in frames {
                 guard let self else { return }
@@ -34,7 +34,7 @@ final class LivePage: Sendable {
 
     deinit { drawing.withLock { $0 }?.cancel() }
 
-    /// Ends the page: its browsers' streams end, and nothing is drawn any more.
+    /// Ends the page: the streams of its browsers end, and nothing is drawn any more.
     func close() {
         drawing.withLock { $0 }?.cancel()
         let streams = state.withLock { state in
@@ -44,18 +44,19 @@ final class LivePage: Sendable {
         for stream in streams { stream.close() }
     }
 
-    /// The view as it is now, and the revision from which a browser goes on.
+    /// The view as it is now, and the revision from which a browser continues.
     func now() -> (html: String, revision: String) {
         let tree = make()
         let revision = state.withLock { state in
             state.lastUse = .now
-            // A browser that got a newer tree than the others hears everything once more.
+            // A browser that got a newer tree than the others receives the whole view once more.
             return tree == state.tree ? state.revision : 0
         }
         return (HTML.render(tree.root, .root), name(revision))
     }
 
-    /// Does what a user has done, with the view as it is now. False: there is no such element now.
+    /// Performs a user's action on the view as it is now.
+    /// - Returns: false if the element no longer exists.
     func perform(_ action: ViewAction) -> Bool {
         state.withLock { $0.lastUse = .now }
         return make().perform(action)
@@ -64,14 +65,14 @@ final class LivePage: Sendable {
     /// The view as it is now.
     func tree() -> ViewTree { make() }
 
-    /// A browser follows from a revision that it has.
+    /// Adds the stream of a browser that has a revision.
     func add(_ stream: EventStream, from revision: String) {
         let isClosed = state.withLock { state in
             state.lastUse = .now
             state.streams[ObjectIdentifier(stream)] = stream
             let current = name(state.revision)
             let isCurrent = revision == current
-            // A beat tells the browser that it is connected.
+            // A beat shows the browser that it is connected.
             stream.queue(
                 isCurrent ? PageEvent.beat : PageEvent.parts([Patch(state.tree.root, .root)], revision: current))
             return state.isClosed
@@ -94,12 +95,12 @@ final class LivePage: Sendable {
         }
     }
 
-    /// Since when the page has not been used; nil while a browser follows it.
+    /// When the page was last used, or nil while a browser follows it.
     var idleSince: ContinuousClock.Instant? { state.withLock { $0.streams.isEmpty ? $0.lastUse : nil } }
 
     private func name(_ revision: UInt64) -> String { "\(tag)-\(revision)" }
 
-    /// Only the drawing task calls this, so the tree is the same from the first line to the last.
+    /// Only the drawing task calls this, so no other call changes the tree meanwhile.
     private func show(_ new: ViewTree) {
         let patches = Patch.patches(from: state.withLock { $0.tree }, to: new)
         let streams = state.withLock { state -> [EventStream] in

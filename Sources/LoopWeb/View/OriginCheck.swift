@@ -1,14 +1,14 @@
 internal import HTTPServer
 
-/// Whether a request was made by a page of this server, or by another site's page in the same browser.
+/// Decides whether a page of this server made a request, or another site's page in the same browser.
 ///
-/// Browsers say in `Sec-Fetch-Site` or `Origin` whose page makes a request, and a page cannot change that. The name in
-/// `Host` is checked too: else another site's name could be led to this address ("DNS rebinding"), and its pages would be
-/// of the same origin.
+/// Browsers say in `Sec-Fetch-Site` or `Origin` whose page makes a request, and a page cannot change that. The name in `Host` is
+/// checked too. Otherwise another site's name could be pointed at this address ("DNS rebinding"), and its pages would be of the
+/// same origin.
 struct OriginCheck: Sendable {
     /// Names that the server answers to, in lower case, without ports.
     let hosts: Set<String>
-    /// Whether it answers to any IP address too. An address cannot be made to lead elsewhere, unlike a name.
+    /// Whether the server answers to any IP address too. Unlike a name, an address cannot be pointed elsewhere.
     let allowsAddresses: Bool
 
     init(hosts: [String], allowsAddresses: Bool = false) {
@@ -16,12 +16,12 @@ struct OriginCheck: Sendable {
         self.allowsAddresses = allowsAddresses
     }
 
-    /// For a server that other machines cannot reach: addresses, and the names that always mean this machine.
+    /// For a server that other machines cannot reach: allows addresses, and the names that always mean this machine.
     static func loopback(_ host: String) -> OriginCheck {
         OriginCheck(hosts: ["localhost", host], allowsAddresses: true)
     }
 
-    /// Whether only this machine can reach a server that listens there.
+    /// Whether only this machine can reach a server that listens on this host.
     static func isLoopback(_ host: String) -> Bool {
         let host = host.lowercased()
         return host == "localhost" || host == "::1" || host.hasPrefix("127.") && isAddress(host)
@@ -36,7 +36,7 @@ struct OriginCheck: Sendable {
         return hosts.contains("localhost") && name.hasSuffix(".localhost")
     }
 
-    /// Whether it is four numbers, or in brackets.
+    /// Whether a name is four numbers, or is in brackets.
     private static func isAddress(_ name: String) -> Bool {
         if name.hasPrefix("[") { return name.hasSuffix("]") }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ struct OriginCheck: Sendable {
     }
 
     /// Whether a page of this server makes the request.
-    /// - Parameter allowsUnknown: what holds for a browser that says nothing about it.
+    /// - Parameter allowsUnknown: the result for a browser that sends neither header.
     func isSameOrigin(_ request: borrowing HTTPRequest, allowsUnknown: Bool = false) -> Bool {
         isSameOrigin(
             site: request.header("Sec-Fetch-Site"), origin: request.header("Origin"), host: request.header("Host"),

@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// The pages of a server, by session: one for all, or one for each browser.
+/// The pages of a server by session: one for all browsers, or one for each.
 final class PageCache: Sendable {
     private struct State {
         var pages: [String: LivePage] = [:]
@@ -23,16 +23,16 @@ final class PageCache: Sendable {
         if isShared { state.withLock { [page = make()] in $0.pages[""] = page } }
     }
 
-    /// The page of a browser that was here before; nil: it has none any more.
+    /// The page of a browser that was here before, or nil if it has none any more.
     func page(_ session: String?) -> LivePage? {
         state.withLock { $0.pages[isShared ? "" : session ?? "-"] }
     }
 
-    /// The page of a browser, a new one where it has none; with the session to be told to the browser, where that is new.
-    /// Nil: there are as many pages as there may be, and all are in use.
+    /// The page of a browser, or a new page with the session name to send to the browser. Returns nil if the cache is closed, or if
+    /// the limit of pages is reached and all are in use.
     func pageOrNew(_ session: String?, newSession: () -> String) -> (page: LivePage, session: String?)? {
         if let page = page(session) { return (page, nil) }
-        // A shared page that is not there has been closed.
+        // If the shared page is missing, it has been closed.
         if isShared { return nil }
         let old = clear()
         for page in old { page.close() }
@@ -46,7 +46,7 @@ final class PageCache: Sendable {
         return isTaken ? (new.page, new.session) : nil
     }
 
-    /// Removes the pages that have not been used for long; where there is no room, those that are out of use longest.
+    /// Removes the pages that have been idle for too long. If there is no room, it also removes those that have been idle longest.
     private func clear() -> [LivePage] {
         let now = ContinuousClock.now
         return state.withLock { state in

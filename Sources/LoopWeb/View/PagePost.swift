@@ -2,10 +2,10 @@ internal import LoopView
 
 /// What a posted form asks for.
 ///
-/// The page's script posts one action at a time: `do`, `element`, `text`. Without the script the whole page is one form:
-/// `text:` and `was:` for each field, `press` for the button; Enter in a field gives an empty `press`.
+/// The page's script posts one action at a time: `do`, `element`, `text`. Without the script the whole page is one form: `text:`
+/// and `was:` for each field, and `press` for the button. Enter in a field gives an empty `press`.
 enum PagePost {
-    /// The action of the script; nil: it is none.
+    /// The action that the script posted, or nil if the form has none.
     static func action(_ form: FormBody) -> ViewAction? {
         guard let element = form["element"] else { return nil }
         let id = ElementID(path: element)
@@ -17,7 +17,7 @@ enum PagePost {
         }
     }
 
-    /// The fields that were edited on the page. One that was not is left alone, whatever the loop holds by now.
+    /// The fields that were edited on the page. Other fields are not written, whatever the loop's text is by now.
     static func edits(_ form: FormBody) -> [ViewAction] {
         form.fields.compactMap { name, text in
             guard name.hasPrefix("text:") else { return nil }
@@ -27,7 +27,7 @@ enum PagePost {
         }
     }
 
-    /// What was pressed; Enter submits the edited field, or the only one that can be submitted.
+    /// The button that was pressed. Enter submits the edited field, or the only field that can be submitted.
     static func press(_ form: FormBody, in tree: ViewTree) -> ViewAction? {
         guard let path = form["press"] else { return nil }
         if !path.isEmpty { return .press(ElementID(path: path)) }

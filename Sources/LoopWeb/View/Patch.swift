@@ -1,8 +1,8 @@
 internal import LoopView
 
-/// One part of a page that has changed, as it is now.
+/// A changed part of a page, as it is now.
 struct Patch: Equatable, Sendable {
-    /// The element in the document.
+    /// The id of the element in the document.
     var id: String
     var html: String
 
@@ -11,7 +11,7 @@ struct Patch: Equatable, Sendable {
         html = HTML.render(element, id)
     }
 
-    /// The smallest parts that lead from one tree to another.
+    /// The smallest parts that turn one tree into another.
     static func patches(from old: ViewTree, to new: ViewTree) -> [Patch] {
         var patches: [Patch] = []
         collect(old.root, new.root, .root, into: &patches)
@@ -29,15 +29,15 @@ struct Patch: Equatable, Sendable {
     }
 }
 
-/// What a page hears over its event stream (the WHATWG's "server-sent events").
+/// The events of a page's event stream (the WHATWG's "server-sent events").
 enum PageEvent {
-    /// Parts that have changed, and the revision that they lead to.
+    /// The changed parts, and the revision that they lead to.
     static func parts(_ patches: [Patch], revision: String) -> String {
         let parts = patches.map { "[\(JSONString.quoted($0.id)),\(JSONString.quoted($0.html))]" }
         return "id: \(revision)\ndata: {\"parts\":[\(parts.joined(separator: ","))]}\n\n"
     }
 
-    /// The page is to be reloaded.
+    /// Makes the browser reload the page.
     static var reload: String { "data: {\"reload\":true}\n\n" }
 
     /// A sign of life.
@@ -45,7 +45,7 @@ enum PageEvent {
 }
 
 enum JSONString {
-    /// A string of JSON, in one line.
+    /// A string as JSON, in one line.
     static func quoted(_ text: String) -> String {
         let digits = Array("0123456789abcdef")
         var json = "\""

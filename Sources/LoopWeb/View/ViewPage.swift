@@ -1,7 +1,7 @@
 /// The document around a view.
 enum ViewPage {
     /// - Parameters:
-    ///   - revision: of the view, from which the page follows it.
+    ///   - revision: the revision of the view, from which the page follows it.
     ///   - view: the view's HTML.
     static func html(title: String, revision: String, view: String) -> String {
         """

@@ -11,19 +11,19 @@ struct ViewReply: Sendable {
         if !body.isEmpty { headers.append(("Content-Type", type)) }
     }
 
-    /// A line for people.
+    /// An answer with one line of text for people.
     static func text(_ status: Int, _ text: String) -> ViewReply { ViewReply(status: status, body: text + "\n") }
 
     static func asset(_ text: String, _ type: String) -> ViewReply { ViewReply(status: 200, type: type, body: text) }
 
-    /// After a form was posted: load the page.
+    /// The answer to a posted form: the browser loads the page.
     static var seeOther: ViewReply {
         var reply = ViewReply(status: 303)
         reply.headers.append(("Location", "/"))
         return reply
     }
 
-    /// Nothing runs or loads but this server's own script and style; no other page may frame it, and none of it is kept.
+    /// Only this server's own script and style run or load, no other page may frame it, and nothing is cached.
     static let commonHeaders = [
         (
             "Content-Security-Policy",

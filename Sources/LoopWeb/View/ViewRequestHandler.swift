@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import LoopLock
 internal import LoopView
 
-/// Answers a view's browsers: the page, its events, what people do on it, and the script and style that it needs.
+/// Answers a view's browsers: with the page, its events, the results of actions, its script and its style.
 final class ViewRequestHandler: HTTPHandler {
     /// One request.
     private final class Exchange: HTTPExchange {
@@ -93,7 +93,7 @@ final class ViewRequestHandler: HTTPHandler {
         let form = FormBody(exchange.body)
         let isScript = form["do"] != nil
         guard let page = pages.page(request.cookie("loop")) else {
-            // The script reloads the page; without it, the browser is sent there.
+            // The script reloads the page. Without the script, the browser is redirected to it.
             return isScript ? .text(410, "This page is no longer there.") : .seeOther
         }
         if isScript {

@@ -1,5 +1,5 @@
-/// The script of a page: it follows the event stream, puts changed parts in place without disturbing what somebody is
-/// doing, and posts what they do. It never makes markup of anything but what the server has escaped.
+/// The script of a page. It follows the event stream, replaces changed parts without disturbing what the user is doing, and posts
+/// the user's actions. It never makes markup of anything but what the server has escaped.
 enum ViewScript {
     static let text = #"""
         "use strict";

@@ -3,10 +3,10 @@ internal import Linux
 internal import LoopLock
 public import LoopView
 
-/// Shows a view in browsers: a page that is made here, follows the loop live, and whose buttons and fields become actions.
+/// Shows a view in browsers as a page that follows the loop live. Its buttons and fields become actions.
 ///
-/// Without scripts in the browser the page works by forms, and shows the state at each load. It listens on this machine
-/// only unless it is told otherwise, and does nothing for other sites' pages.
+/// In a browser without scripts the page works by forms, and shows the state at each load. By default the server listens on this
+/// machine only. It refuses requests that other sites' pages make.
 ///
 /// ```swift
 /// let store = Store(Movies())
@@ -19,29 +19,29 @@ public final class ViewServer: Sendable {
     public struct Options: Sendable {
         /// The page's title.
         public var title = "Loop"
-        /// An address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses. Whoever can reach an address can
-        /// do what the page can do: there is no password, and no encryption. See ``ViewServer/warning``.
+        /// An address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses. Anyone who can reach it can do
+        /// what the page can do: there is no password, and no encryption. See ``ViewServer/warning``.
         public var host = "127.0.0.1"
-        /// Zero lets the system choose.
+        /// The port to listen on. Zero lets the system choose.
         public var port: UInt16 = 0
-        /// The names under which browsers may ask for the page, without ports; a request under another one is refused,
-        /// so that no other site's name can be led here. Empty: this machine's names, and `host`; where `host` is all
-        /// addresses, every IP address, `localhost` and the name of this machine.
+        /// The names under which browsers may load the page, without ports. A request under another name is refused, so that the
+        /// name of another site cannot be pointed at this server. If it is empty, this machine's names and `host` are allowed. If
+        /// `host` then is all addresses, every IP address, `localhost` and the name of this machine are allowed.
         public var allowedHosts: [String] = []
-        /// The limit of updates in a second.
+        /// The largest number of updates per second.
         public var framesPerSecond = 20
-        /// Sessions at a time; beyond, the ones that are out of use longest end.
+        /// The largest number of sessions at a time. Beyond it, the sessions that have been idle longest end.
         public var sessionsMax = 1000
-        /// How long a session may be out of use before it ends.
+        /// How long a session may be idle before it ends.
         public var sessionIdleLimit: Duration = .seconds(600)
-        /// Connections at a time, one for each page that is open.
+        /// The largest number of connections at a time. Each open page has one.
         public var connectionsMax = 2000
-        /// Threads that answer requests, 1 to 64. What people do runs on them.
+        /// Threads that answer requests, 1 to 64. Users' actions run on them.
         public var threads = 2
         /// The largest form that is read, in bytes.
         public var formBytesMax = 1 << 20
 
-        /// The defaults.
+        /// Creates the default options.
         public init() {}
     }
 
@@ -52,8 +52,8 @@ public final class ViewServer: Sendable {
     private let daemon: Locked<HTTPDaemon?>
     private let beats: Task<Void, Never>
 
-    /// Serves one view to all browsers: what one does, all see.
-    /// - Throws: where the address cannot be bound.
+    /// Serves one view to all browsers. What one user does, all users see.
+    /// - Throws: if the address cannot be bound.
     public convenience init(_ view: some View, options: Options = Options()) throws(SiteServerError) {
         let tag = SessionName.new()
         let rate = options.framesPerSecond
@@ -64,7 +64,7 @@ public final class ViewServer: Sendable {
     /// - Parameters:
     ///   - options: the address, and limits.
     ///   - view: makes the view, mostly with a store of its own.
-    /// - Throws: where the address cannot be bound.
+    /// - Throws: if the address cannot be bound.
     public convenience init(
         options: Options = Options(), perSession view: @escaping @Sendable () -> some View
     ) throws(SiteServerError) {
@@ -96,8 +96,8 @@ public final class ViewServer: Sendable {
         daemon = Locked(started)
         port = started.port
         host = options.host
-        // Detached: it lives as long as the server, which cancels it. It sleeps because a browser that is gone is noticed only
-        // when something is written to it.
+        // Detached, because it lives as long as the server, which cancels it. It sends beats, because a browser that is gone is
+        // noticed only when something is written to it.
         beats = Task.detached { [weak pages] in
             while (try? await Task.sleep(for: .seconds(15))) != nil {
                 guard let pages = pages?.all else { return }
@@ -108,7 +108,7 @@ public final class ViewServer: Sendable {
 
     deinit { stop() }
 
-    /// Where the page is: `http://127.0.0.1:8080/`.
+    /// The address of the page, such as `http://127.0.0.1:8080/`.
     public var address: String {
         switch host {
         case "0.0.0.0", "::": "http://127.0.0.1:\(port)/"
@@ -116,14 +116,14 @@ public final class ViewServer: Sendable {
         }
     }
 
-    /// A line to be shown by the program if other machines can reach the page; nil if only this one can.
+    /// A line for the program to show if other machines can reach the page, or nil if only this machine can.
     public var warning: String? {
         OriginCheck.isLoopback(host)
             ? nil : "whoever can reach \(host) port \(port) can see this page and press its buttons"
     }
 
-    /// Closes all connections and ends the server's threads. A second call does nothing.
-    /// Called while a request is answered, on one of these threads, it does not wait for that one.
+    /// Closes all connections and ends the server's threads. A second call does nothing. If it is called on one of these threads,
+    /// while a request is answered, it does not wait for that thread.
     public func stop() {
         beats.cancel()
         guard let daemon = daemon.withLock({ $0.take() }) else { return }

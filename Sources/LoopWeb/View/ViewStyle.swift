@@ -1,4 +1,4 @@
-/// The look of a page: the system's letters, one column, light and dark.
+/// The look of a page: the system's fonts, one column, light and dark.
 enum ViewStyle {
     static let text = """
         :root {
