@@ -7,7 +7,7 @@ public import LoopCollections
 ///            ──▶ wanted(request) ── renewal says   untouched, or cancel and start
 @usableFromInline
 package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendable>: FeedbackQuery {
-    /// What a query wants after a transition.
+    /// The result of a query after a transition.
     @usableFromInline
     package enum Desire {
         case unchanged

@@ -89,7 +89,7 @@ extension Feedback {
         .each(name, requests: requests, on: placement, retry: retry, policy: policy, effect: effect)
     }
 
-    /// Keeps one effect live for the request that the state asks for; another name of `skippingRepeated(_:state:)`.
+    /// Keeps one effect live for the request of the state; another name of `skippingRepeated(_:state:)`.
     @inlinable
     public static func react<Request: Equatable & Sendable>(
         _ name: String, request: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,

@@ -34,7 +34,7 @@ struct EventQueue<Element: Sendable>: Sendable {
         return all
     }
 
-    /// The number of slots stays a power of two.
+    /// Doubles the slots, whose number remains a power of two.
     @inlinable
     mutating func grow() {
         let size = Swift.max(16, 2 * slots.count)

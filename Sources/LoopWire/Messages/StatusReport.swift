@@ -73,7 +73,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var position: UInt64
         /// How many records that are known to be in the journal it has not applied.
         public var lag: UInt64
-        /// The age limit of its state in milliseconds, or nil if it never had everything that was in the journal.
+        /// An upper bound of its state's age in milliseconds, or nil if it never had everything that was in the journal.
         public var lagMilliseconds: Int64?
         /// Why it has no state and would recover as at a start, for people; or nil if it is warm.
         public var coldBecause: String?

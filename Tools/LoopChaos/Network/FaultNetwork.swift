@@ -20,7 +20,7 @@ struct FaultNetwork: Sendable {
     private let hosts: [String: Host]
 
     /// The reducer, the proxies' host, and one host for each peer. If there are several reducers, each has a host like a
-    /// peer's, and `reducerHost` is only for status requests.
+    /// peer's, and `reducerHost` is for participants that query them.
     static let reducerHost = "reducer"
     static let proxyHost = "proxy"
 

@@ -2,7 +2,7 @@
 public struct CheckSettings: Codable, Equatable, Sendable {
     /// The normalised URL at which the check begins, or empty if there is nothing to check.
     public var site = ""
-    /// Whether links out of the site are checked.
+    /// Whether links to other sites are checked.
     public var checksExternal = false
     /// The largest number of pages that are read, or nil for no limit.
     public var pagesMax: Int?

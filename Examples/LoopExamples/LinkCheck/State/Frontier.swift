@@ -2,8 +2,8 @@ internal import LoopCore
 
 /// The targets to fetch, in the order in which they were found. Each is a request until it is answered.
 ///
-/// With a limit on pages, answers are counted in the order of the queue and not of arrival, so that every run reads the same pages.
-/// An early answer is buffered until its turn. Until the limit is reached, only a few targets are requested ahead of it.
+/// With a limit on pages, answers count in the order of the queue and not of arrival, so that every run reads the same pages. An
+/// early answer is buffered until its turn. Until the limit is reached, only a few targets are requested ahead of it.
 struct Frontier: Sendable {
     private(set) var queue = Chunks<UInt32>()
     /// How many targets of the queue have been offered.
