@@ -1,12 +1,12 @@
 // swift-tools-version: 6.2
-// The map of Loop: targets in the order data flows, from the pure loop to the executables.
+// The targets of Loop in the order of the data flow, from the pure loop to the executables.
 import PackageDescription
 
-// LOOP_PORTABLE=1 leaves out what relies on how one system or one standard library is made.
+// LOOP_PORTABLE=1 omits what depends on one operating system or on one standard library.
 let isPortable = Context.environment["LOOP_PORTABLE"] == "1"
 let portable: [SwiftSetting] = isPortable ? [.define("PORTABLE")] : []
 
-/// Of tests and fuzzers, which call C and look into memory as they please.
+/// Settings of tests and fuzzers, which may call C and access memory freely.
 let unchecked: [SwiftSetting] =
     [
         .enableUpcomingFeature("ExistentialAny"),
@@ -14,7 +14,7 @@ let unchecked: [SwiftSetting] =
         .treatAllWarnings(as: .error),
     ] + portable
 
-/// Of everything else: every use of unsafe code is marked `unsafe`, and each file says why its uses are right.
+/// Settings of everything else: every use of unsafe code is marked `unsafe`, and each file says why its uses are safe.
 let strictlySafe = unchecked + [.strictMemorySafety()]
 
 func library(
@@ -64,7 +64,7 @@ let package = Package(
         .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .library(name: "LoopNodeTesting", targets: ["LoopNodeTesting"]),
-        // For the benchmark, which is a package of its own.
+        // For the benchmark, which is a separate package.
         .library(name: "TestDatabase", targets: ["TestDatabase"]),
         .executable(name: "loop-reducer", targets: ["loop-reducer"]),
         .executable(name: "loop-effect", targets: ["loop-effect"]),
@@ -83,7 +83,7 @@ let package = Package(
         .systemLibrary(name: "CPQ"),
         .systemLibrary(name: "CSQLite"),
         .systemLibrary(name: "CZLib"),
-        // The memory that libzmq takes for the secrets of handshakes, used again.
+        // The memory that libzmq allocates for the secrets of handshakes, reused.
         .target(name: "CGuardedMemory"),
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
@@ -93,15 +93,15 @@ let package = Package(
         // Hash tables, heaps, and dictionaries that share their structure with their copies.
         library("LoopCollections", ["CMemory", "LoopLock"]),
         library("LoopCore", ["LoopCollections", "LoopLock"]),
-        // The names that the four libraries have for what LoopCore names otherwise.
+        // The names of the four libraries for forms that LoopCore names differently.
         library("LoopCompatibility", ["LoopCore"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
         library("CBOR", ["CMemory", "LoopLock"]),
-        // Who may take part: keys, roles and certificates, without files or sockets.
+        // Admission: keys, roles and certificates, without files or sockets.
         library("LoopKeys"),
-        // Bytes: every message between nodes.
+        // The bytes of every message between nodes.
         library("LoopWire", ["CBOR", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
         library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"]),
@@ -109,11 +109,11 @@ let package = Package(
         library("SQLite", ["CSQLite"]),
         // CRC-32 by zlib.
         library("ZLib", ["CZLib", "LoopLock"]),
-        // The calls of the system that take pointers, with owners and errors.
+        // The system calls that take pointers, with owners and errors.
         library("Linux", ["CLinux"]),
-        // Certificates as files, and the folder of those that a reducer admits.
+        // Certificates as files, and the folder of the certificates that a reducer admits.
         library("LoopKeyFiles", ["Linux", "LoopKeys"]),
-        // Where records go: memory, or a file.
+        // Journals in memory and in files.
         library(
             "LoopJournal",
             ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZLib"]),
@@ -130,11 +130,11 @@ let package = Package(
             ]),
         // One owner type per handle of libpq.
         library("PostgreSQL", ["CPQ", "Linux"]),
-        // Where records go, too: a PostgreSQL database. A reducer of one's own adds it; workers need it not.
+        // Journals in a PostgreSQL database. A custom reducer adds this product; workers do not need it.
         library(
             "LoopPostgres",
             ["Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "PostgreSQL"]),
-        // Programs with a user interface: stores of loops that run elsewhere, views on the terminal.
+        // Programs with a user interface: stores of remote loops, and views on the terminal.
         library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
@@ -144,27 +144,27 @@ let package = Package(
         library("LoopFetch", ["CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopLock"], in: "Examples"),
         // Daemons, requests and answers of libmicrohttpd.
         library("HTTPServer", ["CHTTPD", "Linux", "LoopLock"]),
-        // Serving a folder, and widgets as HTML.
+        // Serves a folder, and widgets as HTML.
         library("LoopWeb", ["HTTPServer", "Linux", "LoopLock", "LoopCore", "LoopView"]),
-        // The loops this project brings: the link checker first.
+        // The loops of this project, such as the link checker.
         library(
             "LoopExamples",
             [
                 "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch",
                 "LoopOptions",
             ], in: "Examples"),
-        // The files of the package that loopctl new makes.
+        // The files of the package that `loopctl new` makes.
         .target(
             name: "LoopTemplate", path: "Examples/NewLoop", sources: ["Template"],
             resources: newPackage.map { .embedInCode($0) }, swiftSettings: strictlySafe),
-        // What loopctl does.
+        // The commands of loopctl.
         library(
             "LoopCommands",
             [
                 "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopTemplate", "LoopWire",
                 "LoopCluster", "LoopNode", "LoopOptions", "LoopPostgres", "LoopWeb", "PostgreSQL", "ZMQ",
             ]),
-        // How the examples are shown and served: pages, a server with faults, the program that runs them.
+        // Shows and serves the examples: pages, a server with faults, and the program that runs them.
         library(
             "LoopGallery",
             [
@@ -172,7 +172,7 @@ let package = Package(
                 "LoopWeb", "LoopExamples",
             ], in: "Examples"),
 
-        // The same files as programs of this project, so that they are built and tested with it.
+        // The files of the new package as programs of this project, so that they are built and tested with it.
         library("NewLoop", ["LoopCollections", "LoopCore"], in: "Examples/NewLoop/Sources"),
         .executableTarget(
             name: "newloop-reducer", dependencies: ["NewLoop", "LoopNode"],
@@ -184,7 +184,7 @@ let package = Package(
             name: "newloop-client", dependencies: ["NewLoop", "LoopCore", "LoopNode"],
             path: "Examples/NewLoop/Sources/newloop-client", swiftSettings: strictlySafe),
 
-        // Real processes under kills, cuts and lies, and what must be true afterwards.
+        // Real processes under faults, and checks of the promises.
         library(
             "LoopChaos",
             [
@@ -193,7 +193,7 @@ let package = Package(
             ],
             in: "Tools"),
 
-        // What is done at every event, to be counted.
+        // The operations of each event, whose cost is counted.
         library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"], in: "Tools"),
 
         executable("loop-reducer", ["LoopExamples", "LoopNode", "LoopPostgres"]),
@@ -204,7 +204,7 @@ let package = Package(
         executable("loop-chaos", ["LoopChaos"], in: "Tools"),
         executable("loop-budgets", ["Linux", "LoopBudgets"], in: "Tools"),
 
-        // What must hold for any bytes from outside, and libFuzzer's entry to it.
+        // Properties that hold for all bytes from outside, and libFuzzer's entry to them.
         .target(
             name: "LoopFuzzing",
             dependencies: [
@@ -215,12 +215,12 @@ let package = Package(
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: unchecked),
 
-        // Folders and addresses of the tests' own, gone when they are over.
+        // Folders and addresses for tests, which are removed afterwards.
         .target(
             name: "TestFolders", dependencies: ["LoopLock", "LoopNode"], path: "Tests/TestFolders",
             swiftSettings: unchecked),
 
-        // PostgreSQL servers of the tests' own.
+        // PostgreSQL servers for tests.
         .target(
             name: "TestDatabase",
             dependencies: ["Linux", "LoopCore", "LoopLock", "LoopCluster", "LoopNode", "LoopPostgres", "PostgreSQL"],
@@ -269,7 +269,7 @@ let package = Package(
                 "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "LoopTesting",
                 "TestFolders",
             ]),
-        // The HTML parser that the scanner of pages is compared with.
+        // The HTML parser with which the scanner of pages is compared.
         .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
         tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopWeb"], exclude: ["Fixtures"]),
         tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),

@@ -40,5 +40,5 @@ static inline CURLMcode loop_curl_multi_set_long(CURLM *multi, CURLMoption optio
     return (curl_multi_setopt)(multi, option, value);
 }
 
-// CURLMsg holds a union: its two readings as functions.
+// CURLMsg has a union, whose two readings are functions here.
 static inline CURLcode loop_curl_message_result(const CURLMsg *message) { return message->data.result; }

@@ -1,8 +1,8 @@
 public import LoopNode
 
-/// The loops that this project brings, as `loop-reducer` and `loop-effect` run them.
+/// The loops of this project, which `loop-reducer` and `loop-effect` run.
 public enum Examples {
-    /// All of them, in the order of the help.
+    /// All loops, in the order of the help.
     public static let all = [
         RunnableLoop(
             LinkCheck.self, abstract: LinkCheck.abstract, groups: LinkCheck.options, positionals: [LinkCheck.site],

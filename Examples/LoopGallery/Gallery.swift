@@ -2,7 +2,7 @@ internal import LoopExamples
 
 /// The examples, each with its page.
 public enum Gallery {
-    /// All of them, in the order of the help.
+    /// All examples, in the order of the help.
     public static let all: [GalleryExample] = [
         GalleryExample(
             Movies.self, abstract: Movies.abstract, server: .movies, definition: { Movies(server: $0) },

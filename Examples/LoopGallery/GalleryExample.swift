@@ -3,24 +3,24 @@ public import LoopCore
 internal import LoopNode
 public import LoopView
 
-/// How one example is run: its definition, its page, and the server that it talks to.
+/// One example: its definition, its page, and the server that it uses.
 public struct GalleryExample: Sendable {
-    /// The loop's name, and the example's.
+    /// The name of the loop and of the example.
     public let name: String
-    /// One sentence on what it shows.
+    /// A sentence about what it demonstrates.
     public let abstract: String
-    /// The server that it talks to; nil: it talks to none.
+    /// The server that it uses, or nil if it needs none.
     public let service: StubServer.Service?
-    /// The page over a loop of its own in this process, for a server's address.
+    /// Makes the page over a local loop, for a server's address.
     let local: @Sendable (_ server: String) -> Group
-    /// The page over the loop of a reducer.
+    /// Makes the page over the loop of a reducer.
     let remote: @Sendable (_ reducer: ReducerAddress, _ server: String, _ log: LogHandler) throws -> Group
 
     /// - Parameters:
-    ///   - abstract: one sentence on what it shows.
-    ///   - server: what the example's server has to offer; nil: it needs none.
-    ///   - definition: the definition for a server's address, which ends with a slash; empty where it needs none.
-    ///   - page: what is shown of a store.
+    ///   - abstract: a sentence about what it demonstrates.
+    ///   - server: the service that the example needs, or nil if it needs none.
+    ///   - definition: makes the definition for a server's address, which ends with a slash; or is empty if it needs none.
+    ///   - page: makes the page of a store.
     public init<Definition: LoopDefinition, Page: View>(
         _ type: Definition.Type, abstract: String, server: StubServer.Service? = nil,
         definition: @escaping @Sendable (_ server: String) -> Definition,
@@ -41,6 +41,6 @@ public struct GalleryExample: Sendable {
         }
     }
 
-    /// What its reducer is given on the command line.
+    /// The command-line arguments of its reducer.
     func reducerArguments(server: String) -> [String] { service == nil ? [] : [server] }
 }

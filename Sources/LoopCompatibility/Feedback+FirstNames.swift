@@ -1,7 +1,7 @@
 public import LoopCore
 
-// Initializers that feedbacks had before the forms had names of their own, and RxFeedback's first word for a request. Like
-// `Feedback+OldNames.swift`, they are named for their places in the source.
+// Initialisers that feedbacks had before the forms had names of their own, and RxFeedback's first word for a request. As in
+// `Feedback+OldNames.swift`, their location in the source is their name.
 
 extension Feedback {
     /// The older name of `compacting(state:effects:)`.
@@ -93,7 +93,7 @@ extension Feedback {
         self = .source(elements, as: event, file: file, line: line, column: column)
     }
 
-    /// The oldest name of `skippingRepeated(state:effects:)`, which is what it meant for requests that can be compared.
+    /// The oldest name of `skippingRepeated(state:effects:)`, which it meant for requests that are `Equatable`.
     @inlinable
     public init<Request: Sendable & Equatable>(
         query: @escaping @Sendable (State) -> Request?,

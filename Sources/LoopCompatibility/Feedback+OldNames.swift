@@ -1,9 +1,8 @@
 public import LoopCore
 
-// The names that feedbacks have in Loop, ReactiveFeedback, RxFeedback and CombineFeedback, where they differ from ours:
-// without a name, and with `effects:`. A feedback made like this is named for its place in the source. That is good for a
-// loop in one process; one with a journal, or with workers of other versions, needs names that stay. Two that are made in
-// one place need names too.
+// The names of feedbacks in Loop, ReactiveFeedback, RxFeedback and CombineFeedback that differ from ours: without a name, and with
+// `effects:`. The name of such a feedback is its location in the source. That is enough for a loop in one process. A loop with a
+// journal, or with workers of other versions, needs stable names, and so do two feedbacks made at one location.
 
 extension Feedback {
     /// `lensing(_:state:effect:)` without a name.
@@ -175,8 +174,8 @@ extension Feedback {
         self = .lensing(place(file, line, column), state: state, effect: effects)
     }
 
-    /// `whileTrue(_:state:effect:)` by its first name: an effect at every state for which the predicate is true. What
-    /// starts at the edge alone is `whenBecomesTrue`.
+    /// `whileTrue(_:state:effect:)` by its first name: an effect at every state for which the predicate is true. Use
+    /// `whenBecomesTrue` for an effect only when the predicate becomes true.
     @inlinable
     public init(
         predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>,

@@ -6,7 +6,7 @@ public import LoopCore
 public typealias FeedbackLoop<State: Sendable, Event: Sendable> = Loop<State, Event>
 
 extension Loop {
-    /// A feedback of this loop, as Loop and ReactiveFeedback name it: `Loop<Search, SearchEvent>.Feedback`.
+    /// The name of this loop's feedbacks in Loop and ReactiveFeedback: `Loop<Search, SearchEvent>.Feedback`.
     public typealias Feedback = LoopCore.Feedback<State, Event>
 
     /// The older name of `scoped(to:event:)`.
@@ -27,9 +27,9 @@ extension Loop {
     }
 }
 
-// Feedbacks one after the other instead of in an array. There is at least one, so that no call means both.
+// Forms with the feedbacks as separate arguments instead of an array. There is at least one, so that no call is ambiguous.
 extension Loop {
-    /// `init(initial:reducer:feedbacks:clock:seed:)` with the feedbacks one after the other.
+    /// `init(initial:reducer:feedbacks:clock:seed:)` with the feedbacks as separate arguments.
     public convenience init(
         initial: State, reducer: Reducer<State, Event>, feedbacks first: Feedback, _ others: Feedback...,
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
@@ -37,7 +37,7 @@ extension Loop {
         self.init(initial: initial, reducer: reducer, feedbacks: [first] + others, clock: clock, seed: seed)
     }
 
-    /// The same for a closure that changes the state.
+    /// The form with separate feedbacks for a closure that changes the state.
     public convenience init(
         initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks first: Feedback,
         _ others: Feedback..., clock: some Clock<Duration> = ContinuousClock(),
@@ -46,7 +46,7 @@ extension Loop {
         self.init(initial: initial, reducer: Reducer(reducer), feedbacks: [first] + others, clock: clock, seed: seed)
     }
 
-    /// The same for a closure that returns the new state.
+    /// The form with separate feedbacks for a closure that returns the new state.
     public convenience init(
         initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks first: Feedback,
         _ others: Feedback..., clock: some Clock<Duration> = ContinuousClock(),
@@ -57,7 +57,7 @@ extension Loop {
             seed: seed)
     }
 
-    /// The same for a closure that changes the state, with the label `reduce`.
+    /// The form with separate feedbacks for a closure that changes the state, with the label `reduce`.
     @_disfavoredOverload
     public convenience init(
         initial: State, reduce: @escaping @Sendable (inout State, Event) -> Void, feedbacks first: Feedback,

@@ -12,7 +12,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: reduce, feedbacks: feedbacks, clock: clock)
 }
 
-/// The same by its other name.
+/// `feedbackLoop(initial:reducer:feedbacks:clock:)` with the label `reduce`.
 @_disfavoredOverload
 public func feedbackLoop<State: Sendable, Event: Sendable>(
     initial: State, reduce: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],
@@ -31,7 +31,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initialState, reduce: reduce, feedbacks: feedback, clock: clock)
 }
 
-/// The same with the feedbacks one after the other.
+/// `system(initial:reduce:feedbacks:clock:)` with RxFeedback's labels and the feedbacks as separate arguments.
 public func system<State: Sendable, Event: Sendable>(
     initialState: State, reduce: @escaping @Sendable (State, Event) -> State, feedback first: Feedback<State, Event>,
     _ others: Feedback<State, Event>..., clock: some Clock<Duration> = ContinuousClock()
@@ -39,9 +39,9 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initialState, reduce: reduce, feedbacks: [first] + others, clock: clock)
 }
 
-// Feedbacks one after the other instead of in an array. There is at least one, so that no call means both.
+// Forms with the feedbacks as separate arguments instead of an array. There is at least one, so that no call is ambiguous.
 
-/// `system(initial:reduce:feedbacks:clock:)` with the feedbacks one after the other.
+/// `system(initial:reduce:feedbacks:clock:)` with the feedbacks as separate arguments.
 public func system<State: Sendable, Event: Sendable>(
     initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks first: Feedback<State, Event>,
     _ others: Feedback<State, Event>..., clock: some Clock<Duration> = ContinuousClock()
@@ -49,7 +49,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initial, reduce: reduce, feedbacks: [first] + others, clock: clock)
 }
 
-/// The same for a closure that changes the state.
+/// `system` with separate feedbacks, for a closure that changes the state.
 public func system<State: Sendable, Event: Sendable>(
     initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
     feedbacks first: Feedback<State, Event>, _ others: Feedback<State, Event>...,
@@ -58,7 +58,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: reducer, feedbacks: [first] + others, clock: clock)
 }
 
-/// The same for a closure that changes the state, with the label `reduce`.
+/// `system` with separate feedbacks, for a closure that changes the state, with the label `reduce`.
 @_disfavoredOverload
 public func system<State: Sendable, Event: Sendable>(
     initial: State, reduce: @escaping @Sendable (inout State, Event) -> Void,
@@ -68,7 +68,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: reduce, feedbacks: [first] + others, clock: clock)
 }
 
-/// `feedbackLoop(initial:reduce:feedbacks:clock:)` with the feedbacks one after the other.
+/// `feedbackLoop(initial:reduce:feedbacks:clock:)` with the feedbacks as separate arguments.
 public func feedbackLoop<State: Sendable, Event: Sendable>(
     initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks first: Feedback<State, Event>,
     _ others: Feedback<State, Event>..., clock: some Clock<Duration> = ContinuousClock()
@@ -76,7 +76,7 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
     system(initial: initial, reduce: reduce, feedbacks: [first] + others, clock: clock)
 }
 
-/// The same for a closure that changes the state.
+/// `feedbackLoop` with separate feedbacks, for a closure that changes the state.
 public func feedbackLoop<State: Sendable, Event: Sendable>(
     initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
     feedbacks first: Feedback<State, Event>, _ others: Feedback<State, Event>...,
@@ -85,7 +85,7 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: reducer, feedbacks: [first] + others, clock: clock)
 }
 
-/// The same for a closure that changes the state, with the label `reduce`.
+/// `feedbackLoop` with separate feedbacks, for a closure that changes the state, with the label `reduce`.
 @_disfavoredOverload
 public func feedbackLoop<State: Sendable, Event: Sendable>(
     initial: State, reduce: @escaping @Sendable (inout State, Event) -> Void,

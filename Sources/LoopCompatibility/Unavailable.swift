@@ -1,7 +1,6 @@
 public import LoopCore
 
-// What the older libraries have and this one does not. Each declaration cannot be called: it is here so that the compiler
-// says what to write instead.
+// Declarations of the older libraries that this one does not have. They cannot be called; their messages say what to write instead.
 
 /// The body of a declaration that cannot be called.
 func unavailable(_ name: StaticString = #function) -> Never { preconditionFailure("\(name) is unavailable") }
@@ -95,7 +94,7 @@ public func system<State: Sendable, Event: Sendable>(
 // MARK: Feedbacks
 
 extension Feedback {
-    /// Not available: one feedback starts when a condition becomes true, another one at every state where it holds.
+    /// Not available: there is one feedback for a condition that becomes true, and another for every state where it is true.
     @available(
         *, unavailable,
         message: "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effect:) at every state"
@@ -104,14 +103,14 @@ extension Feedback {
         predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>
     ) -> Feedback { unavailable() }
 
-    /// Not available as a static function: a feedback's own `pullback` takes its place.
+    /// Not available as a static function: use a feedback's own `pullback`.
     @available(*, unavailable, message: "Write feedback.pullback(value:embedEvent:extractEvent:)")
     public static func pullback<Part: Sendable, PartEvent: Sendable>(
         feedback: Feedback<Part, PartEvent>, value: KeyPath<State, Part>,
         embedEvent: @escaping @Sendable (PartEvent) -> Event, extractEvent: @escaping @Sendable (Event) -> PartEvent?
     ) -> Feedback { unavailable() }
 
-    /// Not available as a static function: a feedback's own `pullback` takes its place.
+    /// Not available as a static function: use a feedback's own `pullback`.
     @available(*, unavailable, message: "Write feedback.pullback(value:event:), with a CasePath for the event")
     public static func pullback<Part: Sendable, PartEvent: Sendable>(
         feedback: Feedback<Part, PartEvent>, value: KeyPath<State, Part>,
@@ -121,24 +120,24 @@ extension Feedback {
 
 // MARK: Reducers
 
-/// Not available as a free function: `Reducer.combine` takes its place.
+/// Not available as a free function: use `Reducer.combine`.
 @available(*, unavailable, message: "Write Reducer.combine(Reducer(one), Reducer(other))")
 public func combine<State, Event>(_ reducers: Reducer<State, Event>...) -> Reducer<State, Event> { unavailable() }
 
-/// Not available as a free function: `Reducer.combine` takes its place.
+/// Not available as a free function: use `Reducer.combine`.
 @available(*, unavailable, message: "Write Reducer.combine(Reducer(one), Reducer(other))")
 public func combine<State, Event>(
     _ reducers: @Sendable (inout State, Event) -> Void...
 ) -> Reducer<State, Event> { unavailable() }
 
-/// Not available as a free function: a reducer's own `pullback` takes its place.
+/// Not available as a free function: use a reducer's own `pullback`.
 @available(*, unavailable, message: "Write reducer.pullback(value:event:), with a CasePath or a closure for the event")
 public func pullback<Part, PartEvent, Whole, WholeEvent>(
     _ reducer: Reducer<Part, PartEvent>, value: WritableKeyPath<Whole, Part>,
     extractEvent: @escaping @Sendable (WholeEvent) -> PartEvent?
 ) -> Reducer<Whole, WholeEvent> { unavailable() }
 
-/// Not available as a free function: a reducer's own `pullback` takes its place.
+/// Not available as a free function: use a reducer's own `pullback`.
 @available(
     *, unavailable, message: "Write Reducer(reduce).pullback(value:event:), with a CasePath or a closure for the event"
 )
@@ -147,14 +146,14 @@ public func pullback<Part, PartEvent, Whole, WholeEvent>(
     extractEvent: @escaping @Sendable (WholeEvent) -> PartEvent?
 ) -> Reducer<Whole, WholeEvent> { unavailable() }
 
-/// Not available as a free function: a reducer's own `pullback` takes its place.
+/// Not available as a free function: use a reducer's own `pullback`.
 @available(*, unavailable, message: "Write reducer.pullback(value:event:), with a CasePath or a closure for the event")
 public func pullback<Part, PartEvent, Whole, WholeEvent>(
     _ reducer: Reducer<Part, PartEvent>, value: WritableKeyPath<Whole, Part>,
     event: KeyPath<WholeEvent, PartEvent?>
 ) -> Reducer<Whole, WholeEvent> { unavailable() }
 
-/// Not available as a free function: a reducer's own `pullback` takes its place.
+/// Not available as a free function: use a reducer's own `pullback`.
 @available(
     *, unavailable, message: "Write Reducer(reduce).pullback(value:event:), with a CasePath or a closure for the event"
 )

@@ -1,19 +1,18 @@
 public import CBOR
 public import LoopCore
 
-/// The coder of every node: deterministic CBOR; types that are `WireCodable` write and read themselves.
+/// The coder of every node: deterministic CBOR. Types that are `WireCodable` encode and decode themselves.
 public struct CBORCoder: ValueCoder {
-    /// Creates the coder. It has no state: every coder writes and reads the same bytes.
+    /// Creates the coder. It has no state: all coders are equal.
     public init() {}
 
     /// Encodes a value deterministically: equal values have equal bytes in every process.
-    /// - Throws: `WireError.tooDeep` for a value nested deeper than the default limit of `CBORLimits`,
-    ///   `WireError.refused` for what the value's own `encode(to:)` throws.
+    /// - Throws: `WireError.tooDeep` for a value nested deeper than the default limit of `CBORLimits`; `WireError.refused`
+    ///   for an error of the value's own `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] { try CBOR.encode(value) }
 
-    /// Encodes a value and lends the bytes where they were made, without a copy. The bytes are valid during the call
-    /// only.
-    /// - Throws: what ``encode(_:)`` throws; `body` is not called then.
+    /// Encodes a value and lends the bytes without a copy. The bytes are valid only during the call.
+    /// - Throws: what ``encode(_:)`` throws; `body` is then not called.
     public func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws {
         try CBOR.withEncoding(of: value, body)
     }
@@ -24,8 +23,7 @@ public struct CBORCoder: ValueCoder {
         try CBOR.decode(type, from: bytes)
     }
 
-    /// Decodes the value that all of the slice encodes, without a copy. Offsets in errors count from the slice's
-    /// start.
+    /// Decodes the value that all of the slice encodes, without a copy. Offsets in errors count from the slice's start.
     /// - Throws: `WireError` if the bytes are not well-formed, exceed the default limits, or do not encode a `Value`.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
         try CBOR.decode(type, from: bytes)
@@ -39,7 +37,7 @@ public struct CBORCoder: ValueCoder {
 }
 
 extension CBOR {
-    /// Appends the deterministic encoding of a value to what is written already; appends nothing if it throws.
+    /// Appends the deterministic encoding of a value; appends nothing if it throws.
     ///
     /// - Throws: as `encode(_:limits:userInfo:)` does.
     public static func encode<T: Encodable>(

@@ -12,7 +12,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 
 static void count(void) { atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed); }
 
-// The program's own definitions stand before the C library's, for the Swift runtime too.
+// The program's own definitions precede the C library's, for the Swift runtime too.
 
 void *malloc(size_t size) {
     count();

@@ -3,13 +3,13 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Something whose cost has a budget.
+/// An operation whose cost has a budget.
 public struct Budget: Sendable {
     public let name: String
-    /// Repeats it about a number of times. Returns the exact number and the allocations that it took.
+    /// Repeats the operation about `count` times. Returns the exact number and the allocations.
     public let run: @Sendable (_ count: Int) -> (units: Int, allocations: UInt64)
 
-    /// All of them, in the order in which they are shown.
+    /// All budgets, in the order in which they are shown.
     public static let all: [Budget] = [
         events("reducer-packed", PackedEvent.self, .reducer),
         events("reducer-codable", PlainEvent.self, .reducer),
@@ -20,7 +20,7 @@ public struct Budget: Sendable {
         inProcess,
     ]
 
-    /// Events of a client, 64 in a turn: what one of them costs on either side.
+    /// The cost of a client's event on either side, with 64 events in a turn.
     private static func events<Event: NumberedEvent>(
         _ name: String, _ type: Event.Type, _ side: Pair<Counting<Event>>.Side
     ) -> Budget {
@@ -31,7 +31,7 @@ public struct Budget: Sendable {
             for turn in 0..<64 + count / 64 {
                 if turn == 64 { pair.meter.isRunning = true }
                 pair.withPeer { peer in
-                    // As senders leave them for the machine: written once, and taken at once.
+                    // Encoded once and taken at once, as a sender passes entries to the machine.
                     var run = EntryRun()
                     for _ in 0..<64 {
                         number += 1
@@ -46,7 +46,7 @@ public struct Budget: Sendable {
         }
     }
 
-    /// Effects of a keyed feedback, 64 done in a turn of 1024 that live: start, event and end of one of them.
+    /// The cost of one effect of a keyed feedback: its start, one event and its end. A turn completes 64 of 1024 live ones.
     private static func effects(_ name: String, _ side: Pair<Fan>.Side) -> Budget {
         Budget(name: name) { count in
             var pair = Pair(Fan(), measuring: side, capacity: 2048)
@@ -67,7 +67,7 @@ public struct Budget: Sendable {
                 precondition(grants.count == 64, "the worker has only \(grants.count) effects to run")
                 waiting.removeFirst(grants.count)
                 pair.withPeer { peer in
-                    // As bodies leave it for the machine: written once, and taken at once.
+                    // Encoded once and taken at once, as a body passes entries to the machine.
                     var run = EntryRun()
                     for grant in grants {
                         guard let number = try? CBOR.decode(Int.self, from: grant.request.array),
@@ -88,7 +88,7 @@ public struct Budget: Sendable {
         }
     }
 
-    /// Events sent to a loop in its own process without followers.
+    /// Events that are sent to a loop in its own process without subscribers.
     private static let inProcess = Budget(name: "in-process-event") { count in
         let loop = Loop(
             initial: 0, reducer: { (state: inout Int, event: Int) in state &+= event },

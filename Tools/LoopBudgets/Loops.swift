@@ -1,4 +1,4 @@
-// Unsafe: the event has 62 bytes, which was checked.
+// Unsafe: the size of the event, 62 bytes, was checked.
 
 import CBOR
 import LoopCore
@@ -11,7 +11,7 @@ protocol NumberedEvent: Codable, Sendable {
     var number: UInt64 { get }
 }
 
-/// 64 bytes encoded, by hand: one byte string, its number in front.
+/// An event of 64 encoded bytes with its own coding: one byte string that begins with its number.
 struct PackedEvent: NumberedEvent, WireCodable {
     static var word: String { "packed" }
 
@@ -35,7 +35,7 @@ struct PackedEvent: NumberedEvent, WireCodable {
     }
 }
 
-/// What users write: an enum with payloads and synthesized `Codable`.
+/// A typical event of users: an enum with payloads and synthesized `Codable`.
 enum PlainEvent: NumberedEvent {
     case moved(number: UInt64, x: Double, y: Double, by: String)
     case paused
@@ -52,7 +52,7 @@ enum PlainEvent: NumberedEvent {
     }
 }
 
-/// A loop that does next to nothing with an event.
+/// A loop that does almost nothing with an event.
 struct Counting<Event: NumberedEvent>: LoopDefinition {
     struct State: Codable, Sendable {
         var applied: UInt64 = 0
@@ -71,7 +71,7 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] { [] }
 }
 
-/// The number of effects that live at once; each that is done makes room for the next.
+/// A loop with a fixed number of live effects. Each one that completes makes space for the next.
 struct Fan: LoopDefinition {
     struct State: Codable, Sendable {
         var started = 0

@@ -2,10 +2,10 @@
 
 import CMeter
 
-/// Counts what is done within its measured parts: allocations by itself, instructions by a profiler that collects within
-/// `loop_meter` only.
+/// Counts the cost of measured parts. It counts allocations itself; a profiler that collects only within `loop_meter`
+/// counts instructions.
 struct Meter {
-    /// Whether measured parts count yet; they do not while a case warms up.
+    /// Whether measured parts count. False while a case warms up.
     var isRunning = false
     private(set) var allocations: UInt64 = 0
 

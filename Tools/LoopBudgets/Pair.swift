@@ -3,9 +3,9 @@ import LoopCore
 import LoopJournal
 import LoopWire
 
-/// A reducer's machine and one peer's, joined by the bytes that they would send. Time passes by turns.
+/// A reducer's machine and one peer's, connected by the bytes that they would send. Time advances with each turn.
 struct Pair<Definition: LoopDefinition> {
-    /// Whose work is measured.
+    /// The side whose work is measured.
     enum Side {
         case reducer
         case peer
@@ -22,7 +22,7 @@ struct Pair<Definition: LoopDefinition> {
     private var batches: [[UInt8]] = []
     private var published: [[UInt8]] = []
     private var replies: [[UInt8]] = []
-    /// Effects that the peer was asked to run since the last call.
+    /// The effects that the peer was told to run since the last call.
     private(set) var runs: [Grant] = []
 
     init(_ definition: Definition, measuring side: Side, capacity: Int = 0) {
@@ -48,14 +48,14 @@ struct Pair<Definition: LoopDefinition> {
         precondition(peer.isJoined, "the peer has not joined")
     }
 
-    /// One turn of each: the peer first.
+    /// One turn of each side, the peer first.
     mutating func turn() {
         nanoseconds += 100_000
         measure(.peer) { $0.peerTurn() }
         measure(.reducer) { $0.reducerTurn() }
     }
 
-    /// Does something with the peer, measured as its work.
+    /// Runs code on the peer, measured as its work.
     mutating func withPeer(_ body: (inout PeerMachine) -> Void) {
         measure(.peer) { body(&$0.peer) }
     }

@@ -6,7 +6,7 @@ import LoopOptions
 
 /// The program `loop-chaos`.
 ///
-/// Exit codes: 0 all promises held, 1 one did not, 2 it could not run, 64 wrong usage, 130 interrupted.
+/// Exit codes: 0 all promises were kept, 1 one was not, 2 it could not run, 64 wrong usage, 130 interrupted.
 public enum ChaosProgram {
     static let seed = Option(
         optional: "seed", .int(in: 0 ... .max), help: "draws the schedule; a random one where none is given",
@@ -81,7 +81,7 @@ public enum ChaosProgram {
             for fault in run.schedule.faults { try StandardOutput.line("\(fault)") }
             return 0
         }
-        // Before the run, which may take hours.
+        // Checked before the run, which may take hours.
         if let file { try FileSystem.checkWritable(file) }
         try StandardOutput.line("seed \(plan.seed); again: \(plan.command)")
         let report = try await run.run()
@@ -90,22 +90,22 @@ public enum ChaosProgram {
         return report.isClean ? 0 : 1
     }
 
-    /// The executables are next to this one.
+    /// The folder of this program, where the executables are.
     private static var folderOfThisProgram: String {
         let path = ProcessEnvironment.executable ?? CommandLine.arguments[0]
         return path.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     }
 
-    /// Runs this process's own command line, and exits. The first SIGINT or SIGTERM clears up, the second just ends.
+    /// Runs this process's own command line, and exits. The first SIGINT or SIGTERM cleans up, the second exits at once.
     public static func main() async -> Never {
         StandardOutput.holdClosed()
         DescriptorLimit.raise()
         let environment = ProcessEnvironment.current
-        // In no group: the thread that hears of signals cancels it. Its end is waited for below.
+        // Outside of any group, because the signal thread cancels it. Its end is awaited below.
         let task = Task { await run(Array(CommandLine.arguments.dropFirst()), environment: environment) }
         do {
             let signals = try SignalWatch.ofProcess()
-            // Ends with the process.
+            // This thread ends with the process.
             _ = try NodeThread("chaos-signals") {
                 var isSecond = false
                 var watched = [Poll.item(signals.descriptor, POLLIN)]

@@ -2,8 +2,8 @@ import Glibc
 import Linux
 import LoopBudgets
 
-/// Runs one case: `loop-budgets CASE COUNT` prints how often it was done and how many allocations that took; without
-/// arguments the cases' names. Synchronous, so that a profiler which counts instructions can run it.
+/// Runs one case: `loop-budgets CASE COUNT` prints the exact count and the number of allocations. Without arguments it
+/// prints the names of the cases. It is synchronous, so that a profiler which counts instructions can run it.
 @main
 enum Main {
     static func main() {

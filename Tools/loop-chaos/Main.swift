@@ -1,6 +1,6 @@
 import LoopChaos
 
-/// Breaks the processes and the network of a ledger, and checks what must be true afterwards.
+/// Breaks the processes and the network of a ledger, and checks the promises afterwards.
 @main
 struct Main {
     static func main() async { await ChaosProgram.main() }

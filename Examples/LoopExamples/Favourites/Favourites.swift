@@ -1,13 +1,13 @@
 public import LoopCore
 
-/// A parent of two children: the list of ``Movies`` and the ``MovieCard`` that is open. It sees its child's event when the
-/// star is pressed, and keeps the favourites. Closing the card cancels the card's effects.
+/// A parent of two children: the list of ``Movies`` and the open ``MovieCard``. It sees its child's event when the star is
+/// pressed, and keeps the favourites. Closing the card cancels the card's effects.
 public struct Favourites: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var list: Movies.State
-        /// The film that is open.
+        /// The open film.
         public var card: MovieCard.State?
-        /// In the order in which they became favourites.
+        /// The favourites, in the order in which they were added.
         public var favourites: [Movies.Movie] = []
 
         public init(server: String) { list = Movies.State(server: server) }
@@ -15,7 +15,7 @@ public struct Favourites: LoopDefinition {
         public func isFavourite(_ movie: Movies.Movie) -> Bool { favourites.contains { $0.id == movie.id } }
     }
 
-    /// What has happened.
+    /// The events of the page.
     public enum Event: Codable, Equatable, Sendable {
         case list(Movies.Event)
         case card(MovieCard.Event)
@@ -30,7 +30,7 @@ public struct Favourites: LoopDefinition {
     public static let name = "favourites"
     public static let abstract = "A parent hears what happens in its child: films, one of them open, and favourites."
 
-    /// The root of the server, with its closing slash.
+    /// The root URL of the server, with its closing slash.
     public let server: String
 
     public init(server: String = "") { self.server = server }
@@ -39,7 +39,7 @@ public struct Favourites: LoopDefinition {
 
     public func reduce(_ state: inout State, _ event: Event) { Self.reducer(&state, event) }
 
-    /// The children's reducers, and then the parent's, which sees their events too.
+    /// The children's reducers, followed by the parent's, which sees their events too.
     private static let reducer = Reducer<State, Event>.combine(
         Movies.reducer.pullback(value: \.list, event: CasePath(Event.list)),
         MovieCard.reducer.optional().pullback(value: \.card, event: CasePath(Event.card)),

@@ -2,7 +2,7 @@ public import LoopCore
 
 /// The details of one film: the child in ``Favourites``. It knows nothing of its parent.
 public enum MovieCard {
-    /// What a server knows of a film.
+    /// The server's data on a film.
     public struct Facts: Codable, Equatable, Sendable {
         public var director: String
         public var country: String
@@ -32,11 +32,11 @@ public enum MovieCard {
             self.isFavourite = isFavourite
         }
 
-        /// Where the facts are, while they are wanted.
+        /// The URL of the facts while they are requested.
         public var wanted: String? { details == .loading ? "\(server)movie/\(movie.id)" : nil }
     }
 
-    /// What has happened.
+    /// The events of a card.
     public enum Event: Codable, Equatable, Sendable {
         case loaded(Facts)
         case failed(String)

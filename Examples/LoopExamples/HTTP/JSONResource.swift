@@ -2,11 +2,11 @@ import CBOR
 internal import LoopFetch
 internal import LoopWire
 
-/// A JSON document that an HTTP server has.
+/// A JSON document on an HTTP server.
 enum JSONResource {
-    /// Fetches the document and reads it.
+    /// Fetches and decodes the document.
     /// - Parameter limit: how long the answer may take.
-    /// - Throws: ``ServerFailure``; `CancellationError` where the task was cancelled.
+    /// - Throws: ``ServerFailure``; `CancellationError` if the task was cancelled.
     static func get<Value: Decodable>(
         _ url: String, as type: Value.Type, limit: Duration = .seconds(10)
     ) async throws -> Value {

@@ -1,4 +1,4 @@
-/// A text as one segment of a URL's path: what is not unreserved is percent-encoded (RFC 3986 section 2.3).
+/// A text as one segment of a URL's path: characters that are not unreserved are percent-encoded (RFC 3986 section 2.3).
 struct PathSegment: CustomStringConvertible {
     let description: String
 

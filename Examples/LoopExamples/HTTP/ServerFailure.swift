@@ -1,15 +1,15 @@
 public import LoopCore
 
-/// Why a server gave no answer that can be used.
+/// The reason why a server gave no usable answer.
 public struct ServerFailure: RetryAdvice, Equatable, CustomStringConvertible {
-    /// What went wrong, for people: `the server answered 500`.
+    /// The reason as text for people: `the server answered 500`.
     public let description: String
     public let isTransient: Bool
     public let retryAfter: Duration?
-    /// The HTTP status; nil where there was no answer.
+    /// The HTTP status, or nil if there was no answer.
     public let status: Int?
 
-    /// No answer, or none that can be read.
+    /// Creates a failure without a readable answer.
     public init(_ description: String, isTransient: Bool) {
         self.description = description
         self.isTransient = isTransient
@@ -17,8 +17,8 @@ public struct ServerFailure: RetryAdvice, Equatable, CustomStringConvertible {
         status = nil
     }
 
-    /// An answer of another status than 200.
-    /// - Parameter retryAfterSeconds: what the answer's `Retry-After` asks for.
+    /// Creates a failure for an answer whose status is not 200.
+    /// - Parameter retryAfterSeconds: the value of the answer's `Retry-After`.
     public init(status: Int, retryAfterSeconds: Int? = nil) {
         description = status == 429 ? "the server asks for patience (429)" : "the server answered \(status)"
         isTransient = status == 408 || status == 429 || (500..<600).contains(status)

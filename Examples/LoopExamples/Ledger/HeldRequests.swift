@@ -1,14 +1,14 @@
 internal import LoopLock
 
-/// The requests for the effects that are to be held, by number, from 1.
+/// The requests for the effects to hold, by number, from 1.
 ///
-/// The state has only their count. The requests that follow from it are kept: while the count stays the same they are the
-/// same dictionary, which is compared in one step, however many they are.
+/// The state has only their count. The derived requests are cached: while the count is unchanged they are one dictionary,
+/// which is compared in one step, whatever its size.
 final class HeldRequests: Sendable {
     /// The request to the workers.
     struct Request: Codable, Equatable, Sendable {
         var number: UInt64
-        /// Where the pages are.
+        /// The folder of the pages.
         var folder: String
     }
 

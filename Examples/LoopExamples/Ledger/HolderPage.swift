@@ -2,7 +2,7 @@ internal import Glibc
 internal import LoopCore
 internal import LoopNode
 
-/// The file of one life of a worker that holds effects: the number of each that it has started, a line for each start.
+/// The file of one life of a worker that holds effects. It has a line for each start, with the number of the effect.
 public struct HolderPage: Sendable {
     public let path: String
 
@@ -17,12 +17,12 @@ public struct HolderPage: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// Appends one line by one write: it is there when the process is killed.
+    /// Appends one line by one write, so that it exists even if the process is killed.
     /// - Throws: `SystemError` that names the file.
     func append(_ number: UInt64) throws { try LedgerPage.append("\(number)\n", to: path) }
 
     /// How often each number was started.
-    /// - Throws: `SystemError` where it cannot be read; `LedgerPage.Unreadable` where a line is no number.
+    /// - Throws: `SystemError` if it cannot be read; `LedgerPage.Unreadable` if a line is no number.
     public func starts() throws -> [UInt64: Int] {
         var starts: [UInt64: Int] = [:]
         for line in try LedgerPage.text(of: path)?.split(separator: "\n") ?? [] {

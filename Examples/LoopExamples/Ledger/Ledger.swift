@@ -1,26 +1,25 @@
 public import LoopCore
 
-/// A ledger that can be audited: every event has a number of its own, and the state remembers which ones it has seen.
+/// A ledger that can be audited: every event has a number of its own, and the state has the set of numbers it has seen.
 ///
 /// A client deposits a number, and may cancel it later. While a deposit is open, an effect on some worker writes to the
-/// deposit's page, a file, and then books it. Whatever a cluster may do wrong shows: an event that is applied twice, one
-/// that comes after its deposit was cancelled, two attempts of one booking at once, a number that was lost. All of that is
-/// counted in the state (``LedgerState/isSound``), and the pages tell the same story from the outside world's side: an
-/// effect runs at least once, under the same idempotency key each time.
+/// deposit's page, a file, and then books it. Every error of a cluster shows: an event that is applied twice, an event
+/// after its deposit was cancelled, two simultaneous attempts of one booking, a lost number. The state counts all of these
+/// (``LedgerState/isSound``). The pages show the same from outside: an effect runs at least once, with one idempotency key.
 ///
 /// It can also request many effects that only wait until they are cancelled.
 ///
-/// It is what `loop-chaos` runs while it breaks everything around it.
+/// `loop-chaos` runs it while it breaks everything around it.
 public struct Ledger: LoopDefinition {
     public typealias State = LedgerState
 
-    /// What has happened.
+    /// The events of the ledger.
     public enum Event: Codable, Equatable, Sendable {
-        /// A client wants this number booked.
+        /// A client deposits this number.
         case deposit(number: UInt64, work: Work)
-        /// A client has changed its mind. The cancellation has a number of its own.
+        /// A client cancels a deposit. The cancellation has a number of its own.
         case cancel(number: UInt64, deposit: UInt64)
-        /// An attempt has begun; the slip is a random number that it drew.
+        /// An attempt has begun. The slip is a random number that it drew.
         case begun(deposit: UInt64, slip: UInt64)
         /// The attempt has written the deposit's page.
         case booked(deposit: UInt64, slip: UInt64)
@@ -57,7 +56,7 @@ public struct Ledger: LoopDefinition {
     public static let name = "ledger"
     public static let abstract = "Book numbered deposits, one file each; every event that is lost or doubled shows."
 
-    /// Where the pages are; the workers learn it from their requests.
+    /// The folder of the pages. Workers get it with their requests.
     public let folder: String
 
     public init(folder: String = "") { self.folder = folder }
@@ -71,7 +70,7 @@ public struct Ledger: LoopDefinition {
         return Receipt(number: number, open: state.open.count)
     }
 
-    /// What is open is being booked, on some worker. A failed attempt is tried again, for as long as it takes.
+    /// Each open deposit has an effect on a worker, which is retried until it succeeds.
     public var feedbacks: [Feedback<LedgerState, Event>] {
         let held = HeldRequests()
         return [
@@ -88,13 +87,13 @@ public struct Ledger: LoopDefinition {
 
     /// The largest number of effects to hold.
     public static let heldMax = 100_000
-    /// The group of the workers that hold effects and do nothing else.
+    /// The group of workers that only hold effects.
     public static let holders = "holders"
 
     @Sendable private static func hold(_ request: HeldRequests.Request, _ context: EffectContext) -> Effect<Event> {
         .run { _ in
             try HolderPage.ofThisProcess(in: request.folder).append(request.number)
-            // Requests never change: this ends when the effect is cancelled.
+            // Requests never change, so this ends when the effect is cancelled.
             for await _ in context.updates(of: HeldRequests.Request.self) {}
         }
     }

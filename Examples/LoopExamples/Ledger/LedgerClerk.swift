@@ -1,7 +1,7 @@
 internal import LoopCore
 internal import LoopNode
 
-/// The effect: says that it begins, does the work, writes the deposit's page, and books it.
+/// The effect: it reports its beginning, does the work, writes the deposit's page, and books the deposit.
 struct LedgerClerk: Sendable {
     private let booking: LedgerState.Booking
     private let context: EffectContext
@@ -12,7 +12,7 @@ struct LedgerClerk: Sendable {
         self.context = context
     }
 
-    /// - Throws: errors that a retry may overcome, and a refusal, which the page notes too.
+    /// - Throws: errors that a retry may overcome; a refusal, which is also written to the page.
     func book(_ send: Send<Ledger.Event>) async throws {
         let page = LedgerPage(folder: booking.folder, deposit: booking.deposit)
         func note(_ what: LedgerPage.Note) throws {
@@ -21,7 +21,7 @@ struct LedgerClerk: Sendable {
         do {
             try note(.begun(failures: context.failures))
             try await send(.begun(deposit: booking.deposit, slip: slip))
-            // The work itself takes time, and does nothing else.
+            // The work only takes time.
             try await Task.sleep(for: .milliseconds(min(max(booking.work.milliseconds, 0), 600_000)))
             if context.failures < booking.work.failures { throw Trouble() }
             try note(.written)
@@ -33,6 +33,6 @@ struct LedgerClerk: Sendable {
         }
     }
 
-    /// The trouble that the deposit asked for.
+    /// The failure that the deposit requested.
     private struct Trouble: Error {}
 }

@@ -3,13 +3,13 @@ internal import Linux
 public import LoopCore
 internal import LoopNode
 
-/// The file of one deposit: what every attempt to book it did, a line each, in the order in which it was done.
+/// The file of one deposit, with a line for each step of every attempt to book it, in order.
 public struct LedgerPage: Sendable {
-    /// What an attempt did.
+    /// A step of an attempt.
     public enum Note: Equatable, Sendable {
         /// It began, after a number of failed attempts.
         case begun(failures: Int)
-        /// It has done its work, and is about to say so.
+        /// It has done its work, and will report it next.
         case written
         /// The loop has applied its booking at this seq.
         case booked(Seq)
@@ -17,7 +17,7 @@ public struct LedgerPage: Sendable {
         case refused(String)
     }
 
-    /// One line: the effect's idempotency key, the attempt's slip, and what it did.
+    /// One line: the effect's idempotency key, the attempt's slip, and the step.
     public struct Line: Equatable, Sendable {
         public var key: String
         public var slip: UInt64
@@ -34,7 +34,7 @@ public struct LedgerPage: Sendable {
 
     public init(folder: String, deposit: UInt64) { path = "\(folder)/\(deposit)" }
 
-    /// Appends one line whole, by one write.
+    /// Appends a whole line by one write.
     /// - Throws: `SystemError` that names the file.
     public func append(_ line: Line) throws { try Self.append("\(line)\n", to: path) }
 
@@ -50,8 +50,8 @@ public struct LedgerPage: Sendable {
         }
     }
 
-    /// All its lines; nil where there is no page.
-    /// - Throws: `SystemError` where it cannot be read; ``Unreadable`` where a line is none.
+    /// All lines, or nil if there is no page.
+    /// - Throws: `SystemError` if it cannot be read; ``Unreadable`` if a line is malformed.
     public func lines() throws -> [Line]? {
         try Self.text(of: path)?.split(separator: "\n").map { text in
             guard let line = Line(text) else { throw Unreadable(path: path, line: String(text)) }
@@ -59,7 +59,7 @@ public struct LedgerPage: Sendable {
         }
     }
 
-    /// What is in a file; nil where there is none.
+    /// The text of a file, or nil if there is none.
     static func text(of path: String) throws -> String? {
         do throws(SystemError) {
             return String(decoding: try FileSystem.bytes(of: path), as: UTF8.self)
@@ -69,7 +69,7 @@ public struct LedgerPage: Sendable {
         }
     }
 
-    /// A page has a line that no clerk has written.
+    /// An error: a page has a line that no clerk has written.
     public struct Unreadable: Error, CustomStringConvertible {
         public let path: String
         public let line: String
@@ -77,7 +77,7 @@ public struct LedgerPage: Sendable {
     }
 }
 
-// `ledger/7f3a…/0.12.0 9c01d3… booked 17`
+// Such as `ledger/7f3a…/0.12.0 9c01d3… booked 17`.
 extension LedgerPage.Line: CustomStringConvertible {
     public var description: String {
         let what =

@@ -1,44 +1,44 @@
-/// Which numbers came in, what became of them, and how often something happened that must not.
+/// The numbers that were received, their outcomes, and the counts of violations.
 public struct LedgerState: Codable, Equatable, Sendable {
-    /// What has to be booked: the request to the workers.
+    /// An open booking: the request to the workers.
     public struct Booking: Codable, Equatable, Sendable {
         public var deposit: UInt64
-        /// Where the deposit's page is.
+        /// The folder of the deposit's page.
         public var folder: String
         public var work: Ledger.Work
     }
 
-    /// Where the pages are.
+    /// The folder of the pages.
     public let folder: String
-    /// How many effects are to be held.
+    /// The number of effects to hold.
     public private(set) var held = 0
     /// The numbers of all deposits and cancellations.
     public private(set) var received = NumberSet()
-    /// What is to be booked.
+    /// The open bookings.
     public private(set) var open: [UInt64: Booking] = [:]
-    /// Of what is open: the slips of the attempts that began, the newest last.
+    /// The slips of the attempts that began for open bookings, the newest last.
     public private(set) var slips: [UInt64: [UInt64]] = [:]
     public private(set) var booked = NumberSet()
     public private(set) var cancelled = NumberSet()
     /// Cancellations that came after the booking.
     public private(set) var late = 0
-    /// Attempts that began where an earlier one had.
+    /// Attempts that began after an earlier one had begun.
     public private(set) var resumed = 0
 
-    // What must never happen.
+    // Violations.
 
-    /// Events that were applied before.
+    /// Events that had been applied before.
     public private(set) var doubles = 0
     /// Events of effects whose deposit was cancelled or booked.
     public private(set) var stale = 0
-    /// Bookings by another attempt than the one that began last: two attempts at once.
+    /// Bookings by another attempt than the one that began last, which means two attempts at once.
     public private(set) var torn = 0
-    /// Events of deposits that never came in.
+    /// Events of deposits that were never received.
     public private(set) var missing = 0
 
     public init(folder: String) { self.folder = folder }
 
-    /// Whether nothing happened that must never happen.
+    /// Whether there were no violations.
     public var isSound: Bool { doubles == 0 && stale == 0 && torn == 0 && missing == 0 }
 
     mutating func apply(_ event: Ledger.Event) {
@@ -85,7 +85,7 @@ public struct LedgerState: Codable, Equatable, Sendable {
         slips[deposit] = nil
     }
 
-    /// An effect's event came although its deposit is not open.
+    /// Counts an effect's event whose deposit is not open.
     private mutating func judge(_ deposit: UInt64) {
         if booked.contains(deposit) || cancelled.contains(deposit) {
             stale += 1

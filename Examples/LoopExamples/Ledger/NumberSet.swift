@@ -1,7 +1,6 @@
-/// A set of numbers that is kept as ranges: as long as numbers come in nearly without gaps, it stays small however many
-/// there are.
+/// A set of numbers, stored as ranges. It is small, whatever its count, if the numbers have few gaps.
 public struct NumberSet: Equatable, Sendable {
-    /// Ascending, none touching the next.
+    /// The ranges in ascending order, none adjacent to the next.
     public private(set) var ranges: [ClosedRange<UInt64>] = []
 
     public init() {}
@@ -18,7 +17,7 @@ public struct NumberSet: Equatable, Sendable {
         return index < ranges.count && ranges[index].contains(number)
     }
 
-    /// - Returns: whether it was not there before.
+    /// - Returns: whether the number is new.
     @discardableResult
     public mutating func insert(_ number: UInt64) -> Bool {
         let index = firstIndex(endingAtOrAfter: number)
@@ -49,7 +48,7 @@ public struct NumberSet: Equatable, Sendable {
     }
 }
 
-// Stored as distances, which are small where numbers are close: from the end before to a range's lower bound, from there to
+// Encoded as distances, which are small for close numbers: from the previous end to a range's lower bound, from there to
 // its upper bound, and so on.
 extension NumberSet: Codable {
     public init(from decoder: any Decoder) throws {
@@ -58,7 +57,7 @@ extension NumberSet: Codable {
         var end: UInt64 = 0
         for start in stride(from: 0, to: distances.count, by: 2) {
             let gap = distances[start]
-            // Ranges that touch would be one.
+            // Adjacent ranges would be one range.
             guard start + 1 < distances.count, start == 0 || gap > 1,
                 case (let lower, false) = end.addingReportingOverflow(gap),
                 case (let upper, false) = lower.addingReportingOverflow(distances[start + 1])

@@ -3,8 +3,8 @@ public import LoopCore
 extension LinkCheck {
     /// One feedback: workers fetch and parse the targets that the state requests.
     ///
-    /// The job says how often a fetch is tried, and the effect decides: it sends the failure when no try is left. The policy's
-    /// own number is above the largest possible one, so that no effect is ever parked.
+    /// The job has the number of retries, and the effect counts them: it sends the failure after the last one. The policy's
+    /// own limit is above the largest possible number, so that no effect is ever parked.
     public var feedbacks: [Feedback<LinkCheckState, Event>] {
         [
             .each("fetch", requests: { $0.requests }, on: .workers, policy: policy) { (job: FetchJob, context) in

@@ -2,7 +2,7 @@ internal import LoopFetch
 public import LoopOptions
 
 extension LinkCheck {
-    /// The one argument: where to start.
+    /// The only argument: the start of the check.
     public static let site = Positional("SITE", .site, help: "the http or https URL to begin at; its folder is checked")
 
     static let external = Option(flag: "external", help: "check links that leave the site too")
@@ -43,7 +43,7 @@ extension LinkCheck {
 
     static let abstract = "Check the links, images and fragments of a web site or of documentation."
 
-    /// A definition for a reducer.
+    /// Creates a definition for a reducer.
     /// - Throws: an error for a wrong argument.
     public init(arguments: [String], environment: [String: String] = [:]) throws(UsageError) {
         switch try Self.command.parse(arguments, environment: environment) {
@@ -52,7 +52,7 @@ extension LinkCheck {
         }
     }
 
-    /// A definition for a reducer, of arguments that were parsed with ``site`` and ``options``.
+    /// Creates a definition for a reducer from arguments that were parsed with ``site`` and ``options``.
     public init(_ arguments: ParsedArguments) {
         var settings = CheckSettings()
         let url = arguments[Self.site]
@@ -73,13 +73,13 @@ extension LinkCheck {
 }
 
 extension ValueType where Value == String {
-    /// An `http` or `https` URL, in its normal form without a fragment.
+    /// An `http` or `https` URL, normalised and without a fragment.
     static var site: ValueType {
         ValueType(
             placeholder: "URL", expected: "an http or https URL such as http://127.0.0.1:8000/",
             parse: { text throws(Misfit) in
                 guard let url = try? WebURL(text).string else { throw Misfit() }
-                // Requests, and so the site, are in the journal and in the report.
+                // Requests, and thus the site, are in the journal and in the report.
                 if url.split(separator: "/", maxSplits: 2)[1].contains("@") {
                     throw Misfit(
                         "it has a user name or a password, which would be in the journal and in every report; what needs one"

@@ -1,19 +1,19 @@
 public import LoopCore
 
-/// Checks the links of a web site or of a folder's documentation: a loop whose state is what is known about every page
-/// and link, and whose requests are what still has to be fetched.
+/// Checks the links of a web site or of a folder's documentation. The state is the knowledge of every page and link, and
+/// the requests are the targets that must still be fetched.
 ///
 /// ```swift
 /// let loop = Loop(try LinkCheck(arguments: ["http://127.0.0.1:8000/"]))
 /// ```
 ///
-/// The report does not depend on the order in which the answers come, nor on how many workers fetch, nor on whether
-/// effects ran more than once. The rules are in docs/linkcheck.md.
+/// The report is independent of the order of the answers, of the number of workers, and of repeated effects. The rules are
+/// in docs/linkcheck.md.
 public struct LinkCheck: LoopDefinition {
     public typealias State = LinkCheckState
 
     public static let name = "linkcheck"
-    /// Since schema 3 an answer says why a page was not read.
+    /// Since schema 3 an answer has the reason why a page was not read.
     public static let schema = 3
 
     public static let examples: [Event] = {
@@ -28,15 +28,15 @@ public struct LinkCheck: LoopDefinition {
 
     /// The options of the check; empty in a worker, whose jobs have everything that it needs.
     public let settings: CheckSettings
-    /// How many requests go to one host at a time; nil: no limit.
+    /// How many requests to one host run at a time, or nil for no limit.
     public let hostConcurrency: Int?
-    /// How many requests a second are made to one host; nil: no limit.
+    /// How many requests a second go to one host, or nil for no limit.
     public let hostRate: Double?
 
-    /// A definition for a worker.
+    /// Creates a definition for a worker.
     public init() { self.init(settings: CheckSettings()) }
 
-    /// A definition with these settings, whose site is a URL in its normal form.
+    /// Creates a definition with these settings, whose site is a normalised URL.
     public init(settings: CheckSettings, hostConcurrency: Int? = nil, hostRate: Double? = nil) {
         self.settings = settings
         self.hostConcurrency = hostConcurrency

@@ -1,19 +1,19 @@
 extension MovieSearch {
-    /// What is going on.
+    /// The status of the search.
     public enum Status: Codable, Equatable, Sendable {
-        /// Nothing, until the user types or wants more.
+        /// Nothing happens until the user types or requests more.
         case idle
         /// The next page is being fetched.
         case loading
-        /// A try has failed, and why; there will be another.
+        /// An attempt has failed for this reason, and there will be another.
         case postponed(String)
-        /// No try is left, and why.
+        /// The last attempt has failed, for this reason.
         case failed(String)
     }
 
     public struct State: Codable, Equatable, Sendable {
         public let server: String
-        /// What is typed.
+        /// The typed text.
         public var text = ""
         /// The text that is searched for.
         public var query = ""
@@ -24,16 +24,16 @@ extension MovieSearch {
 
         public init(server: String) { self.server = server }
 
-        /// Whether there are pages beyond the newest.
+        /// Whether there are pages after the newest.
         public var hasMore: Bool { !isBlank && batch.number < batch.count }
 
         /// Whether there is no search.
         public var isBlank: Bool { query.allSatisfy(\.isWhitespace) }
 
-        /// The typed text that is not searched for yet.
+        /// The typed text if it is not searched for yet.
         public var typing: String? { text == query ? nil : text }
 
-        /// The page to be fetched now. The same while one try follows another.
+        /// The page to fetch now. It does not change from one attempt to the next.
         public var nextPage: PageRequest? {
             switch status {
             case .loading, .postponed: PageRequest(server: server, query: query, number: batch.number + 1)
@@ -41,7 +41,7 @@ extension MovieSearch {
             }
         }
 
-        /// Starts another search.
+        /// Begins another search.
         mutating func begin(_ query: String) {
             self.query = query
             batch = Movies.Batch(number: 0, count: 1)
@@ -62,24 +62,24 @@ extension MovieSearch {
             self.number = number
         }
 
-        /// Where the page is.
+        /// The URL of the page.
         public var url: String { "\(server)search/\(PathSegment(query))/\(number)" }
     }
 
-    /// What has happened.
+    /// The events of the search.
     public enum Event: Codable, Equatable, Sendable {
-        /// The text is another one now.
+        /// The typed text has changed.
         case typed(String)
-        /// The user has paused typing; the text at that moment.
+        /// The user has paused typing, with this text.
         case rested(String)
         case loaded(Movies.Answer)
-        /// A try has failed, and there will be another unless it was the last.
+        /// An attempt has failed, and there will be another unless it was the last.
         case postponed(String)
-        /// No try is left.
+        /// The last attempt has failed.
         case failed(String)
         /// The user has reached the end of the list.
         case more
-        /// The user wants the failed page again.
+        /// The user requests the failed page again.
         case retry
     }
 

@@ -1,10 +1,10 @@
 public import LoopCore
 
 /// A search with pages. It starts once the user pauses typing, no more often than a rate allows, and waits longer if the
-/// server asks for that.
+/// server requests it.
 ///
-/// Three things limit the load of the server, and none of them is in the reducer: the pause after a keystroke is an effect that
-/// the next keystroke cancels, the rate is the feedback's policy, and so is the back-off after 429, 5xx or a lost connection.
+/// Three things limit the load of the server, and none of them is in the reducer. The pause after a keystroke is an effect that the
+/// next keystroke cancels. The rate is part of the feedback's policy, and so is the back-off after 429, 5xx or a lost connection.
 public struct MovieSearch: LoopDefinition {
     public static let name = "search"
     public static let abstract = "Search films as you type, page by page, with a rate limit and back-off."
@@ -12,11 +12,11 @@ public struct MovieSearch: LoopDefinition {
     /// How long the user must pause typing.
     public static let rest = Duration.milliseconds(300)
 
-    /// The root of the server, with its closing slash.
+    /// The root URL of the server, with its closing slash.
     public let server: String
     private let clock: any Clock<Duration>
 
-    /// - Parameter clock: by which the pause is measured.
+    /// - Parameter clock: the clock that measures the pause.
     public init(server: String = "", clock: any Clock<Duration> = ContinuousClock()) {
         self.server = server
         self.clock = clock
@@ -54,7 +54,7 @@ public struct MovieSearch: LoopDefinition {
         ]
     }
 
-    /// Five starts a second, and five tries, each later than the one before; later still where the server asks for it.
+    /// Five starts a second and five attempts, with growing delays, or longer ones if the server requests it.
     static let policy = EffectPolicy(
         retry: .exponential(max: 5, first: .milliseconds(500), longest: .seconds(10)),
         rate: RateLimit(perSecond: 5, burst: 2))
@@ -63,7 +63,7 @@ public struct MovieSearch: LoopDefinition {
         do {
             try await send(.loaded(try await JSONResource.get(page.url, as: Movies.Answer.self)))
         } catch let failure as ServerFailure where failure.isTransient {
-            // For people; the policy hears of it too.
+            // For people. The error below informs the policy.
             try await send(.postponed(failure.description))
             throw failure
         }

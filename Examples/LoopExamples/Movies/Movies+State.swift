@@ -12,9 +12,9 @@ extension Movies {
         }
     }
 
-    /// Which page of how many.
+    /// The number of a page, and the count of pages.
     public struct Batch: Codable, Equatable, Sendable {
-        /// From 1; 0 before the first has come.
+        /// The number from 1, or 0 before the first page.
         public var number: Int
         public var count: Int
 
@@ -24,7 +24,7 @@ extension Movies {
         }
     }
 
-    /// One page, as the server answers.
+    /// One page, as in the server's answer.
     public struct Answer: Codable, Equatable, Sendable {
         public var batch: Batch
         public var movies: [Movie]
@@ -35,17 +35,17 @@ extension Movies {
         }
     }
 
-    /// What is going on.
+    /// The status of the list.
     public enum Status: Codable, Equatable, Sendable {
         /// The next page is being fetched.
         case loading
-        /// Nothing, until the user wants more.
+        /// Nothing happens until the user requests more.
         case idle
-        /// The next page could not be fetched, and why.
+        /// The next page could not be fetched, for this reason.
         case failed(String)
     }
 
-    /// What is known.
+    /// The state of the list.
     public struct State: Codable, Equatable, Sendable {
         public let server: String
         /// The newest page.
@@ -56,10 +56,10 @@ extension Movies {
 
         public init(server: String) { self.server = server }
 
-        /// Whether there are pages beyond the newest.
+        /// Whether there are pages after the newest.
         public var hasMore: Bool { batch.number < batch.count }
 
-        /// The page to be fetched now.
+        /// The page to fetch now.
         public var nextPage: PageRequest? {
             status == .loading ? PageRequest(server: server, number: batch.number + 1) : nil
         }
@@ -75,17 +75,17 @@ extension Movies {
             self.number = number
         }
 
-        /// Where the page is.
+        /// The URL of the page.
         public var url: String { "\(server)movies/\(number)" }
     }
 
-    /// What has happened.
+    /// The events of the list.
     public enum Event: Codable, Equatable, Sendable {
         case loaded(Answer)
         case failed(String)
         /// The user has reached the end of the list.
         case more
-        /// The user wants the failed page again.
+        /// The user requests the failed page again.
         case retry
     }
 

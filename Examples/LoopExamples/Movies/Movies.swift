@@ -1,14 +1,14 @@
 public import LoopCore
 
-/// A list of films without an end: page after page from a server, failures that are shown, and another try.
+/// An endless list of films: page after page from a server, with failures that are shown and can be retried.
 ///
-/// The state is the newest batch's number, the films so far, and what is going on. There is a next page to fetch only while
-/// the status is `loading`; that is the whole of the paging.
+/// The state is the newest batch's number, the films so far, and the status. There is a next page to fetch only while the
+/// status is `loading`, which is all of the paging.
 public struct Movies: LoopDefinition {
     public static let name = "movies"
     public static let abstract = "Page through films of a server, with failures and another try."
 
-    /// The root of the server, with its closing slash.
+    /// The root URL of the server, with its closing slash.
     public let server: String
 
     public init(server: String = "") { self.server = server }
@@ -19,7 +19,7 @@ public struct Movies: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] { [Self.feedback] }
 
-    /// What an event changes; for loops of which this one is a part too.
+    /// The reducer, which loops with this one as a part use too.
     public static let reducer = Reducer<State, Event> { state, event in
         switch (event, state.status) {
         case (.loaded(let answer), .loading):
@@ -33,7 +33,7 @@ public struct Movies: LoopDefinition {
         }
     }
 
-    /// Fetches the next page while there is one to fetch, on a worker. A failure is an event, and the user may retry.
+    /// Fetches the next page on a worker, if there is one to fetch. A failure is an event, and the user may retry.
     public static let feedback = Feedback<State, Event>
         .skippingRepeated("page", state: \.nextPage, on: .workers) { (page: PageRequest) in
             .task { .loaded(try await JSONResource.get(page.url, as: Answer.self)) }

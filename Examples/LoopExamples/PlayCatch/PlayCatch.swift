@@ -2,9 +2,9 @@ public import LoopCore
 
 /// A person and a machine play catch.
 ///
-/// Both players send events: the person is outside and uses a button or a command line; the machine is a feedback
-/// that throws back whenever it has the ball. In a cluster it is a worker. When the worker dies with the ball in its hand,
-/// the state still says that the machine has it, so that another worker throws it back.
+/// Both players send events. The person is outside and uses a button or a command line. The machine is a feedback that
+/// throws back whenever it has the ball. In a cluster it is a worker. If the worker dies with the ball, the state still
+/// says that the machine has it, so another worker throws it back.
 public struct PlayCatch: LoopDefinition {
     public enum Player: String, Codable, Sendable {
         case person, machine
@@ -13,7 +13,7 @@ public struct PlayCatch: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         /// The player who has the ball.
         public var holder = Player.person
-        /// How often it was caught.
+        /// How often the ball was caught.
         public var catches = 0
 
         public init() {}
@@ -21,7 +21,7 @@ public struct PlayCatch: LoopDefinition {
         var isMachinesTurn: Bool { holder == .machine }
     }
 
-    /// A player throws the ball to the other.
+    /// A throw of one player to the other.
     public enum Event: Codable, Equatable, Sendable {
         case throwToMachine, throwToPerson
     }
@@ -32,7 +32,7 @@ public struct PlayCatch: LoopDefinition {
     public static let abstract = "A person and a machine throw a ball; the machine is a feedback."
 
     public var initial = State()
-    /// How long the machine holds the ball.
+    /// How long the machine keeps the ball.
     public var hold = Duration.seconds(1)
     private let clock: any Clock<Duration>
 

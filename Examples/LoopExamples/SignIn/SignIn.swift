@@ -2,18 +2,18 @@ public import LoopCore
 
 /// A form with a user name that is looked up while the user types, and that can be submitted once.
 ///
-/// Neither the pause after the last key nor the answers of the directory have to be told apart from older ones: when the
-/// state asks for something else, the effect is cancelled, and what it still sends is refused.
+/// Late results of an old pause or an old look-up need no check: when the state requests something else, the effect is
+/// cancelled, and its later events are refused.
 ///
-/// It has no password: a state is in the journal, and every observer of the loop can read it.
+/// It has no password, because a state is in the journal, and every observer of the loop can read it.
 public struct SignIn: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
-        // Of the user who fills in the form.
+        // Events of the user who fills in the form.
         case typeName(String)
         case acceptTerms(Bool)
         case submit
 
-        // Of the effects.
+        // Events of the effects.
         /// Nothing was typed for a moment.
         case pausedTyping
         case checked(isFree: Bool)
@@ -31,7 +31,7 @@ public struct SignIn: LoopDefinition {
     public static let abstract = "A form whose user name is checked while it is typed, and that is submitted once."
 
     public var initial = State()
-    /// How long nothing must be typed before the name is checked.
+    /// How long the user must pause typing before the name is checked.
     public var pause = Duration.milliseconds(300)
     private let directory: any UserDirectory
     private let clock: any Clock<Duration>
@@ -63,10 +63,10 @@ public struct SignIn: LoopDefinition {
         }
     }
 
-    /// The pause is measured where the state is; only names that are worth asking about go to a worker.
+    /// The pause is measured in the reducer's process; only names that need a look-up go to a worker.
     ///
-    /// A worker that dies while it submits leaves a submission that another one repeats under the same key: the directory
-    /// answers the second as it has answered the first. While it is under way, the form stands still.
+    /// If a worker dies while it submits, another one repeats the submission with the same key, and the directory answers
+    /// it like the first. Meanwhile, the form cannot be changed.
     public var feedbacks: [Feedback<State, Event>] {
         [
             .skippingRepeated("pause", state: \.nameBeingTyped) { [clock, pause] (_: String) in

@@ -7,14 +7,14 @@ extension SignIn {
 
         public init() {}
 
-        /// Whether everything is there that a submission needs.
+        /// Whether a submission is possible.
         public var canSubmit: Bool { status.isEditable && check == .free && hasAcceptedTerms }
 
-        // What should be going on.
+        // The requests.
 
-        /// A name that was typed a moment ago, perhaps not to its end.
+        /// A name that was just typed, perhaps incompletely.
         var nameBeingTyped: String? { check == .typing ? userName : nil }
-        /// A name of which the directory has to be asked.
+        /// A name to look up in the directory.
         var nameToCheck: String? { check == .asking ? userName : nil }
         /// A name to sign in with.
         var nameToSubmit: String? { status == .submitting ? userName : nil }
@@ -24,9 +24,9 @@ extension SignIn {
     public enum Check: Codable, Equatable, Sendable {
         /// There is no name.
         case none
-        /// It changed a moment ago; whether it is free is not worth asking yet.
+        /// It has just changed, and is not worth a look-up yet.
         case typing
-        /// The directory is being asked.
+        /// The look-up is under way.
         case asking
         case free
         case taken
@@ -34,12 +34,12 @@ extension SignIn {
         case failed(String)
     }
 
-    /// How far the form has come.
+    /// The status of the form.
     public enum Status: Codable, Equatable, Sendable {
         case editing
         case submitting
         case signedIn
-        /// It was submitted without success, and can be changed.
+        /// The submission failed for this reason, and the form can be changed.
         case failed(String)
 
         /// Whether fields can be changed.

@@ -1,19 +1,19 @@
 /// A directory of the users' names.
 public protocol UserDirectory: Sendable {
     /// Whether the name is free.
-    /// - Throws: anything, where there is no answer.
+    /// - Throws: anything if there is no answer.
     func isFree(_ name: String) async throws -> Bool
 
     /// Signs a user in under this name.
-    /// - Parameter key: the same at every try of one submission, so that a repeated one is answered like the first.
+    /// - Parameter key: the same at every attempt of one submission, so that a repeated one is answered like the first.
     /// - Returns: false if another user took the name first.
-    /// - Throws: anything, where there is no answer.
+    /// - Throws: anything if there is no answer.
     func signIn(_ name: String, key: String) async throws -> Bool
 }
 
 /// A directory in memory.
 public actor StubUserDirectory: UserDirectory {
-    /// The key of the submission by which each name was taken; the first three were there before.
+    /// The key of the submission by which each name was taken. The first three names existed before.
     private var owners = ["ada": "", "grace": "", "edsger": ""]
     private let line: StubLine
 

@@ -1,6 +1,6 @@
-/// The connection to a stub of a service: every answer takes some time, and each n-th is lost.
+/// The connection to a stub of a service: every answer takes some time, and every n-th is lost.
 ///
-/// A lost answer is the interesting fault: the service has done what it was asked for, and the caller does not know.
+/// A lost answer is the interesting fault: the service has done its work, and the caller does not know.
 public actor StubLine {
     private let latency: Duration
     private let losing: Int?
@@ -9,8 +9,8 @@ public actor StubLine {
 
     /// - Parameters:
     ///   - latency: how long an answer takes.
-    ///   - losing: which answers are lost: each third, if it is 3; nil: none.
-    ///   - clock: what the latency is measured by.
+    ///   - losing: the n of the lost answers, such as 3 for every third; or nil for none.
+    ///   - clock: the clock that measures the latency.
     public init(latency: Duration, losing: Int? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         precondition(losing.map { $0 > 0 } ?? true, "losing is \(losing ?? 0); each first, second, third … can be lost")
         self.latency = latency
@@ -18,10 +18,9 @@ public actor StubLine {
         self.clock = clock
     }
 
-    /// Asks the service.
-    /// - Parameter service: what it does when the question has come.
-    /// - Throws: ``LostAnswer``, and what the service throws; `CancellationError` when the caller is cancelled before the
-    ///   question has come.
+    /// Calls the service.
+    /// - Parameter service: the work of the service when the call arrives.
+    /// - Throws: ``LostAnswer``; what the service throws; `CancellationError` if the caller is cancelled before the call arrives.
     public func ask<Answer: Sendable>(_ service: @Sendable () async throws -> Answer) async throws -> Answer {
         asked += 1
         let number = asked
@@ -32,9 +31,9 @@ public actor StubLine {
     }
 }
 
-/// The service was asked and has done its part; its answer did not arrive.
+/// An error: the service has done its work, but its answer did not arrive.
 public struct LostAnswer: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The number of the question on its line, from 1.
+    /// The number of the call on its line, from 1.
     public var number: Int
 
     public init(number: Int) { self.number = number }

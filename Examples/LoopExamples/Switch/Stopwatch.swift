@@ -17,7 +17,7 @@ public struct Stopwatch: LoopDefinition {
     public static let name = "stopwatch"
 
     public var initial = State()
-    /// What the seconds are measured by.
+    /// The clock that measures the seconds.
     public let clock: any Clock<Duration>
 
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
@@ -29,7 +29,7 @@ public struct Stopwatch: LoopDefinition {
         }
     }
 
-    /// Each second asks for the one after it.
+    /// Each second requests the next one.
     public var feedbacks: [Feedback<State, Event>] {
         [
             .skippingRepeated("second", state: \.seconds) { [clock] (_: Int) in

@@ -1,10 +1,10 @@
 public import LoopCore
 
-/// Either a traffic light or a stopwatch: two loops, of which only one is there at a time.
+/// Either a traffic light or a stopwatch: two loops, of which only one exists at a time.
 ///
-/// The state is an enum with a case for each child. Reducers and feedbacks of the children come in by case paths and know
-/// nothing of each other, nor of being children. When a case is left, its timers are cancelled, and what they have sent and
-/// was not reduced yet is dropped; when it is entered again, the child starts from its initial state.
+/// The state is an enum with a case for each child. The children's reducers and feedbacks are connected by case paths, and
+/// know neither each other nor the parent. When the state leaves a case, its timers are cancelled, and their unreduced
+/// events are dropped. When it enters a case again, the child starts from its initial state.
 public struct Switch: LoopDefinition {
     public enum State: Codable, Equatable, Sendable {
         case light(TrafficLight.State)
@@ -14,7 +14,7 @@ public struct Switch: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
         case light(TrafficLight.Event)
         case stopwatch(Stopwatch.Event)
-        /// The user wants to see the other one.
+        /// The user switches to the other child.
         case flip
     }
 

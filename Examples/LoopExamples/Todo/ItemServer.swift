@@ -1,17 +1,17 @@
 /// The storage of the items outside of the loop.
 public protocol ItemServer: Sendable {
-    /// Keeps an item as it is now, in place of what was kept of it before.
-    /// - Parameter key: the same whenever this one save is repeated, and of no other.
-    /// - Throws: anything, where there is no answer; the item may be kept all the same.
+    /// Stores the present version of an item in place of an earlier one.
+    /// - Parameter key: the same whenever this one save is repeated, and unique to it.
+    /// - Throws: anything if there is no answer; the item may be stored nevertheless.
     func save(_ item: Todo.Item, key: String) async throws
 }
 
 /// A server in memory, which loses every third answer by default.
 ///
-/// It knows what comes again by its key, and what comes late by the number of its edit: the body of an effect that was
-/// cancelled can still be on its way, from another worker, when the newer one has been kept.
+/// It recognises a repeated save by its key, and a late one by the number of its edit. The body of a cancelled effect may
+/// still be running on another worker when the newer item has been stored.
 public actor StubItemServer: ItemServer {
-    /// What is kept, by the number of the item.
+    /// The stored items, by their numbers.
     public private(set) var items: [Int: Todo.Item] = [:]
     /// How many edits it has received.
     public private(set) var saves = 0

@@ -1,24 +1,24 @@
 public import LoopCore
 
-/// A list of things to do that is kept on a server, one item after the other.
+/// A to-do list that is stored on a server, one item after the other.
 ///
-/// The request is a set of at most one item: the one that has waited longest to be sent to the server. An edit of an item
-/// while it is being sent cancels that, and the newer text is sent instead.
+/// The request is a set of at most one item: the one that has waited the longest to be sent to the server. If an item is
+/// edited while it is being sent, that is cancelled, and the newer text is sent instead.
 ///
 /// The server receives each edit at least once. If a worker dies after it has sent one, the effect runs again elsewhere
-/// under the same idempotency key, so that the server recognizes the repetition.
+/// with the same idempotency key. The server thus recognises the repetition.
 public struct Todo: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
-        // Of the user.
+        // Events of the user.
         case typeTitle(String)
-        /// The title that was typed is to be an item.
+        /// The typed title becomes an item.
         case add
         case rename(Int, String)
         case toggle(Int)
-        /// Items that the server did not confirm are sent again.
+        /// Unconfirmed items are sent again.
         case syncAgain
 
-        // Of the effect.
+        // Events of the effect.
         case synced(Item)
         case syncFailed(Item, String)
     }

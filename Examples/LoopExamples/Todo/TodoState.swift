@@ -1,7 +1,7 @@
 extension Todo {
-    /// Something to be done.
+    /// An item of the list.
     public struct Item: Codable, Hashable, Sendable {
-        /// From 1, in the order of adding.
+        /// A number from 1, in the order of adding.
         public var id: Int
         public var title: String
         public var isDone: Bool
@@ -16,13 +16,13 @@ extension Todo {
         }
     }
 
-    /// What the server knows of an item.
+    /// The server's version of an item.
     public enum Sync: Codable, Equatable, Sendable {
-        /// Not what it is now.
+        /// The server has an older version, or none.
         case waiting
-        /// All of it.
+        /// The server has the present version.
         case done
-        /// It was sent, and the server did not answer.
+        /// The item was sent, and the server did not answer.
         case failed(String)
 
         public var hasFailed: Bool { if case .failed = self { true } else { false } }
@@ -42,23 +42,23 @@ extension Todo {
     public struct State: Codable, Equatable, Sendable {
         /// The title of an item that is not added yet.
         public var draft = ""
-        /// In the order of adding.
+        /// The rows, in the order of adding.
         public var rows: [Row] = []
-        /// How many edits there were.
+        /// The number of edits so far.
         public var edits = 0
 
         public init() {}
 
-        /// The item to send to the server now: of those that it does not know, the one that has waited longest.
+        /// The item to send to the server now: of those that it does not have, the one that has waited the longest.
         ///
-        /// An item that is edited is another element of the set. So its effect is cancelled, and the next one begins: its
+        /// An edited item is another element of the set, so the effect of the old one is cancelled, and another begins: its
         /// own, unless others have waited longer.
         public var toSync: Set<Item> {
             let waiting = rows.lazy.filter { $0.sync == .waiting }.map(\.item)
             return Set(waiting.min { $0.edit < $1.edit }.map { [$0] } ?? [])
         }
 
-        /// Changes an item; a change that makes no difference is none.
+        /// Changes an item. A change without a difference is ignored.
         mutating func edit(_ id: Int, _ change: (inout Item) -> Void) {
             guard let index = rows.firstIndex(where: { $0.item.id == id }) else { return }
             var item = rows[index].item

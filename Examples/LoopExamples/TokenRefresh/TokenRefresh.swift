@@ -3,23 +3,23 @@ public import LoopCore
 /// Many requests to a service that requires a token, and one refresh for all of them when it has expired.
 ///
 /// The state ensures that there is only one refresh: the session either has a token or is being refreshed, and the calls
-/// that were refused meanwhile wait in it. No lock, no queue, no task that others wait for.
+/// that were refused wait in it meanwhile. There is no lock, no queue, and no task for which others wait.
 ///
-/// A worker that dies with a call or with the refresh leaves an effect that runs again elsewhere; a refresh of the same old
-/// token gives the same new one.
+/// If a worker dies with a call or with the refresh, the effect runs again elsewhere. A refresh of one old token always
+/// gives one new token.
 public struct TokenRefresh: LoopDefinition {
-    /// What the service says to a call.
+    /// The service's answer to a call.
     public enum Answer: Codable, Equatable, Sendable {
         case page(String)
-        /// 401: the token is no longer good.
+        /// 401: the token is no longer valid.
         case unauthorized
     }
 
     public enum Event: Codable, Equatable, Sendable {
-        /// The user wants a page.
+        /// The user requests a page.
         case ask(String)
 
-        // Of the effects.
+        // Events of the effects.
         case answered(Job, Answer)
         case callFailed(Job, String)
         case refreshed(Token)
@@ -66,7 +66,7 @@ public struct TokenRefresh: LoopDefinition {
         ]
     }
 
-    /// A call that as many tokens do not open is not to be opened.
+    /// After this many refused tokens, a call has failed.
     static let refusalsMax = 3
     static let logMax = 12
     private static let retry = Retry.exponential(max: 3)

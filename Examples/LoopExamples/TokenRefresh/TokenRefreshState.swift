@@ -1,6 +1,6 @@
 extension TokenRefresh {
-    /// A token gives access to the service for a while; each has a number. A real one would be a secret, which has no place
-    /// in a state that is journaled and observed: keep it where the effects are, and its number here.
+    /// A token gives access to the service for a while, and has a number. A real token is a secret, and must not be in a
+    /// state that is journaled and observed: keep it in the process of the effects, and only its number here.
     public struct Token: Codable, Hashable, Sendable, CustomStringConvertible {
         public var number: Int
 
@@ -9,11 +9,11 @@ extension TokenRefresh {
         public var description: String { "\(number)" }
     }
 
-    /// Whether there is a token.
+    /// The condition of the token.
     public enum Session: Codable, Equatable, Sendable {
         /// There is no token, and no call needs one.
         case none
-        /// A token is on its way, in place of this one.
+        /// A token that replaces this one is being fetched.
         case refreshing(old: Token?)
         case valid(Token)
     }
@@ -21,7 +21,7 @@ extension TokenRefresh {
     /// A request that has no answer yet.
     public struct Call: Codable, Equatable, Sendable {
         public var path: String
-        /// The token that it goes out with; nil: it waits for one.
+        /// The token with which the call is sent, or nil while it waits for one.
         public var token: Token?
         /// How many tokens were refused.
         public var refusals: Int
@@ -33,7 +33,7 @@ extension TokenRefresh {
         }
     }
 
-    /// A call that goes out: the request to the workers.
+    /// A call that is sent: the request to the workers.
     public struct Job: Codable, Hashable, Sendable {
         public var call: Int
         public var path: String
@@ -48,23 +48,23 @@ extension TokenRefresh {
 
     public struct State: Codable, Equatable, Sendable {
         public var session = Session.none
-        /// By number, from 1.
+        /// The open calls by number, from 1.
         public var calls: [Int: Call] = [:]
         public var callsCount = 0
-        /// What has become of the calls that are over, the newest last: as many as fit on a page.
+        /// The results of finished calls, the newest last, as many as fit on a page.
         public var log: [String] = []
 
         public init() {}
 
-        // What should be going on.
+        // The requests.
 
-        /// The refresh: nil where there is none. There are never two, since there is one session.
+        /// The refresh, or nil if there is none. There are never two, because there is one session.
         var refresh: Refresh? {
             if case .refreshing(let old) = session { Refresh(old: old) } else { nil }
         }
 
-        /// The calls that have a token. With another token it is another job; so this is a set and no dictionary, in which
-        /// a call that goes out again would be the old effect with a newer request.
+        /// The calls that have a token. A call with another token is another job, so this is a set. In a dictionary, a
+        /// repeated call would be the old effect with a newer request.
         var jobs: Set<Job> {
             Set(
                 calls.compactMap { number, call in
@@ -73,7 +73,7 @@ extension TokenRefresh {
         }
     }
 
-    /// The request for a new token in place of an expired one.
+    /// The request for a token that replaces an expired one.
     public struct Refresh: Codable, Equatable, Sendable {
         public var old: Token?
 
@@ -88,8 +88,8 @@ extension TokenRefresh.State {
         sendOut(callsCount)
     }
 
-    /// A call's token was refused. The first to say so begins the refresh; the others wait for it. One that comes late, with a
-    /// token that was replaced meanwhile, goes out again at once.
+    /// Handles a refused token. The first refused call begins the refresh, and others wait for it. A late one, whose token
+    /// was replaced meanwhile, is sent again at once.
     mutating func refuse(_ job: TokenRefresh.Job) {
         guard var call = calls[job.call], call.token == job.token else { return }
         call.token = nil
@@ -118,7 +118,7 @@ extension TokenRefresh.State {
 
     private var waiting: [Int] { calls.keys.sorted().filter { calls[$0]?.token == nil } }
 
-    /// A call goes out if there is a token. Otherwise it waits for the refresh, which it starts if none runs.
+    /// Sends a call if there is a token. Otherwise the call waits for the refresh, and starts one if none runs.
     private mutating func sendOut(_ number: Int) {
         switch session {
         case .none: session = .refreshing(old: nil)

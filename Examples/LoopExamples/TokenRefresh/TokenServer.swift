@@ -1,15 +1,15 @@
 /// A service that answers calls with a valid token, and that issues tokens.
 public protocol TokenServer: Sendable {
     /// The page, or what is wrong with the token.
-    /// - Throws: anything, where there is no answer.
+    /// - Throws: anything if there is no answer.
     func page(_ path: String, token: TokenRefresh.Token) async throws -> TokenRefresh.Answer
 
-    /// A new token in place of an expired one, or the first if nil. It is the same for the same expired token.
-    /// - Throws: anything, where there is no answer.
+    /// A token that replaces an expired one, or the first token for nil. Equal expired tokens give equal new ones.
+    /// - Throws: anything if there is no answer.
     func token(after old: TokenRefresh.Token?) async throws -> TokenRefresh.Token
 }
 
-/// A service in memory, whose tokens are good for a few seconds.
+/// A service in memory, whose tokens are valid for a few seconds.
 public actor StubTokenServer: TokenServer {
     /// How often a token was requested.
     public private(set) var refreshes = 0
@@ -44,12 +44,12 @@ public actor StubTokenServer: TokenServer {
 
     private func next(after old: TokenRefresh.Token) -> TokenRefresh.Token {
         refreshes += 1
-        // The number comes from a request; no number may stop the service.
+        // The number comes from a request, and no number may stop the service.
         meet(TokenRefresh.Token(old.number &+ 1))
         return newest
     }
 
-    /// A token that is newer than all before begins its life, also where another process has given it out.
+    /// Begins the life of a token that is newer than all before, even if another process has issued it.
     private func meet(_ token: TokenRefresh.Token) {
         guard token.number > newest.number else { return }
         newest = token

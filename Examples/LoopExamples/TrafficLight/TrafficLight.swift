@@ -1,9 +1,9 @@
 public import LoopCore
 
-/// A traffic light: red, green, yellow, each for a second, for ever.
+/// A traffic light: red, green and yellow, each for a second, forever.
 ///
-/// One feedback for each colour: "while I am on, wait a second, then request the next". Nothing else joins the timers: the
-/// next colour ends the wait of the one before and begins its own.
+/// There is one feedback for each colour: "while I am on, wait a second, then request the next". Nothing else connects the
+/// timers: the next colour ends the wait of the previous one and begins its own.
 public struct TrafficLight: LoopDefinition {
     /// The colour that is on.
     public enum State: String, Codable, CaseIterable, Sendable {
@@ -20,7 +20,7 @@ public struct TrafficLight: LoopDefinition {
     public static let abstract = "Red, green, yellow, each for a second, for ever: one feedback for each colour."
 
     public var initial = State.red
-    /// What the seconds are measured by.
+    /// The clock that measures the seconds.
     public let clock: any Clock<Duration>
 
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
@@ -33,8 +33,7 @@ public struct TrafficLight: LoopDefinition {
         }
     }
 
-    /// The timers run in the reducer's process. A restarted reducer finds the colour in its journal and waits for its second
-    /// again.
+    /// The timers run in the reducer's process. A restarted reducer finds the colour in its journal and waits for its second again.
     public var feedbacks: [Feedback<State, Event>] {
         [
             .whenBecomesTrue("red", state: { $0 == .red }, effect: nextAfterASecond),

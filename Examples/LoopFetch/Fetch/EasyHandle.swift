@@ -1,5 +1,5 @@
-// Unsafe: the handle belongs to libcurl and is freed once; libcurl copies the strings that it is given, and calls back only while
-// the transfer is in it.
+// Unsafe: the handle belongs to libcurl and is freed once. libcurl copies the strings that it gets, and calls back only
+// while the transfer is in it.
 
 internal import CCurl
 
@@ -33,7 +33,7 @@ internal import CCurl
         return unsafe Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Sets everything for the next hop of a transfer.
+    /// Sets all options for the next hop of a transfer.
     func prepare(_ transfer: Transfer) {
         self.transfer = transfer
         let request = transfer.request
@@ -51,7 +51,7 @@ internal import CCurl
         set(CURLOPT_USERAGENT, configuration.userAgent)
         if transfer.url.isLoopback { set(CURLOPT_PROXY, "") }
         if request.accept != "*/*" { unsafe headers = curl_slist_append(headers, "Accept: \(request.accept)") }
-        // libcurl would take a compressed body that is cut short for a whole one, so that `Transfer` decompresses.
+        // `Transfer` decompresses, because libcurl would accept a truncated compressed body as complete.
         if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }
         _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
         // A handle keeps its cookies when it is reset.
@@ -67,7 +67,7 @@ internal import CCurl
         }
     }
 
-    /// Makes the handle ready for another transfer; its connections stay open.
+    /// Makes the handle ready for another transfer. Its connections stay open.
     func clear() -> Transfer {
         guard let transfer else { preconditionFailure("a handle without a transfer was removed") }
         self.transfer = nil
@@ -77,15 +77,15 @@ internal import CCurl
         return transfer
     }
 
-    /// The error that a result stands for.
+    /// The error of a libcurl result.
     func failure(_ result: CURLcode) -> FetchError? {
         let detail = unsafe errorText[0] == 0 ? String(cString: curl_easy_strerror(result)) : String(cString: errorText)
-        // A handshake that was cut off may go better the next time; a certificate will not.
+        // An aborted handshake may succeed the next time; a bad certificate will not.
         let isTransient = result == CURLE_SSL_CONNECT_ERROR ? true : nil
         return transfer?.error(FetchError.Code(result), detail, isTransient: isTransient)
     }
 
-    /// What the last answer's `Retry-After` asks for.
+    /// The value of the last answer's `Retry-After`.
     var retryAfterSeconds: Int? {
         var seconds: curl_off_t = 0
         guard unsafe loop_curl_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else {
@@ -94,7 +94,7 @@ internal import CCurl
         return Int(seconds)
     }
 
-    /// Returning fewer bytes than were offered makes libcurl end the transfer.
+    /// Passes bytes to the transfer. Returning fewer bytes than were offered makes libcurl end the transfer.
     private static func receive(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
         _ body: (Transfer, UnsafeRawBufferPointer) -> Bool
@@ -121,7 +121,7 @@ internal import CCurl
         precondition(result == CURLE_OK, "libcurl refused option \(option.rawValue): \(result.rawValue)")
     }
 
-    /// Whole milliseconds, at least one: zero would mean no limit.
+    /// Whole milliseconds, at least one, because zero would mean no limit.
     private static func milliseconds(_ duration: Duration) -> Int {
         let parts = duration.components
         let whole = Int(clamping: max(0, min(parts.seconds, 1_000_000))) * 1000

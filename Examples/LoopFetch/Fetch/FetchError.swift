@@ -1,10 +1,10 @@
 internal import CCurl
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What kind of thing went wrong.
+    /// The kinds of failures.
     public enum Code: Equatable, Sendable {
-        /// The URL is none, or one that is neither `http` nor `https`. Also for the target of a redirect.
+        /// The URL, or the target of a redirect, is malformed, or neither `http` nor `https`.
         case malformedURL
         /// The name of the host could not be resolved.
         case hostNotFound
@@ -14,34 +14,34 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
         case connectionLost
         /// A limit of the request passed first.
         case timedOut
-        /// No secure connection could be made: certificate, name, or protocol.
+        /// No secure connection was possible, because of certificate, name, or protocol.
         case tls
-        /// Redirects came back to where they had been, or there were more than the request allows.
+        /// Redirects formed a loop, or there were more than the request allows.
         case tooManyRedirects
-        /// What answers does not speak HTTP as it is known here.
+        /// The server does not speak a known version of HTTP.
         case noHTTP
         /// The body is larger than the request allows.
         case bodyTooLarge
-        /// The body has an encoding that was not asked for, or is not what its encoding says, or ends too early.
+        /// The body has an encoding that was not requested, violates its encoding, or ends too early.
         case unreadableBody
         /// The task was cancelled, or the fetcher shut down.
         case cancelled
         /// The fetcher could not be set up.
         case unavailable
-        /// Anything else, by the number that libcurl gives it.
+        /// Another error, with libcurl's number.
         case other(Int)
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of the failure.
     public let code: Code
 
-    /// The URL for which it went wrong: of the request, or of the last hop.
+    /// The URL that failed: of the request, or of the last hop.
     public let url: String
 
     /// The status of the answer, or nil if none has come.
     public let status: Int?
 
-    /// What went wrong, in a few words, such as `Connection refused`.
+    /// The reason in a few words, such as `Connection refused`.
     public let reason: String
 
     /// The redirects that had been followed before.
@@ -62,12 +62,12 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
         self.isTransient = isTransient ?? code.isUsuallyTransient
     }
 
-    /// What went wrong, with which URL, in one line.
+    /// A line with the URL and the reason.
     public var description: String { "cannot fetch \(url): \(reason)" }
 }
 
 extension FetchError.Code {
-    // A resolver does not tell a name that does not exist from one that it cannot ask for now.
+    // Host names are included, because a resolver does not distinguish a missing name from a temporary failure.
     fileprivate var isUsuallyTransient: Bool {
         switch self {
         case .hostNotFound, .connectionRefused, .connectionLost, .timedOut: true
@@ -77,11 +77,11 @@ extension FetchError.Code {
         }
     }
 
-    /// The kind that a result of libcurl stands for (https://curl.se/libcurl/c/libcurl-errors.html).
+    /// The kind of a libcurl result (https://curl.se/libcurl/c/libcurl-errors.html).
     init(_ result: CURLcode) {
         switch result {
         case CURLE_URL_MALFORMAT: self = .malformedURL
-        // The scheme is always http or https, so that this is about the answer.
+        // The scheme is always http or https, so this is about the answer.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .noHTTP
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .hostNotFound
         case CURLE_COULDNT_CONNECT: self = .connectionRefused

@@ -1,21 +1,21 @@
-/// What a server answered, after the redirects that were followed.
+/// A server's answer, after the redirects that were followed.
 public struct FetchResponse: Sendable, Equatable {
     /// One redirect that was followed.
     public struct Hop: Sendable, Equatable, Hashable {
-        /// The URL that answered with a redirect, in its normal form.
+        /// The normalised URL that answered with a redirect.
         public let url: String
 
         /// The status of that answer, such as 301.
         public let status: Int
 
-        /// Where it led, absolute, with its fragment if it had one.
+        /// The absolute URL of the redirect's target, with its fragment if there was one.
         public let location: String
     }
 
     /// The HTTP status, such as 200 or 404.
     public let status: Int
 
-    /// The URL that gave this answer, in its normal form, without a fragment.
+    /// The normalised URL that gave this answer, without a fragment.
     public let finalURL: String
 
     /// The redirects that were followed, in order.
@@ -24,19 +24,19 @@ public struct FetchResponse: Sendable, Equatable {
     /// The `Content-Type` header as it was sent, such as `text/html; charset=utf-8`.
     public let contentType: String?
 
-    /// What the `Retry-After` header asks for, in seconds (a date is turned into seconds from now).
+    /// The value of the `Retry-After` header in seconds. A date is converted to seconds from now.
     public let retryAfterSeconds: Int?
 
-    /// Where an answer that is a redirect leads: absolute, with its fragment. Nil when there is no redirect.
+    /// The absolute target of an answer that is a redirect, with its fragment; or nil if there is no redirect.
     public let location: String?
 
     /// Whether the answer sets a cookie.
     public let setsCookie: Bool
 
-    /// The body after decompression; empty for `HEAD`, and for a content type that is not wanted.
+    /// The body after decompression; empty for `HEAD`, and for a content type that was not requested.
     public let body: [UInt8]
 
-    /// Whether the answer has more of a body than `body`: it was cut at the limit, or not wanted.
+    /// Whether the answer has more of a body than `body`, because it was truncated or not requested.
     public let bodyTruncated: Bool
 
     /// The media type of `contentType` without its parameters, in lower case, such as `text/html`.

@@ -4,10 +4,10 @@ internal import CCurl
 internal import Glibc
 internal import LoopLock
 
-/// The thread that moves all transfers of a fetcher, and the door to it.
+/// The thread that runs all transfers of a fetcher, with its inbox.
 ///
-/// Tasks put commands into the inbox; the thread takes them out all at once, and is woken only when the inbox was
-/// empty. Continuations are resumed on the thread, outside of any lock.
+/// Tasks put commands into the inbox. The thread takes them all at once, and is woken only if the inbox was empty.
+/// Continuations are resumed on the thread, outside of any lock.
 final class FetchThread: Sendable {
     private enum Command {
         case start(Transfer)
@@ -56,7 +56,7 @@ final class FetchThread: Sendable {
         if let thread = thread.withLock({ $0.take() }) { pthread_detach(thread) }
     }
 
-    /// A number for the next transfer, by which it can be cancelled.
+    /// Returns a number for the next transfer, by which it can be cancelled.
     func nextNumber() -> UInt64 {
         inbox.withLock { inbox in
             inbox.nextNumber += 1
@@ -71,7 +71,7 @@ final class FetchThread: Sendable {
 
     func cancel(_ number: UInt64) { _ = send(.cancel(number)) }
 
-    /// Tells the thread to cancel everything and end.
+    /// Makes the thread cancel everything and end.
     func close() {
         inbox.withLock { $0.isClosed = true }
         multi.wake()
@@ -82,7 +82,7 @@ final class FetchThread: Sendable {
         pthread_join(thread, nil)
     }
 
-    /// False when the thread takes no more commands.
+    /// Sends a command. It returns false if the thread accepts no more commands.
     private func send(_ command: Command) -> Bool {
         let (isTaken, wasEmpty) = inbox.withLock { inbox in
             guard !inbox.isClosed else { return (false, false) }
@@ -118,7 +118,7 @@ final class FetchThread: Sendable {
     }
 }
 
-/// libcurl's multi handle. Only `wake` may be called on any thread; it is freed when no thread can call that any more.
+/// libcurl's multi handle. Only `wake` may be called on any thread. The handle is freed when no thread can call it any more.
 @safe final class Multi: @unchecked Sendable {
     let configuration: FetchConfiguration
     let handle: OpaquePointer
@@ -136,6 +136,6 @@ final class FetchThread: Sendable {
 
     func wake() { unsafe curl_multi_wakeup(UnsafeMutableRawPointer(handle)) }
 
-    /// Waits until bytes or a command can be there, or a time limit is near.
+    /// Waits until there may be bytes or a command, or until a time limit is near.
     func wait() { unsafe curl_multi_poll(UnsafeMutableRawPointer(handle), nil, 0, 60_000, nil) }
 }

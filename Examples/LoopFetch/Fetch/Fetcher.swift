@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// Fetches URLs: any number at a time, all of them on one thread of its own, with connections kept open between them.
+/// Fetches URLs: any number at a time, all on one thread of its own, with connections that are kept open.
 ///
 /// ```swift
 /// let fetcher = try Fetcher()
@@ -11,9 +11,9 @@ internal import LoopLock
 public final class Fetcher: Sendable {
     private let thread: FetchThread
 
-    /// A fetcher with its thread.
+    /// Creates a fetcher with its thread.
     ///
-    /// - Throws: `unavailable` when libcurl or the thread could not be set up.
+    /// - Throws: `unavailable` if libcurl or the thread could not be set up.
     public init(configuration: FetchConfiguration = FetchConfiguration()) throws(FetchError) {
         thread = try FetchThread(configuration: configuration)
     }
@@ -24,8 +24,8 @@ public final class Fetcher: Sendable {
     ///
     /// Cancelling the task ends the transfer at once and throws `cancelled`.
     ///
-    /// - Returns: The answer, after the redirects that the request allows.
-    /// - Throws: Why there is no answer.
+    /// - Returns: the answer, after the redirects that the request allows.
+    /// - Throws: the reason why there is no answer.
     public func fetch(_ request: FetchRequest) async throws(FetchError) -> FetchResponse {
         let url: WebURL
         do throws(WebURLError) {
@@ -40,7 +40,7 @@ public final class Fetcher: Sendable {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 thread.start(Transfer(number: number, request: request, url: url, continuation: continuation))
-                // A cancellation that came before the start found nothing to cancel.
+                // A cancellation before the start found nothing to cancel.
                 if Task.isCancelled { thread.cancel(number) }
             }
         } onCancel: {

@@ -1,18 +1,18 @@
-// Unsafe: zlib keeps the address of its stream, which is freed once, and uses what it is passed only during the call.
+// Unsafe: zlib keeps the address of its stream, which is freed once, and uses what it gets only during the call.
 
 internal import CZLib
 
-/// Decompresses a body of gzip or zlib as it comes.
+/// Decompresses a body of gzip or zlib incrementally.
 @safe final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether the compressed data is at its end.
+    /// Whether the compressed data has ended.
     private(set) var isComplete = false
 
-    /// - Parameter isRaw: Whether the data has no header and no check sum.
+    /// - Parameter isRaw: whether the data has no header and no checksum.
     init?(isRaw: Bool) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        // 32: gzip or zlib, by its header.
+        // 32 means gzip or zlib, by the header.
         let result = unsafe inflateInit2_(
             stream, isRaw ? -15 : 15 + 32, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         if result != Z_OK { return nil }
@@ -23,9 +23,9 @@ internal import CZLib
         unsafe stream.deallocate()
     }
 
-    /// Appends what a piece of the body holds, up to `bytesMax` bytes in all.
+    /// Appends the decompressed content of a piece of the body, up to `bytesMax` bytes in all.
     ///
-    /// - Returns: Whether it is what it should be.
+    /// - Returns: whether the data is valid.
     func inflate(_ piece: UnsafeRawBufferPointer, into body: inout [UInt8], bytesMax: Int) -> Bool {
         let room = 1 << 15
         return unsafe withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { output in
@@ -34,7 +34,7 @@ internal import CZLib
             unsafe stream.pointee.avail_in = UInt32(input.count)
             while body.count <= bytesMax {
                 if isComplete {
-                    // Another member may follow; other bytes after the end are no part of the body.
+                    // Another member may follow. Other bytes after the end are not part of the body.
                     guard unsafe stream.pointee.avail_in > 0, unsafe stream.pointee.next_in.pointee == 0x1F else {
                         return true
                     }
@@ -49,7 +49,7 @@ internal import CZLib
                 switch result {
                 case Z_STREAM_END: isComplete = true
                 case Z_OK: continue
-                // It wants more input.
+                // zlib needs more input.
                 case Z_BUF_ERROR: return true
                 default: return false
                 }

@@ -1,17 +1,17 @@
 // Unsafe: libcurl lends the bytes of a header line until the callback returns.
 
-/// What matters of the header of an answer, line by line as libcurl hands it over.
+/// The relevant headers of an answer, read line by line as libcurl provides them.
 struct ResponseHeaders {
     private(set) var status = 0
     private(set) var isComplete = false
     private(set) var contentType: String?
     private(set) var contentLength: Int?
     private(set) var contentEncoding: String?
-    /// As bytes, since servers send others than UTF-8.
+    /// Bytes, because servers also send other encodings than UTF-8.
     private(set) var location: [UInt8]?
     private(set) var setsCookie = false
 
-    /// Takes one line, its end included. A status line starts again: interim answers (1xx) have headers of their own.
+    /// Reads one line, including its end. A status line starts over, because interim answers (1xx) have headers of their own.
     mutating func receive(_ line: UnsafeRawBufferPointer) {
         var end = line.count
         while end > 0, unsafe line[end - 1] <= 0x20 { end -= 1 }

@@ -1,12 +1,12 @@
 // Unsafe: libcurl lends the bytes of a body until the callback returns.
 
-/// One fetch on its way: what was asked, what has come so far, and who waits for it.
+/// One fetch under way: its request, the answer so far, and the waiting continuation.
 ///
-/// Born on the task that fetches, then handed to the thread of the fetcher, which alone changes it.
+/// It is created on the task that fetches, and then passed to the fetcher's thread, which alone changes it.
 final class Transfer: @unchecked Sendable {
     typealias Outcome = Result<FetchResponse, FetchError>
 
-    /// Longer URLs are not asked for: servers refuse them long before, and libcurl has a limit of its own.
+    /// Longer URLs are not requested: servers refuse far shorter ones, and libcurl has a limit of its own.
     static let urlBytesMax = 100_000
 
     let number: UInt64
@@ -29,17 +29,17 @@ final class Transfer: @unchecked Sendable {
         self.continuation = continuation
     }
 
-    /// Takes one line of the header. False: the rest of the answer is not wanted.
+    /// Reads one line of the header. It returns false if the rest of the answer is not needed.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         unsafe headers.receive(line)
         guard headers.isComplete, headers.status >= 200 else { return true }
         guard !isRedirect, isContentTypeUnwanted, request.method == .get else { return true }
         isBodyUnwanted = true
-        // A short body costs less than a new connection.
+        // Reading a short body costs less than a new connection.
         return headers.contentLength.map { $0 <= 65536 } ?? false
     }
 
-    /// Takes a piece of the body. False: the rest of the answer is not wanted.
+    /// Reads a piece of the body. It returns false if the rest of the answer is not needed.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if isRedirect { return true }
         if isBodyUnwanted {
@@ -53,7 +53,7 @@ final class Transfer: @unchecked Sendable {
             case "", "identity": break
             case "gzip", "x-gzip": inflater = Inflater(isRaw: false)
             case "deflate":
-                // Some servers leave out the header of zlib, which is a multiple of 31.
+                // Some servers omit the header of zlib, which is a multiple of 31.
                 let header = unsafe bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
                 inflater = Inflater(isRaw: !header.isMultiple(of: 31))
             case let encoding:
@@ -74,20 +74,20 @@ final class Transfer: @unchecked Sendable {
         return !isBodyCut
     }
 
-    /// Whether libcurl's complaint that writing failed is only the echo of what was not wanted.
+    /// Whether libcurl's error that writing failed only results from our refusal to read on.
     var stoppedReading: Bool { isBodyUnwanted || isBodyCut || bodyFailure != nil }
 
-    /// What the end of a hop means.
+    /// The consequence of the end of a hop.
     enum Next {
         case hop
         case finished(Outcome)
     }
 
-    /// Called when an answer is complete, or has come as far as it was wanted.
+    /// Called when an answer is complete, or has arrived as far as it is needed.
     func hopEnded(retryAfterSeconds: Int?) -> Next {
         if let bodyFailure { return .finished(.failure(error(.unreadableBody, bodyFailure))) }
         if let inflater, !inflater.isComplete, !isBodyCut {
-            // Without a length, a connection that is lost looks like this.
+            // Without a length, a lost connection looks like this.
             return .finished(.failure(error(.unreadableBody, "cut short", isTransient: true)))
         }
         if isBodyCut, !isBodyUnwanted, !request.truncatesBody {
@@ -121,7 +121,7 @@ final class Transfer: @unchecked Sendable {
         return .hop
     }
 
-    /// An error at the hop that this transfer is at.
+    /// An error at the present hop.
     func error(_ code: FetchError.Code, _ reason: String, isTransient: Bool? = nil) -> FetchError {
         FetchError(
             code, url: url.string, status: headers.status == 0 ? nil : headers.status, reason: reason,
@@ -129,7 +129,7 @@ final class Transfer: @unchecked Sendable {
             isTransient: isTransient)
     }
 
-    /// Hands the outcome to the task that waits; exactly once.
+    /// Passes the outcome to the waiting task, exactly once.
     func resume(_ outcome: Outcome) { continuation.resume(returning: outcome) }
 
     private var isRedirect: Bool {

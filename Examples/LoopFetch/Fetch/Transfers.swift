@@ -2,13 +2,13 @@
 
 internal import CCurl
 
-/// The transfers under way and those that wait for their turn. Lives on the thread of the fetcher.
+/// The running and the waiting transfers. It lives on the thread of the fetcher.
 @safe struct Transfers: ~Copyable {
     private let multi: Multi
     private let handle: UnsafeMutableRawPointer
     private var active: [UInt64: EasyHandle] = [:]
     private var idle: [EasyHandle] = []
-    /// First come, first served from `waitingFirst` on; places before it, and those of cancelled transfers, are empty.
+    /// A queue that begins at `waitingFirst`. Places before it, and those of cancelled transfers, are empty.
     private var waiting: [Transfer?] = []
     private var waitingFirst = 0
     private var waitingNumbers: Set<UInt64> = []
@@ -18,14 +18,14 @@ internal import CCurl
         unsafe handle = UnsafeMutableRawPointer(multi.handle)
     }
 
-    /// Begins the transfer, now or when there is room.
+    /// Begins the transfer, now or when there is capacity.
     mutating func add(_ transfer: Transfer) {
         waiting.append(transfer)
         waitingNumbers.insert(transfer.number)
         admit()
     }
 
-    /// Ends a transfer that is under way or waits; others are unknown, or over.
+    /// Ends a running or waiting transfer. Others are unknown, or have ended.
     mutating func cancel(_ number: UInt64) {
         if let easy = active[number] {
             let transfer = remove(easy)
@@ -54,7 +54,7 @@ internal import CCurl
         idle = []
     }
 
-    /// Moves bytes, and finishes what is complete.
+    /// Moves bytes, and finishes complete transfers.
     mutating func advance() {
         var isMoving = true
         while isMoving {
@@ -64,7 +64,7 @@ internal import CCurl
         }
     }
 
-    /// Whether there was a completed transfer, and so perhaps a new one that can begin to move.
+    /// Whether a transfer was completed, so that another may have begun and can move bytes.
     private mutating func finishCompleted() -> Bool {
         var left: Int32 = 0
         var found = false

@@ -2,8 +2,8 @@
 struct HeadingSlugs {
     private var uses: [String: Int] = [:]
 
-    /// The anchor of the next heading: lower case, without punctuation, with hyphens for spaces, and numbered when it
-    /// has been there before. Nil for a heading without letters.
+    /// The anchor of the next heading: lower case, without punctuation, with hyphens for spaces, and numbered if it is a
+    /// repetition. Nil for a heading without letters.
     mutating func next(for heading: String) -> String? {
         var slug = ""
         for scalar in heading.lowercased().unicodeScalars.drop(while: { $0.properties.isWhitespace }) {

@@ -4,9 +4,9 @@ internal import CCMarkGFM
 
 /// A Markdown page, parsed by libcmark-gfm: CommonMark with GitHub's tables, footnotes and bare URLs.
 ///
-/// Owns the parsed tree and frees it.
+/// It owns the parsed tree and frees it.
 @safe struct MarkdownDocument: ~Copyable {
-    /// The parts of a page that matter for links and anchors, in the order in which they stand.
+    /// The parts of a page that matter for links and anchors, in document order.
     enum Piece {
         case link(destination: String)
         case image(source: String)
@@ -21,7 +21,7 @@ internal import CCMarkGFM
     /// The root of the tree, from `cmark_parser_finish`.
     private let root: OpaquePointer
 
-    /// Parses a page. Every text is a page: CommonMark knows no errors.
+    /// Parses a page. Every text is valid CommonMark.
     init(_ text: String) {
         _ = Self.areExtensionsRegistered
         guard let parser = unsafe cmark_parser_new(CMARK_OPT_FOOTNOTES) else {
@@ -54,7 +54,7 @@ internal import CCMarkGFM
             preconditionFailure("libcmark-gfm cannot allocate an iterator")
         }
         defer { unsafe cmark_iter_free(iterator) }
-        // Text that stands for an image belongs to no heading.
+        // The alternative text of an image is not part of a heading.
         var imageDepth = 0
         while true {
             let event = unsafe cmark_iter_next(iterator)
@@ -77,7 +77,7 @@ internal import CCMarkGFM
         }
     }
 
-    /// A copy of a string that the tree owns; empty for a null pointer.
+    /// A copy of a string that the tree owns, or empty for a null pointer.
     private func string(_ bytes: UnsafePointer<CChar>?) -> String {
         unsafe bytes.map { unsafe String(cString: $0) } ?? ""
     }

@@ -4,7 +4,7 @@
 struct MarkdownReader {
     private let collector: LinkCollector
     private var slugs = HeadingSlugs()
-    /// The text of the heading that is being read, or nil outside of headings.
+    /// The text of the present heading, or nil outside of headings.
     private var heading: String?
 
     static func read(_ page: String, into collector: LinkCollector) {
@@ -23,12 +23,12 @@ struct MarkdownReader {
             if let text = heading.take(), let slug = slugs.next(for: text) { collector.addAnchor(slug) }
         case .text(let text): heading?.append(text)
         case .html(var markup):
-            // A piece is read for itself, so that a comment that is never closed hides nothing after it.
+            // Each piece is scanned separately, so that an unclosed comment hides nothing after it.
             markup.withUTF8 { unsafe TagScanner.read($0, into: collector) }
         }
     }
 
-    /// The page without the YAML between two lines of `---` at its very beginning.
+    /// The page without the YAML between two lines of `---` at its beginning.
     private static func withoutFrontMatter(_ page: String) -> String {
         let lines = page.split(omittingEmptySubsequences: false) { $0.isNewline }
         func isFence(_ line: Substring) -> Bool {

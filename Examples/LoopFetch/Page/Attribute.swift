@@ -1,6 +1,6 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
-/// An attribute of an element. The value is empty if none is written, and valid only while the element is reported.
+/// An attribute of an element. The value may be empty, and is valid only while the element is reported.
 @safe struct Attribute {
     let name: Word
     let value: UnsafeBufferPointer<UInt8>
@@ -9,6 +9,6 @@
 }
 
 extension [Attribute] {
-    /// Returns the value of the attribute with this name, or nil if there is none.
+    /// The value of the attribute with this name, or nil if there is none.
     func value(_ wanted: Word) -> String? { first { $0.name == wanted }?.text }
 }

@@ -1,24 +1,24 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
-/// Texts as bytes, each once, numbered in the order in which they first came.
+/// Distinct texts as bytes, numbered in the order of insertion.
 ///
-/// They lie end to end, found by open addressing: no allocation for each, and one hash.
+/// They are concatenated and found by open addressing: no allocation for each, and one hash.
 struct ByteTable {
     private var bytes: [UInt8] = []
-    /// Where each text ends, and the next begins.
+    /// The end of each text, where the next begins.
     private var ends: [Int] = []
     private var hashes: [Int] = []
-    /// The number of a text plus one; 0 is an empty slot. Their count is a power of two.
+    /// The number of a text plus one, or 0 for an empty slot. The count of slots is a power of two.
     private var slots: [UInt32] = []
 
     var count: Int { ends.count }
 
-    /// Hands over the text with this number.
+    /// Lends the text with this number.
     func withBytes<Result>(of number: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         unsafe bytes.withUnsafeBufferPointer { unsafe body(UnsafeBufferPointer(rebasing: $0[range(of: number)])) }
     }
 
-    /// The number of this text, which is new if it has not been here before.
+    /// The number of this text. It is new if the text was not in the table.
     mutating func intern(_ text: UnsafeBufferPointer<UInt8>) -> (number: Int, isNew: Bool) {
         if 4 * count >= 3 * slots.count { grow() }
         var hasher = Hasher()

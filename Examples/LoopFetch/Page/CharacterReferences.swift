@@ -1,24 +1,24 @@
-// Unsafe: the bytes of a value are lent by the caller, and the room for decoded values is freed once.
+// Unsafe: the bytes of a value are lent by the caller, and the buffer of decoded values is freed once.
 
 internal import CCMarkGFM
 
 /// Decodes the values of attributes: references such as `&amp;`, line ends and zero bytes (HTML standard, 13.2.5.72).
 ///
-/// Decoded values stay until `clear`.
+/// Decoded values are valid until `clear`.
 @safe struct CharacterReferences: ~Copyable {
     private let capacity: Int
     private var storage: UnsafeMutablePointer<UInt8>?
     private var count = 0
 
-    /// - Parameter pageBytes: The length of the page.
+    /// - Parameter pageBytes: the size of the page.
     init(pageBytes: Int) {
-        // A zero byte becomes three bytes, and no reference becomes more than three times as long.
+        // A zero byte becomes three bytes, and no reference becomes longer than three times its length.
         capacity = 3 * pageBytes
     }
 
     deinit { unsafe storage?.deallocate() }
 
-    /// Frees the room of all values that were decoded before.
+    /// Frees the buffer of all decoded values.
     mutating func clear() { count = 0 }
 
     mutating func decoded(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
@@ -54,9 +54,9 @@ internal import CCMarkGFM
         for byte in scalar.utf8 { append(byte) }
     }
 
-    /// Appends what the reference after an `&` means, or the `&` itself.
+    /// Appends the characters of the reference after an `&`, or the `&` itself.
     ///
-    /// - Returns: The number of bytes that were read.
+    /// - Returns: the number of bytes that were read.
     private mutating func appendReference(_ rest: UnsafeBufferPointer<UInt8>) -> Int {
         if unsafe rest.first == UInt8(ascii: "#"), let number = unsafe Number(rest) {
             append(number.scalar)
@@ -119,7 +119,7 @@ internal import CCMarkGFM
         unsafe namesWithoutEnd.contains(Substring(decoding: name, as: UTF8.self))
     }
 
-    /// The names that need no semicolon, since HTML has had them for longer than that rule.
+    /// The names that need no semicolon, because they are older than that rule of HTML.
     private static let namesWithoutEnd = Set(
         """
         AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH Eacute Ecirc Egrave Euml GT Iacute Icirc Igrave \

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The encoding of a page, converted by the system's iconv.
 struct Charset: Equatable {
-    /// The name that the system knows.
+    /// The name that the system uses.
     private let name: String
 
     static let utf8 = Charset(name: "UTF-8")
@@ -12,7 +12,8 @@ struct Charset: Equatable {
 
     private init(name: String) { self.name = name }
 
-    /// - Parameter label: The name of an encoding on the web. It is nil if neither the web nor the system knows it.
+    /// Finds an encoding. Nil if neither the web nor the system knows it.
+    /// - Parameter label: the name of an encoding on the web.
     init?(label: String) {
         let label = label.lowercased().filter { !$0.isWhitespace }
         guard !label.isEmpty, label.utf8.allSatisfy(Self.isInLabel) else { return nil }
@@ -20,7 +21,7 @@ struct Charset: Equatable {
         if self != .utf8, Converter(from: name, to: "UTF-8") == nil { return nil }
     }
 
-    /// The encoding that a byte order mark at the beginning names.
+    /// The encoding of a byte order mark at the beginning, or nil if there is none.
     init?(markOf bytes: [UInt8]) {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
             self = .utf8
@@ -33,10 +34,10 @@ struct Charset: Equatable {
         }
     }
 
-    /// Whether it is UTF-16. A page that says so in ASCII is UTF-8.
+    /// Whether it is UTF-16. A page that declares this in ASCII is UTF-8.
     var isUTF16: Bool { name.hasPrefix("UTF-16") }
 
-    /// Returns the label after `charset` in a `Content-Type` such as `text/html; charset="UTF-8"`, or after another name.
+    /// The label after `charset` in a `Content-Type` such as `text/html; charset="UTF-8"`, or after another name.
     static func parameter(_ name: String, of text: String) -> String? {
         var rest = Substring(text.lowercased())
         while let word = rest.firstRange(of: name) {
@@ -53,7 +54,7 @@ struct Charset: Equatable {
         return nil
     }
 
-    /// Returns the text as valid UTF-8, without a byte order mark. What is no character becomes U+FFFD.
+    /// The text as valid UTF-8, without a byte order mark. Invalid bytes become U+FFFD.
     func decode(_ bytes: [UInt8]) -> [UInt8] {
         if self == .utf8 {
             let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
@@ -65,7 +66,7 @@ struct Charset: Equatable {
         return text
     }
 
-    /// Returns the query of a URL as a page in this encoding sends it, with every character beyond ASCII percent-encoded.
+    /// The query of a URL as a page in this encoding sends it, with every character beyond ASCII percent-encoded.
     func encode(query: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard self != .utf8, !isUTF16, let converter = Converter(from: "UTF-8", to: name) else { return query }
         var output: [UInt8] = []
@@ -85,13 +86,13 @@ struct Charset: Equatable {
 
     static func isUTF8(_ bytes: [UInt8]) -> Bool { (try? UTF8Span(validating: bytes.span)) != nil }
 
-    /// A label with other characters could ask the system for more than a conversion.
+    /// Other characters are rejected, because such a label could make the system do more than a conversion.
     private static func isInLabel(_ byte: UInt8) -> Bool {
         byte.isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.:".utf8.contains(byte)
     }
 
-    /// The labels that mean something else on the web than for the system, or that only the web knows (Encoding
-    /// standard section 4.2).
+    /// The labels with another meaning on the web than for the system, and those that only the web knows (Encoding standard
+    /// section 4.2).
     private static let names: [String: String] = {
         let lines: [(String, String)] = [
             ("UTF-8", "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8"),
@@ -129,7 +130,7 @@ struct Charset: Equatable {
     }()
 }
 
-/// A conversion between two encodings, owned.
+/// An owned conversion between two encodings.
 @safe private struct Converter: ~Copyable {
     private let handle: iconv_t
 
@@ -142,11 +143,11 @@ struct Charset: Equatable {
 
     deinit { unsafe iconv_close(handle) }
 
-    /// Converts all of a text, and returns to the state of its beginning.
+    /// Converts a whole text, and resets the conversion.
     ///
     /// - Parameters:
-    ///   - otherwise: What replaces bytes that are no character, or have none in the other encoding.
-    ///   - skipping: How many bytes are replaced.
+    ///   - otherwise: the replacement of bytes that are no character, or have none in the other encoding.
+    ///   - skipping: how many bytes are replaced.
     borrowing func convert(_ bytes: [UInt8], otherwise replacement: () -> [UInt8], skipping skipped: Int = 1) -> [UInt8]
     {
         let failed = -1
@@ -163,7 +164,7 @@ struct Charset: Equatable {
             while !isFlushed {
                 var to: UnsafeMutablePointer<CChar>? = unsafe piece
                 var free = room
-                // Without input, the conversion is brought to its end.
+                // Without input, the conversion is flushed.
                 isFlushed = left == 0
                 let result =
                     unsafe isFlushed ? iconv(handle, nil, nil, &to, &free) : iconv(handle, &from, &left, &to, &free)

@@ -1,17 +1,17 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
-/// Collects what a page says about links while it is read, and resolves it at the end, when `<base>` is known.
+/// Collects the links of a page while it is read, and resolves them at the end, when `<base>` is known.
 final class LinkCollector {
-    /// The encodings that the page says it has, in their order.
+    /// The encodings that the page declares, in order.
     private(set) var charsets: [String] = []
-    /// The pages that `<iframe srcdoc>` holds. Their own are not read.
+    /// The pages in `<iframe srcdoc>`. Pages embedded in these are ignored.
     private(set) var embeddedPages: [[UInt8]] = []
     private var references = ByteTable()
     private var anchors: Set<String> = []
     private var base: String?
     private var isEmbedded = false
 
-    /// Takes an element that begins.
+    /// Handles the start of an element.
     func start(_ name: Word, _ attributes: [Attribute]) {
         if !isEmbedded { for attribute in attributes where attribute.name == "id" { addAnchor(attribute.text) } }
         switch name {
@@ -51,13 +51,13 @@ final class LinkCollector {
         }
     }
 
-    /// Reads the pages that this one holds, whose links are links of this one.
+    /// Reads the embedded pages, whose links are links of this page.
     func readEmbeddedPages() {
         isEmbedded = true
         for page in embeddedPages { unsafe page.withUnsafeBufferPointer { unsafe TagScanner.read($0, into: self) } }
     }
 
-    /// Resolves what was collected on the page at `url`.
+    /// Resolves the collected links of the page at `url`.
     func page(at url: WebURL, charset: Charset) -> ParsedPage {
         let page = url.withoutFragment
         let base = base.flatMap { try? page.resolve($0).withoutFragment } ?? page
@@ -75,7 +75,7 @@ final class LinkCollector {
         text.withUTF8 { unsafe add($0) }
     }
 
-    /// A name is kept with and without its percent-encoding: a fragment may be written either way.
+    /// Adds a name with and without its percent-encoding, because a fragment may be written either way.
     func addAnchor(_ name: String) {
         guard !name.isEmpty else { return }
         anchors.insert(name)
@@ -123,7 +123,7 @@ final class LinkCollector {
         }
     }
 
-    /// Adds where a refresh such as `5; url=next.html` leads (HTML standard section 4.2.5.3).
+    /// Adds the target of a refresh such as `5; url=next.html` (HTML standard section 4.2.5.3).
     private func addRefresh(_ content: String) {
         func isSpace(_ byte: UInt8) -> Bool { byte <= 0x20 }
         let text = content.utf8.drop(while: isSpace)
@@ -145,7 +145,7 @@ final class LinkCollector {
         if !rest.isEmpty { add(Substring(rest)) }
     }
 
-    /// Whether a `<link>` names only a host to connect to early.
+    /// Whether a `<link>` only names a host to connect to early.
     private static func isHint(_ rel: String) -> Bool {
         let kinds = rel.lowercased().split { $0.isWhitespace }
         return kinds.contains("preconnect") || kinds.contains("dns-prefetch")

@@ -1,12 +1,11 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
-/// Says what the references of one page mean: each part before a `#` is resolved once, however many places in it are
-/// linked.
+/// Resolves the references of one page. Each part before a `#` is resolved once, whatever the number of its fragments.
 struct LinkResolver {
     private let base: WebURL
     private let charset: Charset
     private var parts = ByteTable()
-    /// What the parts mean; nil if they are no URL to be fetched.
+    /// The target numbers of the parts, or nil for a part that is no URL to fetch.
     private var meanings: [Int?] = []
     private var targetNumbers: [String: Int] = [:]
     private var targets: [String] = []
@@ -14,16 +13,16 @@ struct LinkResolver {
     private var key: [UInt8] = []
 
     /// - Parameters:
-    ///   - base: What relative references are relative to, without a fragment.
-    ///   - charset: The encoding of the page, in which queries are sent.
+    ///   - base: the base of relative references, without a fragment.
+    ///   - charset: the encoding of the page, in which queries are sent.
     init(base: WebURL, charset: Charset) {
         self.base = base
         self.charset = charset
     }
 
-    /// Adds what a reference means to what the page says.
+    /// Resolves a reference and adds the result to the page.
     mutating func resolve(_ reference: UnsafeBufferPointer<UInt8>, into page: inout ParsedPage) {
-        // Spaces at the ends mean nothing, so that a part before `#` is not by itself what it is in the whole.
+        // Spaces at the ends are ignored, so the part before `#` may differ when it is resolved alone.
         if unsafe reference.contains(where: { $0 <= 0x20 }) { return unsafe resolveWhole(reference, into: &page) }
         let hash = unsafe reference.firstIndex(of: UInt8(ascii: "#")) ?? reference.count
         guard let target = unsafe meaning(of: UnsafeBufferPointer(rebasing: reference[..<hash])) else {
@@ -39,7 +38,7 @@ struct LinkResolver {
             let url = try base.resolve(text, charset: charset)
             add(number(of: url.string), url.fragment, to: &page)
         } catch .otherScheme {
-            // Such as mailto: or javascript:, which are not fetched.
+            // URLs such as mailto: or javascript: are not fetched.
         } catch {
             page.malformedLinks.append(text)
         }
@@ -70,7 +69,7 @@ struct LinkResolver {
         page.links.append(ParsedPage.Link(target: targets[target], fragment: fragment))
     }
 
-    /// The name that a fragment means, without the directive (`:~:text=…`) that is for the browser only.
+    /// The anchor that a fragment names, without the directive (`:~:text=…`), which is for browsers only.
     private static func place(_ fragment: String?) -> String? {
         guard var fragment, !fragment.isEmpty else { return nil }
         if fragment.utf8.contains(UInt8(ascii: "~")), let directive = fragment.firstRange(of: ":~:") {

@@ -5,13 +5,13 @@ public enum PageParser {
     /// The media types that `parse` knows, for `FetchRequest.wantedContentTypes`.
     public static let mediaTypes: Set<String> = ["text/html", "application/xhtml+xml", "text/markdown"]
 
-    /// Parses a page by its content type. Broken markup is no error: what can be found is found.
+    /// Parses a page by its content type. Broken markup is no error: the parser finds what it can.
     ///
     /// - Parameters:
-    ///   - bytes: The body of the answer.
-    ///   - contentType: The `Content-Type` header, with its charset if it has one, or nil for HTML.
-    ///   - url: The URL that gave the answer.
-    /// - Returns: What the page says, or nil if the content type is none of `mediaTypes`.
+    ///   - bytes: the body of the answer.
+    ///   - contentType: the `Content-Type` header, with its charset if it has one, or nil for HTML.
+    ///   - url: the URL that gave the answer.
+    /// - Returns: the parsed page, or nil if the content type is none of `mediaTypes`.
     public static func parse(_ bytes: [UInt8], contentType: String?, url: WebURL) -> ParsedPage? {
         let type = contentType ?? "text/html"
         let charset = Charset.parameter("charset", of: type)
@@ -26,10 +26,10 @@ public enum PageParser {
     /// Parses an HTML page.
     ///
     /// - Parameters:
-    ///   - charset: The charset that the server named. If it is nil or unknown, the page itself says it. If not even that
-    ///     is known, it is UTF-8 if the bytes are that, and windows-1252 otherwise.
-    ///   - isXML: Whether the page is XHTML.
-    ///   - url: The URL of the page.
+    ///   - charset: the charset that the server named. If it is nil or unknown, the page's own declaration applies. Without
+    ///     one, the page is UTF-8 if the bytes are valid UTF-8, and windows-1252 otherwise.
+    ///   - isXML: whether the page is XHTML.
+    ///   - url: the URL of the page.
     public static func html(_ bytes: [UInt8], charset: String? = nil, isXML: Bool = false, url: WebURL) -> ParsedPage {
         let declaration = isXML ? String(decoding: bytes.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self) : ""
         let charset = charset ?? Charset.parameter("encoding", of: declaration)
@@ -42,15 +42,15 @@ public enum PageParser {
     /// Parses a Markdown page.
     ///
     /// - Parameters:
-    ///   - charset: The charset that the server named, or nil.
-    ///   - url: The URL of the page.
+    ///   - charset: the charset that the server named, or nil.
+    ///   - url: the URL of the page.
     public static func markdown(_ bytes: [UInt8], charset: String? = nil, url: WebURL) -> ParsedPage {
         read(bytes, charset: charset, url: url) { text, collector in
             MarkdownReader.read(String(decoding: text, as: UTF8.self), into: collector)
         }
     }
 
-    /// Reads a page in its encoding: that of its byte order mark, else what the server says, else what the page says.
+    /// Reads a page in the encoding of its byte order mark, else in the server's, else in its own declaration.
     private static func read(
         _ bytes: [UInt8], charset label: String?, url: WebURL, by read: ([UInt8], LinkCollector) -> Void
     ) -> ParsedPage {
@@ -79,7 +79,7 @@ public enum PageParser {
 
         func page(_ collector: LinkCollector, _ text: [UInt8], _ charset: Charset) -> ParsedPage {
             var page = collector.page(at: url, charset: charset)
-            // No text has such bytes. A picture or an archive has them at its beginning.
+            // No text has such bytes, but pictures and archives have them at their beginning.
             if text.prefix(512).contains(where: { $0 < 0x09 }) { page.unread = "not text" }
             // In UTF-16, every tag has zero bytes.
             if charset.isUTF16, !text.isEmpty, !bytes.contains(0) { page.unread = "not UTF-16, although it says so" }

@@ -1,15 +1,15 @@
-/// What a page says about links: where it leads, and where in it others can lead.
+/// The links of a page and its anchors.
 public struct ParsedPage: Sendable, Equatable {
-    /// One place that a page leads to.
+    /// One link of a page.
     public struct Link: Sendable, Hashable {
-        /// The absolute URL in its normal form, without a fragment.
+        /// The absolute, normalised URL without a fragment.
         public let target: String
 
-        /// The name of a place in the target, without percent-encoding. It is nil if none is named, and for the names that
-        /// every page has: `#` and `#top`.
+        /// The name of an anchor in the target, without percent-encoding. Nil if none is named, and for `#` and `#top`,
+        /// which every page has.
         public let fragment: String?
 
-        /// A link to `target`, and to the place `fragment` in it.
+        /// Creates a link to `target`, and to the anchor `fragment` in it.
         public init(target: String, fragment: String?) {
             self.target = target
             self.fragment = fragment
@@ -19,13 +19,13 @@ public struct ParsedPage: Sendable, Equatable {
     /// The distinct links in the order in which they first appear.
     public var links: [Link] = []
 
-    /// The distinct links that are no URLs, as they were written, in the order in which they first appear.
+    /// The distinct links that are no URLs, as written, in the order in which they first appear.
     public var malformedLinks: [String] = []
 
-    /// The places in the page that a fragment can name: ids, names of `<a>`, and headings of Markdown.
+    /// The anchors, which fragments can name: ids, names of `<a>`, and headings of Markdown.
     public var anchors: Set<String> = []
 
-    /// Why the text could not be read, so that links and anchors may be missing. It is nil if the page was read.
+    /// Why the text could not be read, so that links and anchors may be missing. Nil if the page was read.
     public var unread: String?
 
     static func isOnEveryPage(_ fragment: String) -> Bool {

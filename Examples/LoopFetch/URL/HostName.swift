@@ -1,14 +1,13 @@
-// Unsafe: the system and libidn2 use what they are passed only during the call, and their answer is freed once.
+// Unsafe: the system and libidn2 use what they get only during the call, and their result is freed once.
 
 internal import CIDN
 internal import Glibc
 
-/// Names of hosts in the one form that is looked up (WHATWG URL section 3.5).
+/// Host names in canonical form (WHATWG URL section 3.5).
 enum HostName {
-    /// Returns a name in lower case, an international one in Punycode, and an IPv4 address as four numbers.
+    /// A name in lower case, an international one in Punycode, and an IPv4 address as four numbers.
     ///
-    /// It returns nil if the name is no UTF-8, if it has characters that no host has, or if it ends in a number and is no
-    /// address.
+    /// It is nil if the name is not UTF-8, has forbidden characters, or ends in a number without being an address.
     static func ascii(_ name: [UInt8]) -> [UInt8]? {
         guard name.allSatisfy({ $0 < 0x80 }) else {
             return String(validating: name, as: UTF8.self).flatMap(punycode).flatMap(withoutOddNumbers)
@@ -26,13 +25,13 @@ enum HostName {
         return unsafe Array(String(cString: ascii).utf8)
     }
 
-    /// `127.1`, `0x7f000001` and `127.0.0.1` are one address.
+    /// Normalises IPv4 addresses: `127.1`, `0x7f000001` and `127.0.0.1` are one address.
     private static func withoutOddNumbers(_ name: [UInt8]) -> [UInt8]? {
         let labels = (name.last == UInt8(ascii: ".") ? name.dropLast() : name[...]).split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard let last = labels.last, isNumber(last) else { return name }
         var address = in_addr()
-        // The system does not take a number without digits for zero.
+        // The system does not accept a number without digits as zero.
         let numbers = labels.map { $0.elementsEqual("0x".utf8) ? "0" : String(decoding: $0, as: UTF8.self) }
         let text = numbers.joined(separator: ".")
         guard !text.utf8.contains(where: { $0 <= 0x20 }), unsafe inet_aton(text, &address) != 0 else { return nil }

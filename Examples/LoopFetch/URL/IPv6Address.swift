@@ -1,13 +1,13 @@
-// Unsafe: the system uses what it is passed only during the call.
+// Unsafe: the system uses what it gets only during the call.
 
 internal import Glibc
 
-/// An IPv6 address, written in its one canonical form (RFC 5952).
+/// An IPv6 address in its canonical form (RFC 5952).
 struct IPv6Address: Equatable, CustomStringConvertible {
     private let groups: [UInt16]
 
-    /// Parses any of the forms of RFC 4291 section 2.2; nil if the text is not an address. Zones (`%eth0`) are not for
-    /// URLs.
+    /// Parses any of the forms of RFC 4291 section 2.2, or returns nil if the text is no address. Zones (`%eth0`) are not
+    /// allowed in URLs.
     init?(_ text: ArraySlice<UInt8>) {
         var address = in6_addr()
         guard !text.contains(0), unsafe inet_pton(AF_INET6, String(decoding: text, as: UTF8.self), &address) == 1 else {
@@ -17,7 +17,7 @@ struct IPv6Address: Equatable, CustomStringConvertible {
         groups = [words.0, words.1, words.2, words.3, words.4, words.5, words.6, words.7].map(UInt16.init(bigEndian:))
     }
 
-    /// The longest run of two or more zero groups as `::`, digits in lower case without leading zeros.
+    /// The address with its longest run of zero groups as `::`, and with digits in lower case without leading zeros.
     var description: String {
         var best = 0..<0
         var index = 0

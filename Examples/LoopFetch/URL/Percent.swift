@@ -1,11 +1,11 @@
 /// Percent-encoding (RFC 3986 section 2.1).
 enum Percent {
-    /// A part of a URL; each has its own characters that stand for themselves.
+    /// A part of a URL. Each part allows other characters without encoding.
     enum Part {
         case userInfo, path, query
     }
 
-    /// The byte that three characters stand for; nil where they are no `%` and two hexadecimal digits.
+    /// The byte of three encoded characters, or nil if they are no `%` and two hexadecimal digits.
     static func decoded(_ bytes: ArraySlice<UInt8>, at index: Int) -> UInt8? {
         guard index + 2 < bytes.endIndex, bytes[index] == UInt8(ascii: "%"), let high = hex(bytes[index + 1]),
             let low = hex(bytes[index + 2])
@@ -13,7 +13,7 @@ enum Percent {
         return high << 4 | low
     }
 
-    /// The text without its percent-encoding; bytes that are then no UTF-8 become U+FFFD.
+    /// The text without percent-encoding. Invalid UTF-8 becomes U+FFFD.
     static func decode(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         let bytes = Array(text.utf8)
@@ -38,10 +38,10 @@ enum Percent {
         output.append(digit(byte & 15))
     }
 
-    /// Letters, digits, `-`, `.`, `_`, `~`: the same with and without encoding.
+    /// Whether a byte is a letter, a digit, `-`, `.`, `_` or `~`, which mean the same with and without encoding.
     static func isUnreserved(_ byte: UInt8) -> Bool { has(byte, unreserved) }
 
-    /// Whether the byte stands for itself in this part. What RFC 3986 does not allow but browsers send stays as well.
+    /// Whether the byte needs no encoding in this part. Bytes that RFC 3986 forbids but browsers send are allowed too.
     static func isAllowed(_ byte: UInt8, in part: Part) -> Bool {
         switch part {
         case .path: has(byte, path)
@@ -50,7 +50,7 @@ enum Percent {
         }
     }
 
-    /// Whether a host may hold this byte: all of ASCII but what the WHATWG standard forbids.
+    /// Whether a host may contain this byte: ASCII except what the WHATWG standard forbids.
     static func isHost(_ byte: UInt8) -> Bool { has(byte, host) }
 
     private typealias Table = (UInt64, UInt64)

@@ -1,8 +1,8 @@
-/// An absolute `http` or `https` URL in its normal form (RFC 3986 section 6.2.2), with its fragment apart.
+/// A normalised absolute `http` or `https` URL (RFC 3986 section 6.2.2), with a separate fragment.
 ///
-/// Two URLs that differ only in the case of scheme or host, in a default port, in how unreserved characters are
-/// encoded, or in dot segments, are equal. Whitespace, backslashes and characters that need percent-encoding are
-/// treated as browsers do (WHATWG URL), since links are written for browsers.
+/// URLs are equal if they differ only in the case of scheme or host, a default port, the encoding of unreserved characters,
+/// or dot segments. Whitespace, backslashes and characters that need percent-encoding are treated as in browsers (WHATWG
+/// URL), because links are written for browsers.
 ///
 /// ```swift
 /// let page = try WebURL("http://Example.com:80/book/a.html")
@@ -14,10 +14,10 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL without its fragment.
     public let string: String
 
-    /// What follows `#`, as it was written (percent-encoding included); nil where there is no `#`.
+    /// The text after `#` as written, including percent-encoding; or nil if there is no `#`.
     public let fragment: String?
 
-    /// Where the parts of `string` are, counted in bytes.
+    /// The offsets of the parts of `string`, in bytes.
     let layout: Layout
 
     struct Layout: Hashable, Sendable {
@@ -32,27 +32,29 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
 
     /// Parses an absolute URL.
     ///
-    /// - Throws: Why it is none.
+    /// - Throws: the reason why the text is none.
     public init(_ text: String) throws(WebURLError) {
         var builder = WebURLBuilder(text.utf8)
         self = try builder.resolve(against: nil)
     }
 
-    /// What `reference` means on the page with this URL (RFC 3986 section 5.2).
+    /// Resolves `reference` on the page with this URL (RFC 3986 section 5.2).
     ///
-    /// - Parameter reference: An absolute URL, or any relative form: `//host/x`, `/x`, `x`, `../x`, `?q`, `#f`, empty.
-    /// - Throws: `otherScheme` for `mailto:` and the like; else why the result would be no URL.
+    /// - Parameter reference: an absolute URL, or any relative form: `//host/x`, `/x`, `x`, `../x`, `?q`, `#f`, empty.
+    /// - Throws: `otherScheme` for `mailto:` and similar; else the reason why the result would be no URL.
     public func resolve(_ reference: String) throws(WebURLError) -> WebURL {
         try resolve(reference, charset: .utf8)
     }
 
-    /// - Parameter charset: The encoding of the page, in which the query is sent.
+    /// Resolves a reference of a page.
+    /// - Parameter charset: the encoding of the page, in which the query is sent.
     func resolve(_ reference: String, charset: Charset) throws(WebURLError) -> WebURL {
         var builder = WebURLBuilder(reference.utf8, charset: charset)
         return try builder.resolve(against: self)
     }
 
-    /// - Parameter reference: Bytes of a header. Those beyond ASCII are sent as they are.
+    /// Resolves a reference of a header.
+    /// - Parameter reference: the bytes. Those beyond ASCII are sent unchanged.
     func resolve(bytes reference: [UInt8]) throws(WebURLError) -> WebURL {
         var builder = WebURLBuilder(reference)
         return try builder.resolve(against: self)
@@ -73,25 +75,25 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         return host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     }
 
-    /// The port: as written, else 80 or 443.
+    /// The port as written, else 80 or 443.
     public var port: UInt16 { layout.port }
 
-    /// The path, from its slash on, percent-encoded.
+    /// The path, beginning with its slash, percent-encoded.
     public var path: String { part(layout.pathStart, layout.pathEnd) }
 
-    /// What follows `?`, percent-encoded; nil where there is no `?`.
+    /// The text after `?`, percent-encoded, or nil if there is no `?`.
     public var query: String? {
         let end = string.utf8.count
         return layout.pathEnd == end ? nil : part(layout.pathEnd + 1, end)
     }
 
-    /// Scheme, host and port: who answers for this URL, such as `http://example.com:8080`.
+    /// Scheme, host and port of the server, such as `http://example.com:8080`.
     public var origin: String {
         let number = layout.port == (layout.isSecure ? 443 : 80) ? "" : ":\(layout.port)"
         return "\(scheme)://\(part(layout.hostStart, layout.hostEnd))\(number)"
     }
 
-    /// Whether the host is this machine by its name or address, so that no proxy can be meant.
+    /// Whether the host is this machine by its name or address, so that no proxy may be used.
     public var isLoopback: Bool {
         let host = host
         return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || Self.isLoopbackIPv4(host)
@@ -100,13 +102,13 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL with its fragment.
     public var description: String { fragment.map { "\(string)#\($0)" } ?? string }
 
-    /// The same URL without a fragment.
+    /// This URL without its fragment.
     public var withoutFragment: WebURL {
         WebURL(string: string, fragment: nil, layout: layout)
     }
 
-    /// Whether this URL lies in the folder of `base`: same scheme, host and port, and a path that begins with the path
-    /// of `base` up to its last slash.
+    /// Whether this URL is in the folder of `base`: equal scheme, host and port, and a path that begins with the path of
+    /// `base` up to its last slash.
     public func isInScope(of base: WebURL) -> Bool {
         guard layout.isSecure == base.layout.isSecure, layout.port == base.layout.port else { return false }
         guard part(layout.hostStart, layout.hostEnd) == base.part(base.layout.hostStart, base.layout.hostEnd) else {

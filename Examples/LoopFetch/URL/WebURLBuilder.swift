@@ -1,6 +1,6 @@
-/// Parses one reference and builds the URL that it means: the algorithm of `WebURL`.
+/// Parses one reference and builds its URL: the algorithm of `WebURL`.
 ///
-/// RFC 3986 section 5.2.2 over bytes, in one pass and one buffer, since a page has hundreds of links.
+/// It is RFC 3986 section 5.2.2 over bytes, in one pass with one buffer, because a page has hundreds of links.
 struct WebURLBuilder {
     private let text: String
     private let reference: [UInt8]
@@ -8,14 +8,14 @@ struct WebURLBuilder {
     private var layout = WebURL.Layout(isSecure: false, port: 80)
     private let charset: Charset
 
-    /// - Parameter charset: The encoding in which the query is sent.
+    /// - Parameter charset: the encoding in which the query is sent.
     init(_ bytes: some Collection<UInt8>, charset: Charset = .utf8) {
         text = String(decoding: bytes, as: UTF8.self)
         reference = Self.trim(bytes)
         self.charset = charset
     }
 
-    /// - Parameter base: What a relative reference is relative to; nil where it has to be absolute.
+    /// - Parameter base: the base of a relative reference, or nil if the reference must be absolute.
     mutating func resolve(against base: WebURL?) throws(WebURLError) -> WebURL {
         var fragment: String?
         var end = reference.count
@@ -129,7 +129,7 @@ struct WebURLBuilder {
         output += ascii
     }
 
-    /// - Parameter directory: The base's path, of which everything after the last slash is replaced.
+    /// - Parameter directory: the base's path, of which everything after the last slash is replaced.
     private mutating func appendPathAndQuery(_ start: Int, _ end: Int, directory: ArraySlice<UInt8>?) {
         var pathEnd = start
         while pathEnd < end, reference[pathEnd] != UInt8(ascii: "?") { pathEnd += 1 }
@@ -146,7 +146,7 @@ struct WebURLBuilder {
         if pathEnd < end { appendQuery(pathEnd, end) }
     }
 
-    /// Appends segment after segment to a path that ends with a slash, and takes dot segments out (section 5.2.4).
+    /// Appends segments to a path that ends with a slash, and removes dot segments (section 5.2.4).
     private mutating func appendSegments(_ start: Int, _ end: Int) {
         var index = start
         while index < end {
@@ -209,7 +209,7 @@ struct WebURLBuilder {
         start + 1 < end && isSlash(reference[start]) && isSlash(reference[start + 1])
     }
 
-    /// Where the colon of a scheme is, when there is one.
+    /// The offset of the colon after the scheme, or nil if there is none.
     private func schemeEnd(before end: Int) -> Int? {
         for index in 0..<end {
             switch reference[index] {
@@ -223,7 +223,7 @@ struct WebURLBuilder {
         return nil
     }
 
-    /// Without spaces and control characters at both ends, and without tabs and line ends anywhere.
+    /// The text without spaces and control characters at both ends, and without tabs and line ends.
     private static func trim(_ text: some Collection<UInt8>) -> [UInt8] {
         var bytes = Array(text)
         while let last = bytes.last, last <= 0x20 { bytes.removeLast() }

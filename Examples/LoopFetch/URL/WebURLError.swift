@@ -1,17 +1,17 @@
-/// Why a text is no `http` or `https` URL.
+/// The reason why a text is no `http` or `https` URL.
 public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// It has another scheme, such as `mailto` (in lower case).
     case otherScheme(String)
-    /// It has no scheme, and there is nothing to resolve it against.
+    /// It has no scheme, and there is no base to resolve it against.
     case notAbsolute(String)
     /// There is no host between `//` and the path.
     case noHost(String)
-    /// The host holds characters that no host has, or is no IPv6 address between its brackets.
+    /// The host has forbidden characters, or is no IPv6 address between its brackets.
     case badHost(String)
     /// The port is no number from 0 to 65535.
     case badPort(String)
 
-    /// What is wrong, with the text, in one line.
+    /// A line with the error and the text.
     public var description: String {
         switch self {
         case .otherScheme(let scheme): "the scheme \"\(scheme)\" is neither http nor https"

@@ -2,24 +2,24 @@ internal import Glibc
 internal import LoopLock
 internal import LoopNode
 
-/// The processes of an example in a cluster: what `loopctl up` starts, a reducer and its workers, at an address of their
-/// own. They end with this process, however it ends.
+/// The processes of an example in a cluster, started by `loopctl up`: a reducer and its workers, at an address of their
+/// own. They end with this process, in every case.
 final class ExampleCluster: Sendable {
-    /// It could not be started.
+    /// An error: the cluster could not be started.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Where the reducer is found.
+    /// The address of the reducer.
     let reducer: ReducerAddress
     private let folder: TemporaryFolder
     private let process: ChildProcess
     private let said: Locked<[String]>
 
     /// - Parameters:
-    ///   - arguments: the loop's own.
+    ///   - arguments: the loop's own arguments.
     ///   - journal: a file, or `memory`.
-    /// - Throws: ``Failure``, or what the system refuses.
+    /// - Throws: ``Failure``; errors of the system.
     init(_ loop: String, workers: Int, journal: String, arguments: [String]) throws {
         let programs = ProcessEnvironment.executable.map {
             String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex))
@@ -48,7 +48,7 @@ final class ExampleCluster: Sendable {
     /// The last lines of its processes' output.
     var lines: [String] { said.withLock { $0 } }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it has ended on its own.
     func wait() async -> ProcessExit { await process.wait() }
 
     /// Ends it, and waits until all of its processes are gone.

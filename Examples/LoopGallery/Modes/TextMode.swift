@@ -1,15 +1,15 @@
 internal import Linux
 internal import LoopView
 
-/// Shows a view as a log of plain text, and takes lines that act on it: where there is no terminal, and for scripts.
+/// Shows a view as a log of plain text, and reads lines that act on it. Used without a terminal, and in scripts.
 struct TextMode: Sendable {
-    /// Why it ended.
+    /// The reason of the end.
     enum End: Equatable, Sendable {
-        /// The text that was waited for is shown.
+        /// The expected text is shown.
         case shown
-        /// The time is over, with the lines that could not be done.
+        /// The time is over, with the lines that could not be executed.
         case timeOver(waiting: [String])
-        /// The user asked for the end.
+        /// The user ended it.
         case stopped
         /// A frame could not be printed.
         case unprinted(OutputError)
@@ -22,12 +22,12 @@ struct TextMode: Sendable {
         case timeOver
     }
 
-    /// The end comes when this is shown and all lines are done; nil: when the time is over.
+    /// The text at which it ends, once all lines are executed; or nil to end when the time is over.
     var until: String?
-    /// How long it goes on after its last line.
+    /// The time until the end, counted from its last line.
     var limit: Duration
     var framesPerSecond = 20
-    /// Where frames go.
+    /// Prints a frame.
     var print: @Sendable (String) throws(OutputError) -> Void
 
     /// Runs until its end, or until its task is cancelled.
@@ -51,7 +51,7 @@ struct TextMode: Sendable {
                     reaction = session.show(new)
                 case .line(let line): reaction = session.take(line)
                 case .linesEnded:
-                    // The text that is waited for may never be shown.
+                    // The expected text may never be shown.
                     group.addTask { [limit] in
                         if (try? await Task.sleep(for: limit)) != nil { post.yield(.timeOver) }
                     }

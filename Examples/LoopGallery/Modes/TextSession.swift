@@ -2,32 +2,32 @@ internal import LoopView
 
 /// A view as a log of plain text, and the lines by which a user acts on it; a pure machine.
 ///
-/// `More` presses the button or the toggle of that label, or submits the field; `Search = third` types into the field. A
-/// line waits until what it names is there and can be pressed, and until what the line before it did shows.
+/// `More` presses the button or the toggle with that label, or submits the field; `Search = third` types into the field. A
+/// line waits until its element exists and can be pressed, and until the effect of the previous line is shown.
 struct TextSession {
-    /// What a shell does after an input.
+    /// The work of a shell after an input.
     struct Reaction {
-        /// A frame to print; nil: it is the one that was printed last.
+        /// A frame to print, or nil if it equals the last one.
         var text: String?
-        /// What to do to the view.
+        /// An action on the view.
         var action: ViewAction?
     }
 
     private var tree = ViewTree.empty
     private var printed: String?
     private var lines: [String] = []
-    /// The tree on which the line before was done; until there is another, it does not show.
+    /// The tree on which the last line was executed. Until it changes, the effect of that line is not shown.
     private var used: ViewTree?
-    /// Buttons that press themselves when seen are pressed once each.
+    /// The last button that pressed itself when seen. Such buttons are pressed once each.
     private var pressed: ElementID?
 
-    /// The lines that have not been done.
+    /// The lines that are not executed yet.
     var waiting: [String] { lines }
 
     /// What is shown now.
     var text: String { printed ?? "" }
 
-    /// The view has changed.
+    /// Handles a change of the view.
     mutating func show(_ tree: ViewTree) -> Reaction {
         self.tree = tree
         if used != tree { used = nil }
@@ -36,7 +36,7 @@ struct TextSession {
         return Reaction(text: text == printed ? nil : text, action: next())
     }
 
-    /// The user has typed a line.
+    /// Handles a line that the user has typed.
     mutating func take(_ line: String) -> Reaction {
         let line = line.trimmed
         if !line.isEmpty { lines.append(line) }
@@ -72,7 +72,7 @@ struct TextSession {
 }
 
 extension StringProtocol {
-    /// Without blanks at its ends.
+    /// The text without blanks at its ends.
     fileprivate var trimmed: String {
         var text = self[...]
         while text.first?.isWhitespace == true { text.removeFirst() }

@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// The number, and what can be done to it.
+/// The number, with its buttons.
 public struct CounterPage: View {
     let store: Store<Counter.State, Counter.Event>
 

@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// The film that is open, the favourites, and the list to choose from.
+/// The open film, the favourites, and the list to choose from.
 public struct FavouritesPage: View {
     let store: Store<Favourites.State, Favourites.Event>
 
@@ -40,7 +40,7 @@ public struct FavouritesPage: View {
     }
 }
 
-/// One film: what is known of it, and the star.
+/// The facts of one film, and the star.
 struct MovieCardView: View {
     let context: Context<MovieCard.State, MovieCard.Event>
 

@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// The films so far, and at the end of the list what is going on.
+/// The films so far, followed by the status.
 public struct MoviesPage: View {
     let store: Store<Movies.State, Movies.Event>
 

@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// Where the ball is, and a button for the player who has it.
+/// The position of the ball, and a button for the player who has it.
 public struct PlayCatchPage: View {
     let store: Store<PlayCatch.State, PlayCatch.Event>
 

@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// A field to type into, and what was found.
+/// A search field and the results.
 public struct SearchPage: View {
     let store: Store<MovieSearch.State, MovieSearch.Event>
 

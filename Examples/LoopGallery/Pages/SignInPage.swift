@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// The form, and what is known about the name.
+/// The form, and the check of the name.
 public struct SignInPage: View {
     let store: Store<SignIn.State, SignIn.Event>
 

@@ -2,7 +2,7 @@ internal import LoopCore
 public import LoopExamples
 public import LoopView
 
-/// The child that is there, and a button for the other one.
+/// The present child, and a button for the other one.
 public struct SwitchPage: View {
     let store: Store<Switch.State, Switch.Event>
 

@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// The list, each line with what the server knows of it, and a field for the next one.
+/// The list, with the server's status of each item, and a field for the next one.
 public struct TodoPage: View {
     let store: Store<Todo.State, Todo.Event>
 

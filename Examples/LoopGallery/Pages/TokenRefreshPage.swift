@@ -1,7 +1,7 @@
 public import LoopExamples
 public import LoopView
 
-/// The token, the calls that are out or wait for it, and what has become of the others.
+/// The token, the open calls, and the results of the others.
 public struct TokenRefreshPage: View {
     let store: Store<TokenRefresh.State, TokenRefresh.Event>
 

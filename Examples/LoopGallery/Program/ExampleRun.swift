@@ -6,7 +6,7 @@ internal import LoopOptions
 internal import LoopView
 internal import LoopWeb
 
-/// One run of one example: starts what it needs, shows it, and removes everything again.
+/// One run of one example: it starts what it needs, shows it, and removes everything again.
 struct ExampleRun {
     private let example: GalleryExample
     private let arguments: ParsedArguments
@@ -18,7 +18,7 @@ struct ExampleRun {
         mode = GalleryOptions.Mode(rawValue: arguments[GalleryOptions.mode]) ?? .terminal
     }
 
-    /// Returns the code to exit with.
+    /// Runs the example, and returns the exit code.
     func run() async throws -> Int32 {
         let server = try stubServer()
         defer { server?.stop() }
@@ -72,8 +72,8 @@ struct ExampleRun {
         }
     }
 
-    /// What is typed, line by line, read on a thread of its own. That ends with the input, or with the process: nothing else
-    /// makes it leave `readLine`.
+    /// The typed lines, read on a separate thread. The thread ends with the input, or with the process, because nothing
+    /// else interrupts `readLine`.
     private static func inputLines() throws -> AsyncStream<String> {
         let (lines, post) = AsyncStream.makeStream(of: String.self)
         _ = try NodeThread("input") {
@@ -83,7 +83,7 @@ struct ExampleRun {
         return lines
     }
 
-    /// The result of the body; nil if a signal came first.
+    /// The result of the body, or nil if a signal came first.
     private static func untilSignal<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws
         -> Value?
     {
@@ -123,7 +123,7 @@ struct ExampleRun {
             }
             let first = await group.nextResult()
             group.cancelAll()
-            // A task that still waits for it waits for this.
+            // A task that still waits for the cluster waits for this.
             await cluster.stop()
             return try first?.get() ?? nil
         }

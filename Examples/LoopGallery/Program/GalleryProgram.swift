@@ -5,7 +5,7 @@ internal import LoopOptions
 
 /// The program `loop-example`: runs one of the gallery's examples.
 public enum GalleryProgram {
-    /// Runs a command line, and returns the code to exit with.
+    /// Runs a command line, and returns the exit code.
     /// - Parameters:
     ///   - arguments: the words after the program's name.
     ///   - environment: all variables.
@@ -33,7 +33,7 @@ public enum GalleryProgram {
     public static func main() async -> Never {
         StandardOutput.holdClosed()
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
-        // Not by StandardOutput, since nothing is printed: flushing all files would wait for the reader of the input.
+        // `StandardOutput` is not used, because nothing is printed, and flushing all files would wait for the reader of the input.
         exit(code)
     }
 

@@ -1,16 +1,16 @@
 internal import LoopCore
 
-/// Which of a server's answers fail, and how. The same seed gives the same faults for the same requests.
+/// The faults of a server's answers. Equal seeds give equal faults for equal requests.
 public struct FaultPlan: Equatable, Sendable {
     /// A fault of an answer.
     public enum Fault: String, CaseIterable, Sendable {
-        /// It comes after three seconds.
+        /// The answer comes after three seconds.
         case slow
-        /// It is an error of the server.
+        /// The answer is a server error.
         case error = "500"
-        /// It asks for a retry after a second.
+        /// The answer requests a retry after a second.
         case busy = "429"
-        /// It does not come: the connection is closed.
+        /// There is no answer: the connection is closed.
         case drop
     }
 
@@ -18,11 +18,11 @@ public struct FaultPlan: Equatable, Sendable {
     public var faults: [Fault]
     /// The share of answers with a fault, 0 to 1.
     public var share: Double
-    /// How many answers may still have a fault; nil for any number.
+    /// How many answers may still have a fault, or nil for any number.
     public var left: Int?
     private var random: SeededRandom
 
-    /// - Parameter atMost: how many answers may have a fault; nil for any number.
+    /// - Parameter atMost: how many answers may have a fault, or nil for any number.
     public init(_ faults: [Fault] = [], share: Double = 1, atMost: Int? = nil, seed: UInt64 = 0) {
         self.faults = faults
         self.share = share

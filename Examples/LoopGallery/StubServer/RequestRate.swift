@@ -1,8 +1,8 @@
-/// How often a server may be asked: a number of requests per second, and some at once after a pause.
+/// The rate limit of a server: a number of requests per second, and some at once after a pause.
 struct RequestRate: Equatable, Sendable {
     private let interval: Duration
     private let burst: Int
-    /// When the full burst is available again; nil before the first request.
+    /// When the full burst is available again, or nil before the first request.
     private var fullAt: ContinuousClock.Instant?
 
     init(perSecond: Double, burst: Int) {
@@ -10,7 +10,7 @@ struct RequestRate: Equatable, Sendable {
         self.burst = burst
     }
 
-    /// Takes one request. Nil: it may be answered; else how long to wait before another try.
+    /// Counts one request. It returns nil if the request may be answered, else the time to wait before a retry.
     mutating func take(at now: ContinuousClock.Instant) -> Duration? {
         let next = max(fullAt ?? now, now) + interval
         let wait = now.duration(to: next) - interval * burst

@@ -3,9 +3,9 @@ internal import Linux
 internal import LoopNode
 internal import LoopWire
 
-/// The data that the examples' server has.
+/// The data of the examples' server.
 public enum StubData {
-    /// One film, as `movies.json` has it.
+    /// One film of `movies.json`.
     struct Film: Codable, Equatable, Sendable {
         var id: Int
         var title: String
@@ -14,7 +14,7 @@ public enum StubData {
         var country: String
     }
 
-    /// The folder of the data is not there, or holds something else.
+    /// An error: the folder of the data is missing, or has other contents.
     public struct Unreadable: Error, CustomStringConvertible {
         public let description: String
     }
@@ -36,7 +36,7 @@ public enum StubData {
         }
     }
 
-    /// The folder that has the data: below the working directory, or below a folder above this program. Nil: nowhere.
+    /// The folder of the data, below the working directory or below a folder above this program; or nil if there is none.
     public static var folder: String? {
         var places = ["."]
         var place = ProcessEnvironment.executable ?? ""

@@ -11,7 +11,7 @@ final class StubRequestHandler: Sendable {
         var searches: RequestRate
     }
 
-    /// Films on a page.
+    /// The number of films on a page.
     static let pageLength = 12
     /// How long a slow answer takes.
     static let slowness = Duration.seconds(3)
@@ -24,7 +24,7 @@ final class StubRequestHandler: Sendable {
         moving = Locked(Moving(faults: faults, searches: searches))
     }
 
-    /// - Parameter path: percent-encoded.
+    /// - Parameter path: the percent-encoded path.
     func answer(_ path: String, at now: ContinuousClock.Instant) -> SiteServer.Override {
         let words = path.split(separator: "/").map { Self.decoded($0) }
         let answer: SiteServer.Override

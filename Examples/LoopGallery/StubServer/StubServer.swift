@@ -8,9 +8,9 @@ internal import LoopWeb
 /// | `/movie/17` | one film with all that is known of it |
 /// | `/search/kind%20hearts/1` | the first page of the films whose title or director has these words; at a rate |
 ///
-/// Documents are JSON. `/search` answers 429 with `Retry-After` if it is asked more often than its rate allows.
+/// Documents are JSON. `/search` answers 429 with `Retry-After` if requests exceed its rate.
 public final class StubServer: Sendable {
-    /// What an example needs from the server.
+    /// The services that examples need from the server.
     public enum Service: Sendable {
         /// Films: pages, details, search.
         case movies
@@ -18,12 +18,12 @@ public final class StubServer: Sendable {
 
     private let server: SiteServer
 
-    /// Starts to serve on this machine's loopback.
+    /// Starts a server on the loopback address.
     /// - Parameters:
     ///   - data: the folder of the data, which has `movies.json`.
-    ///   - port: zero lets the system choose.
-    ///   - searchesPerSecond: how often the search may be asked.
-    /// - Throws: ``StubData/Unreadable`` where the data cannot be read; what the system says where it cannot listen.
+    ///   - port: the port, or zero for a free one.
+    ///   - searchesPerSecond: the rate limit of searches.
+    /// - Throws: ``StubData/Unreadable`` if the data cannot be read; the system's error if it cannot listen.
     public init(
         data: String, port: UInt16 = 0, faults: FaultPlan = FaultPlan(), searchesPerSecond: Double = 2
     ) throws {
@@ -36,10 +36,10 @@ public final class StubServer: Sendable {
         server = try SiteServer(folder: data, port: port, options: options)
     }
 
-    /// The server's root, with its closing slash.
+    /// The root URL of the server, with its closing slash.
     public var address: String { "http://127.0.0.1:\(server.port)/" }
 
-    /// How often each path was asked for.
+    /// The number of requests for each path.
     public var requests: [String: Int] { server.requests }
 
     /// Closes all connections. A second call does nothing.

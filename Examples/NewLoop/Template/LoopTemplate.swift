@@ -1,10 +1,10 @@
-/// The package that `loopctl new` makes, as it is in this folder: what is built and tested here is what users get.
+/// The package that `loopctl new` makes. This folder is built and tested here, and is what users get.
 public enum LoopTemplate {
     /// A file of the package.
     public struct File: Sendable {
-        /// From the package's folder on.
+        /// The path of the file, relative to the package's folder.
         public let path: String
-        /// All that is in it.
+        /// The content of the file.
         public let text: String
 
         fileprivate init(_ path: String, _ bytes: [UInt8]) {
@@ -13,9 +13,9 @@ public enum LoopTemplate {
         }
     }
 
-    /// What a new package has in place of its name, as the name of a module and a type.
+    /// The placeholder for a new package's name as the name of a module and a type.
     public static let name = "NewLoop"
-    /// What a new package has in place of its name, as the name of a loop and of programs.
+    /// The placeholder for a new package's name as the name of a loop and of programs.
     public static let programName = "newloop"
 
     /// All files of the package, in the order of their paths.

@@ -1,16 +1,15 @@
-/// Why `ask` has no answer to give.
+/// The reason why `ask` returned no answer.
 ///
-/// Whether the event was applied is what a caller needs to know first: it was not where it was refused, and it was where it
-/// is merely unanswered.
+/// An event that was refused was not applied. An event that is merely unanswered was applied.
 public enum AskError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The event was refused. It was not applied; with ``SendRefusal/Reason/historyChanged`` that is not known.
+    /// The event was refused and not applied. With ``SendRefusal/Reason/historyChanged`` it is not known whether it was applied.
     case refused(SendRefusal)
     /// The event was applied at this seq, and there is no answer to it.
     case unanswered(at: Seq, Unanswered)
-    /// The event was applied at this seq, and its answer is not of the type that was asked for; with what is wrong with it.
+    /// The event was applied at this seq, and its answer is not of the requested type. The text says what is wrong with it.
     case otherType(at: Seq, String)
 
-    /// The seq at which the event was applied; nil: it was refused.
+    /// The seq at which the event was applied, or nil if it was refused.
     public var seq: Seq? {
         switch self {
         case .refused: nil
@@ -18,7 +17,7 @@ public enum AskError: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What became of the event, and what to do, for people.
+    /// A sentence for people: what became of the event, and what to do.
     public var description: String {
         switch self {
         case .refused(let refusal): "\(refusal)"
@@ -29,7 +28,7 @@ public enum AskError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why an event that was applied has no answer. The raw values stand on the wire and in snapshots.
+/// The reason why an event that was applied has no answer. The raw values are on the wire and in snapshots.
 public enum Unanswered: UInt8, CaseIterable, Sendable, CustomStringConvertible {
     /// The definition has no answer for the event.
     case undefined = 1
@@ -37,10 +36,10 @@ public enum Unanswered: UInt8, CaseIterable, Sendable, CustomStringConvertible {
     case unencodable = 2
     /// The encoded answer is larger than the limit.
     case tooLarge = 3
-    /// There was an answer, and it is kept no longer. Never on the wire: an answer that is not there is not kept.
+    /// There was an answer, which the reducer no longer keeps. Never on the wire, because a missing answer is not kept.
     case forgotten = 4
 
-    /// The reason, with the remedy where there is one.
+    /// The reason, with the remedy if there is one.
     public var description: String {
         switch self {
         case .undefined: "the definition answers nothing to it; see answer(to:in:) of the definition"

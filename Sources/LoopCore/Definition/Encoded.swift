@@ -1,4 +1,4 @@
-/// A value as an older definition has encoded it, to be read as whatever type it had then.
+/// A value that an older definition encoded. It can be decoded as whatever type it had then.
 public struct Encoded: Sendable {
     /// The encoded value.
     public let bytes: [UInt8]
@@ -9,7 +9,7 @@ public struct Encoded: Sendable {
         self.coder = coder
     }
 
-    /// Reads the value as one of `type`.
-    /// - Throws: what the coder throws where the bytes are not of that type.
+    /// Decodes the value as `type`.
+    /// - Throws: what the coder throws if the bytes are not of that type.
     public func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try coder.decode(type, from: bytes) }
 }

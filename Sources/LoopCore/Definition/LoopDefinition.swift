@@ -1,58 +1,56 @@
 /// One loop: its initial state, its reducer and its feedbacks. One definition runs in a process (`Loop`), across
-/// processes (`ReducerNode`, `EffectNode`) and in a simulation, without a change.
+/// processes (`ReducerNode`, `EffectNode`) and in a simulation.
 ///
-/// `reduce` must be a function of its arguments: no clock, no UUIDs, no unseeded random numbers, no dependence on the
-/// order of a `Set` or `Dictionary`. What it needs of these comes in the `Transition`.
+/// `reduce` must be a function of its arguments: no clock, no UUIDs, no unseeded random numbers, no dependence on the order
+/// of a `Set` or `Dictionary`. The `Transition` has a time and random numbers for it.
 public protocol LoopDefinition<State, Event>: Sendable {
-    /// The data of the loop. Snapshots and updates hold it encoded, under the version `schema`.
+    /// The data of the loop. Snapshots and updates contain it encoded, under the version `schema`.
     associatedtype State: Codable & Sendable
-    /// The occurrences that the loop reacts to. Only events change the state. The journal holds each one encoded, under
+    /// The occurrences that the loop reacts to. Only events change the state. The journal contains each one encoded, under
     /// the version `schema`.
     associatedtype Event: Codable & Sendable
 
-    /// The loop's name, the same in every process; part of every address. At most 64 bytes of UTF-8.
+    /// The loop's name, the same in every process. It is part of every address, and has at most 64 bytes of UTF-8.
     static var name: String { get }
 
-    /// The version of `State` and `Event` as they are encoded, at least 1. Peers of a newer version are refused, and those
-    /// of one older than `oldestSchema`.
+    /// The version of the encoding of `State` and `Event`, at least 1. Peers of a newer version are refused, and so are
+    /// those older than `oldestSchema`.
     static var schema: Int { get }
 
-    /// The oldest schema whose states and events `migrateState` and `migrateEvent` can read; `schema` unless said
-    /// otherwise.
+    /// The oldest schema whose states and events `migrateState` and `migrateEvent` can read. `schema` by default.
     static var oldestSchema: Int { get }
 
     /// The state before the first event.
     var initial: State { get }
 
-    /// Inferred: `Void` where `reduce` is implemented without a transition, `NeedsTransition` where it is only implemented
-    /// with one.
+    /// Inferred: `Void` if `reduce` is implemented without a transition, `NeedsTransition` if it is only implemented with one.
     associatedtype Reduction
 
-    /// Folds one event into the state. Need not be implemented where `reduce` with a transition is.
+    /// Folds one event into the state. Optional if `reduce` with a transition is implemented.
     func reduce(_ state: inout State, _ event: Event) -> Reduction
 
-    /// Folds one event into the state, with the transition's number, journaled time and random numbers at hand. Need not be
-    /// implemented where `reduce` without a transition is; where both are, this one is called.
+    /// Folds one event into the state, with the transition's number, journaled time and random numbers. Optional if
+    /// `reduce` without a transition is implemented. If both are, this one is called.
     func reduce(_ state: inout State, _ event: Event, _ transition: Transition)
 
-    /// One event of each case, for `loopctl schema` and for what is said of an event that cannot be decoded: the cases of an enum
-    /// are known from examples alone. None unless said otherwise.
+    /// One event of each case, because the cases of an enum are known from examples alone. `loopctl schema` and errors
+    /// about undecodable events use them. Empty by default.
     static var examples: [Event] { get }
 
     /// What should be going on, as a function of the state. Names are unique within the loop.
     var feedbacks: [Feedback<State, Event>] { get }
 
-    /// The parts of the state that observers may follow alone, by name. None unless said otherwise.
+    /// The parts of the state that observers may follow alone, by name. Empty by default.
     var sections: [StateSection<State>] { get }
 
-    /// The loop's result, once it has one: the loop then ends. Nil: it runs on.
+    /// The loop's result, or nil while it runs on. The loop ends with it.
     func outcome(of state: State) -> Outcome?
 
-    /// How far a loop that is a job has come, for people. Nil: it does not say.
+    /// How far a loop that is a job has come, for people; or nil if it does not say.
     func progress(of state: State) -> Progress?
 
-    /// The answer to an event that was asked with: a function of the event and of the state right after the event was
-    /// applied, and of nothing else. Nil, unless said otherwise: it has none.
+    /// The answer to an event of `ask`, or nil if there is none, as by default. It must be a function of the event and of
+    /// the state right after the event was applied, and of nothing else.
     ///
     ///     func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
     ///         switch event {
@@ -61,50 +59,49 @@ public protocol LoopDefinition<State, Event>: Sendable {
     ///         }
     ///     }
     ///
-    /// It is asked for events whose sender has called `ask`, and for no others. Encoded it has at most 512 KiB.
+    /// It is called only for events whose sender has called `ask`. An encoded answer has at most 512 KiB.
     /// - Parameters:
     ///   - event: the event that was applied.
     ///   - state: the state after it, and before the next one.
     func answer(to event: Event, in state: State) -> (any Codable & Sendable)?
 
-    /// The state that an older definition of this loop has left in a snapshot, in the present schema. Decodes it as it is
-    /// unless said otherwise.
+    /// Reads a state that an older definition of this loop wrote into a snapshot, in the present schema. By default it
+    /// decodes the bytes as the present `State`.
     /// - Parameters:
     ///   - old: the encoded state.
-    ///   - schema: the one that wrote it, from `oldestSchema` up to below `schema`.
-    /// - Throws: anything, where it cannot be read; the reducer then does not start.
+    ///   - schema: the schema that wrote it, from `oldestSchema` up to below `schema`.
+    /// - Throws: anything if it cannot be read; the reducer then does not start.
     func migrateState(_ old: Encoded, from schema: Int) throws -> State
 
-    /// The same, with the time of that state: for what the present state knows times of, such as a deadline. Calls the one
-    /// without a time unless said otherwise; where both are implemented, this one is called.
+    /// Reads a state of an older schema, with the time of that state, which a present state may need for a deadline. By
+    /// default it calls the form without a time. If both are implemented, this one is called.
     /// - Parameters:
     ///   - old: the encoded state.
-    ///   - schema: the one that wrote it, from `oldestSchema` up to below `schema`.
-    ///   - time: that of the last event before the snapshot, which is journaled: the same whenever the state is migrated. 1970
-    ///     where there was none.
-    /// - Throws: anything, where it cannot be read; the reducer then does not start.
+    ///   - schema: the schema that wrote it, from `oldestSchema` up to below `schema`.
+    ///   - time: the journaled time of the last event before the snapshot, the same at each migration. 1970 if there was no event.
+    /// - Throws: anything if it cannot be read; the reducer then does not start.
     func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State
 
-    /// An event of a worker or sender that still has an older definition, in the present schema. Decodes it as it is unless
-    /// said otherwise.
+    /// Reads an event of a worker or sender that still has an older definition, in the present schema. By default it
+    /// decodes the bytes as the present `Event`.
     /// - Parameters:
     ///   - old: the encoded event.
-    ///   - schema: the one that wrote it, from `oldestSchema` up to below `schema`.
-    /// - Throws: anything, where it cannot be read; the event is then refused as undecodable.
+    ///   - schema: the schema that wrote it, from `oldestSchema` up to below `schema`.
+    /// - Throws: anything if it cannot be read; the event is then refused as undecodable.
     func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event
 }
 
 extension LoopDefinition {
-    /// The feedbacks, with the parts of combined ones in their place: what every runtime works with.
+    /// The feedbacks, with combined ones replaced by their parts. Every runtime works with these.
     public var allFeedbacks: [Feedback<State, Event>] { feedbacks.flatMap(\.flattened) }
 
-    /// 1, for a definition that does not say otherwise.
+    /// 1 by default.
     public static var schema: Int { 1 }
 
-    /// `schema`: a definition that does not say otherwise migrates nothing.
+    /// `schema` by default: the definition migrates nothing.
     public static var oldestSchema: Int { schema }
 
-    /// None, for a definition that does not say otherwise.
+    /// Empty by default.
     public static var examples: [Event] { [] }
 
     /// Lets the compiler infer that the definition needs a transition.
@@ -113,35 +110,35 @@ extension LoopDefinition {
             "\(Self.self) reduces events with a transition only; call reduce(_:_:_:), or implement reduce(_:_:) too")
     }
 
-    /// No sections, for a definition that does not say otherwise: observers follow the whole state.
+    /// Empty by default: observers follow the whole state.
     public var sections: [StateSection<State>] { [] }
 
-    /// Nil, for a definition that does not say otherwise: the loop is not a job, and runs until it is stopped.
+    /// Nil by default: the loop is not a job, and runs until it is stopped.
     public func outcome(of state: State) -> Outcome? { nil }
 
-    /// Nil, for a definition that does not say otherwise: the loop reports no progress.
+    /// Nil by default: the loop reports no progress.
     public func progress(of state: State) -> Progress? { nil }
 
-    /// Nil, for a definition that does not say otherwise: it answers nothing.
+    /// Nil by default: the loop answers nothing.
     public func answer(to event: Event, in state: State) -> (any Codable & Sendable)? { nil }
 
-    /// Decodes the old bytes as the present `State`. This is enough where the encoding has only gained optional fields.
-    /// - Throws: the decoding error, where the bytes are not a present `State`.
+    /// Decodes the old bytes as the present `State`. This suffices if the encoding has only gained optional fields.
+    /// - Throws: the decoding error if the bytes are not a present `State`.
     public func migrateState(_ old: Encoded, from schema: Int) throws -> State { try old.decode(State.self) }
 
-    /// Calls the one without a time.
-    /// - Throws: what that throws.
+    /// Calls the form without a time.
+    /// - Throws: what that form throws.
     public func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
         try migrateState(old, from: schema)
     }
 
-    /// Decodes the old bytes as the present `Event`. This is enough where the encoding has only gained optional fields.
-    /// - Throws: the decoding error, where the bytes are not a present `Event`.
+    /// Decodes the old bytes as the present `Event`. This suffices if the encoding has only gained optional fields.
+    /// - Throws: the decoding error if the bytes are not a present `Event`.
     public func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event { try old.decode(Event.self) }
 }
 
 extension LoopDefinition where Reduction == Void {
-    // Only here: a definition that implements neither `reduce` does not compile.
+    // Declared only here, so that a definition that implements neither `reduce` does not compile.
     /// Calls `reduce` without the transition, for a definition that does not need it.
     public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
 }
@@ -149,20 +146,20 @@ extension LoopDefinition where Reduction == Void {
 /// Marks a definition whose `reduce` needs the transition.
 public struct NeedsTransition: Sendable {}
 
-/// What a reducer may know besides state and event; the same again at replay.
+/// What a reducer may use besides state and event. It is the same at replay.
 public struct Transition: Sendable {
     /// The number of this transition.
     public let seq: Seq
-    /// When the reducer journaled the event; never goes back from one transition to the next.
+    /// The time at which the reducer journaled the event. It never decreases from one transition to the next.
     public let time: WallTime
-    /// Random numbers seeded by the history and the seq.
+    /// Random numbers, seeded by the history and the seq.
     public var random: SeededRandom
 
     /// Creates the transition of one event.
     /// - Parameters:
     ///   - seq: the number of the transition.
     ///   - time: the time of day at which the reducer received the event.
-    ///   - seed: the history's value. The same seed and seq give the same random numbers at replay.
+    ///   - seed: a number of the history. Equal seeds and seqs give equal random numbers at replay.
     public init(seq: Seq, time: WallTime, seed: UInt64) {
         self.seq = seq
         self.time = time
@@ -170,14 +167,13 @@ public struct Transition: Sendable {
     }
 }
 
-/// The end of a loop that is a job.
+/// The result of a loop that is a job.
 public struct Outcome: Codable, Equatable, Sendable {
-    /// What is printed for people.
+    /// The text that is printed for people.
     public var text: String
-    /// The same as a JSON document, for programs; nil where there is none.
+    /// The result as a JSON document for programs, or nil if there is none.
     public var json: String?
-    /// The exit code that carries the verdict: 0 and 1 are the job's; 2 and 64 are reserved for "could not run" and
-    /// "wrong usage".
+    /// The exit code that carries the verdict. 0 and 1 are the job's; 2 and 64 are reserved for "could not run" and "wrong usage".
     public var exitCode: Int32
 
     /// Creates an outcome from its parts.
@@ -190,13 +186,13 @@ public struct Outcome: Codable, Equatable, Sendable {
 
 /// How far a job has come.
 public struct Progress: Codable, Equatable, Sendable {
-    /// Units finished.
+    /// The number of finished units.
     public var done: Int
-    /// Units known so far, finished ones included; may grow.
+    /// The number of units known so far, finished ones included. It may grow.
     public var found: Int
-    /// What is counted, in the plural: "pages".
+    /// The plural name of a unit, such as "pages".
     public var unit: String
-    /// Anything worth a few words besides the numbers: "3 broken".
+    /// A few words besides the numbers, such as "3 broken".
     public var note: String?
 
     /// Creates a progress from its parts; `done` and `found` are numbers of units.

@@ -1,23 +1,23 @@
-/// A section of a definition's state: a part of it under a name, which an observer can follow alone.
+/// A named part of a definition's state that an observer can follow alone.
 ///
 ///     var sections: [StateSection<State>] { [StateSection("queue", \.queue)] }
 ///
-/// Whoever follows it gets an update only when its encoding has changed, and nothing else of the state.
+/// An observer of a section gets an update only when the section's encoding has changed, and nothing else of the state.
 public struct StateSection<State: Sendable>: Sendable {
-    /// Unique within the loop; not empty.
+    /// The name, unique within the loop and not empty.
     public let name: String
-    /// The section as a value of its own type.
+    /// The function that reads the section as a value of its own type.
     package let reading: any SectionReading<State>
 
     /// - Parameters:
-    ///   - name: by which observers ask for it.
-    ///   - path: where it is in the state.
+    ///   - name: the name by which observers request it.
+    ///   - path: the key path from the state to the section.
     public init<Value: Codable & Sendable>(_ name: String, _ path: any KeyPath<State, Value> & Sendable) {
         self.init(name) { $0[keyPath: path] }
     }
 
     /// - Parameters:
-    ///   - name: by which observers ask for it.
+    ///   - name: the name by which observers request it.
     ///   - value: a function of the state and nothing else.
     public init<Value: Codable & Sendable>(_ name: String, _ value: @escaping @Sendable (State) -> Value) {
         self.name = name
@@ -31,7 +31,7 @@ public struct StateSection<State: Sendable>: Sendable {
     }
 }
 
-/// A section whose type is known to whoever opens it.
+/// A section whose value type is known to the caller that opens it.
 package protocol SectionReading<State>: Sendable {
     associatedtype State
     associatedtype Value: Codable & Sendable

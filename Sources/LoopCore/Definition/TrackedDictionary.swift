@@ -1,7 +1,7 @@
 public import LoopCollections
 
-/// A dictionary for large states: see `LoopCollections`, which is imported only to name more than these two.
+/// A dictionary for large states. Import `LoopCollections` only to use more than this type and `TrackedChanges`.
 public typealias TrackedDictionary = LoopCollections.TrackedDictionary
 
-/// What two tracked dictionaries differ in.
+/// The differences between two tracked dictionaries.
 public typealias TrackedChanges = LoopCollections.TrackedChanges

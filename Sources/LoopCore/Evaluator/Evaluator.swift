@@ -1,32 +1,32 @@
 public import LoopCollections
 
-/// What a transition changes in what should be going on.
+/// A change that a transition makes to the effects that should be live.
 public enum EffectChange: Sendable {
-    /// A new effect is to be started for this request.
+    /// Start a new effect for this request.
     case start(EffectID, request: any Sendable)
-    /// The same effect goes on with a newer request.
+    /// Continue the effect with a newer request.
     case update(EffectID, request: any Sendable)
-    /// The effect is to be cancelled: the state does not ask for it any more.
+    /// Cancel the effect, because the state no longer requests it.
     case cancel(EffectID)
 }
 
-/// The one home of the meaning of every feedback: a pure machine that turns transitions into starts, updates and
-/// cancellations of effects. The in-process loop, the reducer node and the simulator all run this one.
+/// A pure machine that turns transitions into starts, updates and cancellations of effects. It alone defines what a
+/// feedback means: the in-process loop, the reducer node and the simulator all run it.
 ///
-/// Feedbacks are told of a transition in the order in which they were declared; within a feedback cancellations come
-/// before starts.
+/// Feedbacks are evaluated in the order of their declaration. Within a feedback, cancellations come before starts.
 public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
-    /// In code that is not specialised for `State` and `Event`, these are asked without looking up what an evaluator is.
+    /// A list of a concrete type, because code that is not specialised for `State` and `Event` would have to look up the
+    /// evaluator's own type.
     @usableFromInline package var queries = QueryList()
 
     /// The number of each query's feedback.
     private var numbers: [UInt32]
 
     /// - Parameters:
-    ///   - feedbacks: in the order of their declaration; a feedback's number is its position unless `numbers` says
-    ///     otherwise.
+    ///   - feedbacks: the feedbacks in the order of their declaration. A feedback's number is its position unless `numbers`
+    ///     says otherwise.
     ///   - numbers: the feedbacks' numbers in this journal.
-    ///   - coder: orders the keys that start in one transition by their encoded bytes. Without one they are ordered
+    ///   - coder: encodes the keys that start in one transition, to order them by their bytes. Without one they are ordered
     ///     by their description.
     public init(feedbacks: [Feedback<State, Event>], numbers: [UInt32]? = nil, coder: (any ValueCoder)? = nil) {
         self.numbers = []
@@ -40,11 +40,11 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// No feedback derives requests.
+    /// Whether no feedback derives requests.
     @inlinable
     package var isEmpty: Bool { queries.isEmpty }
 
-    /// Evaluates every query after one transition, or once with no event for the initial state.
+    /// Evaluates every query after one transition, or once without an event for the initial state.
     @inlinable
     public mutating func advance(state: State, event: Event?, seq: Seq, into changes: inout [EffectChange]) {
         lend(state) { state in
@@ -54,18 +54,18 @@ public struct Evaluator<State: Sendable, Event: Sendable>: Sendable {
     }
 }
 
-/// Memories: how an evaluator goes on in another process, and how one takes over from another definition's.
+/// Memories: how an evaluator continues in another process, and takes over from another definition's evaluator.
 extension Evaluator {
-    /// What every query remembers, by feedback number. Equal for evaluators that saw the same transitions.
-    /// - Throws: what encoding a request or a key throws; `QueryMemoryError` where its type is not `Codable`.
+    /// The memory of every query, by feedback number. Equal for evaluators that have seen equal transitions.
+    /// - Throws: what encoding a request or a key throws; `QueryMemoryError` if its type is not `Codable`.
     package func memory(_ coder: any ValueCoder) throws -> [UInt32: QueryMemory] {
         var memories: [UInt32: QueryMemory] = [:]
         for (position, number) in numbers.enumerated() { memories[number] = try queries.all[position].memory(coder) }
         return memories
     }
 
-    /// Goes on from what an evaluator of the same feedbacks remembered at `state`: from here on both change alike.
-    /// - Throws: `QueryMemoryError`, or what decoding throws, where a memory is not one of this definition.
+    /// Continues from the memories of an evaluator of the same feedbacks at `state`. From then on both make equal changes.
+    /// - Throws: `QueryMemoryError`, or what decoding throws, if a memory does not fit this definition.
     package mutating func restore(_ memories: [UInt32: QueryMemory], state: State, coder: any ValueCoder) throws {
         guard Set(memories.keys) == Set(numbers) else {
             throw QueryMemoryError("there are memories of \(memories.count) queries for \(numbers.count)")
@@ -79,8 +79,8 @@ extension Evaluator {
         }
     }
 
-    /// Takes up what another definition's queries remember, as far as that can be read; a request or key that cannot be
-    /// read is cancelled. Feedbacks without a memory are as in a loop that has not started. `reconcile` follows.
+    /// Takes over the readable memories of another definition's queries. A request or key that cannot be read is cancelled.
+    /// Feedbacks without a memory begin as in a new loop. A call of `reconcile` follows.
     package mutating func adopt(
         _ memories: [UInt32: QueryMemory], coder: any ValueCoder, into changes: inout [EffectChange]
     ) {
@@ -89,9 +89,9 @@ extension Evaluator {
         }
     }
 
-    /// Asks every query for the state as it is, without a transition: what is wanted goes on, what is not is cancelled, and
-    /// what is new starts. Kept keys are all told as updates; whoever knows their requests knows which are news.
-    /// - Parameter firstIndex: of the effects that start now, beyond that of any effect that started at this seq.
+    /// Evaluates every query for the present state, without a transition. Requested effects continue, others are cancelled, and new
+    /// ones start. All kept keys are reported as updates, because only the caller knows which requests have changed.
+    /// - Parameter firstIndex: the index of the first effect that starts now, beyond that of any effect that started at this seq.
     package mutating func reconcile(
         state: State, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {

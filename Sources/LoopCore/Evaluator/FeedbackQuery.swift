@@ -1,34 +1,34 @@
 public import LoopCollections
 
-/// One feedback's query as a machine: remembers what it last asked for, and says what changes.
+/// The query of one feedback as a machine: it remembers its last requests and reports changes.
 ///
-/// State and event are lent to it: an evaluator asks queries of many types, which it alone knows to be of its own state and event.
+/// State and event are lent to it, because an evaluator has queries of many types. The evaluator guarantees that they fit.
 package protocol ErasedQuery: Sendable {
-    /// Tells the query its number, and how to order keys, before the first `advance`.
+    /// Sets the query's number and the coder that orders keys, before the first `advance`.
     mutating func prepare(feedback: UInt32, coder: (any ValueCoder)?)
 
-    /// Says what changes with a transition of the query's `State` and `Event`.
-    /// - Parameter event: empty: the state is the initial one, or is asked about without a transition.
+    /// Reports what changes with a transition of the query's `State` and `Event`.
+    /// - Parameter event: the event, or empty for the initial state and for an evaluation without a transition.
     mutating func advance(
         state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange])
 
-    /// Cancels what the query has started, because what it is a query of has gone.
+    /// Cancels every effect of the query, because its part of the state has gone.
     mutating func cancelAll(into changes: inout [EffectChange])
 
-    /// The type of its keys, or of its requests, that no process but this one could read; nil: there is none.
+    /// The name of a key or request type that is not `Codable`, or nil if all are.
     var uncodable: String? { get }
 
-    /// What it must remember to go on elsewhere.
+    /// The memory that the query needs to continue in another process.
     func memory(_ coder: any ValueCoder) throws -> QueryMemory
 
-    /// Goes on from what the same query remembered at a state, after `prepare`.
+    /// Continues from the memory of the same query at a state, after `prepare`.
     mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws
 
-    /// Takes up what another definition's query of this name remembered, as far as that can be read. A request that cannot
-    /// be read is cancelled: it could not be fulfilled.
+    /// Takes over what is readable in the memory of another definition's query of this name. A request that cannot be read
+    /// is cancelled, because it could not be fulfilled.
     mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange])
 
-    /// Asks for the state as it is, without a transition.
+    /// Evaluates the query for the present state, without a transition.
     mutating func reconcile(
         state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
 }
@@ -39,13 +39,13 @@ extension ErasedQuery {
     }
 }
 
-/// A query whose state and event are known.
+/// A query whose state and event types are known.
 package protocol FeedbackQuery<State, Event>: ErasedQuery {
     associatedtype State: Sendable
     associatedtype Event: Sendable
 }
 
-/// Queries of one evaluator, in the order of their feedbacks.
+/// The queries of one evaluator, in the order of their feedbacks.
 @usableFromInline
 package struct QueryList: Sendable {
     var all: [any ErasedQuery] = []
@@ -55,23 +55,23 @@ package struct QueryList: Sendable {
     @usableFromInline
     package var isEmpty: Bool { all.isEmpty }
 
-    /// Evaluates every query after one transition. State and event are lent from where they are kept, without a copy.
+    /// Evaluates every query after one transition. State and event are lent from their storage, without a copy.
     package mutating func advance<State, Event>(
         state: inout State, event: inout Event, seq: Seq, into changes: inout [EffectChange]
     ) {
-        // Lending takes some two hundred instructions where the types are not known.
+        // Lending takes some two hundred instructions if the types are not known.
         if isEmpty { return }
         lend(&event) { advance(state: &state, lent: $0, seq: seq, into: &changes) }
     }
 
-    /// The same of an event that is lent already.
+    /// Evaluates every query after one transition whose event is already lent.
     package mutating func advance<State>(
         state: inout State, lent event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
     ) {
         lend(&state) { advance(state: $0, event: event, seq: seq, into: &changes) }
     }
 
-    /// The same of both, lent already.
+    /// Evaluates every query after one transition whose state and event are already lent.
     @usableFromInline
     package mutating func advance(
         state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]

@@ -1,11 +1,11 @@
-/// The keys that a query has asked for, and their effects.
+/// The keys that a query last requested, and their effects.
 @usableFromInline
 struct KeyedMemory<Key: Hashable & Sendable, Request: Sendable>: Sendable {
     @usableFromInline let isSame: @Sendable (Request, Request) -> Bool
     @usableFromInline let order = KeyOrder<Key>()
     @usableFromInline var feedback: UInt32 = 0
     @usableFromInline var coder: (any ValueCoder)?
-    /// What was last asked for; nil: not known, because another definition asked for it.
+    /// The last requests by key, or nil if they are unknown because another definition made them.
     @usableFromInline var wanted: [Key: Request]? = [:]
     @usableFromInline var live: [Key: EffectID] = [:]
 
@@ -23,9 +23,8 @@ struct KeyedMemory<Key: Hashable & Sendable, Request: Sendable>: Sendable {
         wanted = [:]
     }
 
-    /// Cancels the effects whose key has vanished, and updates those whose request has changed, in the order of their
-    /// effects. One pass, with arrays of types that are known here: made for every transition, they are what a query of few
-    /// keys costs.
+    /// Cancels effects whose key has vanished, and updates those whose request has changed, in the order of the effects.
+    /// One pass over arrays of known types, because these arrays are most of what a query of few keys costs.
     @inlinable
     mutating func compareLive(_ now: [Key: Request], into changes: inout [EffectChange]) {
         var vanished: [Key] = []
@@ -83,7 +82,7 @@ package struct KeyOrder<Key: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// The keys by their encoded bytes, or, without a coder or for keys that are not `Codable`, by their description.
+    /// Sorts the keys by their encoded bytes; or by their description if there is no coder or they are not `Codable`.
     @usableFromInline
     package func sorted(_ keys: [Key], coder: (any ValueCoder)?) -> [Key] {
         if keys.count < 2 { return keys }

@@ -2,13 +2,12 @@ public import LoopCollections
 
 /// The query of keyed feedbacks: one live effect for each key.
 ///
-/// A key that vanished is cancelled, one that stays is untouched, a new one starts; a changed request of a kept key is
-/// an update of its effect. Work is in proportion to the number of keys when they changed, and constant when the
-/// dictionary is the same as before.
+/// An effect whose key has vanished is cancelled, and a new key starts one. A changed request of a kept key is an update of
+/// its effect. The work is proportional to the number of keys if the dictionary has changed, and constant if not.
 @usableFromInline
 package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable>: FeedbackQuery
 {
-    /// What is asked at every transition. Made where the types are known, so that it is specialised for them.
+    /// The evaluation of one transition, created in code that knows the types, so that it is specialised for them.
     @usableFromInline
     typealias Step = @Sendable (borrowing Lent, Seq, inout KeyedMemory<Key, Request>, inout [EffectChange]) -> Void
 
@@ -55,7 +54,7 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
 
     // MARK: Memory
 
-    /// Whether it is known what was last asked for.
+    /// Whether the last requests are known.
     var isCertain: Bool { keys.wanted != nil }
 
     package var uncodable: String? {
@@ -83,7 +82,7 @@ package struct KeyedQuery<State: Sendable, Event: Sendable, Key: Hashable & Send
                 throw QueryMemoryError("it remembers the key \(key) twice")
             }
         }
-        // What it would have asked for at this state; where that is not what runs, its code is another one now.
+        // If the requests at this state are not those that run, the query's code has changed.
         let now = state.read(as: State.self, requests)
         keys.wanted = now.count == keys.live.count && now.keys.allSatisfy { keys.live[$0] != nil } ? now : nil
     }

@@ -1,14 +1,14 @@
 package import LoopCollections
 
-/// The query of a feedback of a part, in a loop of the whole. Begins again each time the part comes, and cancels what it
-/// has started when the part goes.
+/// The query of a part's feedback in a loop of the whole. It begins again each time the part appears, and cancels its
+/// effects when the part goes.
 package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, PartEvent: Sendable>: FeedbackQuery {
     private let makeBase: @Sendable () -> any FeedbackQuery<Part, PartEvent>
     private let value: @Sendable (State) -> Part?
     private let extractEvent: @Sendable (Event) -> PartEvent?
     private var feedback: UInt32 = 0
     private var coder: (any ValueCoder)?
-    /// The part's own query, while the part is there.
+    /// The part's own query, while the part exists.
     private var base: (any ErasedQuery)?
 
     package init(
@@ -29,7 +29,7 @@ package struct LocalQuery<State: Sendable, Event: Sendable, Part: Sendable, Part
         state: borrowing Lent, event: borrowing Lent, seq: Seq, into changes: inout [EffectChange]
     ) {
         guard let part = part(of: state) else { return cancelAll(into: &changes) }
-        // A part that has just come is like a loop that has just started: no event led to it.
+        // A part that has just appeared is like a loop that has just started: no event led to it.
         let local = base == nil || event.isEmpty ? nil : event.read(as: Event.self, extractEvent)
         var query = base.take() ?? newBase()
         lend(part) { part in

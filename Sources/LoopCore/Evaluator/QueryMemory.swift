@@ -1,10 +1,10 @@
-/// What a query must remember to go on in another process: which effects it has started, and for what.
+/// The memory that a query needs to continue in another process: its effects, and the request or key of each.
 ///
-/// What a query wants now is not part of it: that is a function of the state.
+/// The present requests are not part of it, because they are a function of the state.
 package indirect enum QueryMemory: Equatable, Sendable {
-    /// One effect and what it was started for.
+    /// One effect and the request or key that it was started for.
     package struct Remembered: Equatable, Sendable {
-        /// The encoded request of a switching query, the encoded key of a keyed one.
+        /// The encoded request of a switching query, or the encoded key of a keyed one.
         package var bytes: [UInt8]
         package var id: EffectID
 
@@ -14,14 +14,14 @@ package indirect enum QueryMemory: Equatable, Sendable {
         }
     }
 
-    /// Of a query with at most one live effect.
+    /// The memory of a query with at most one live effect.
     case single(Remembered?)
-    /// Of a query with one live effect for each key, by effect ID.
+    /// The memory of a query with one live effect for each key, sorted by effect ID.
     case keyed([Remembered])
-    /// Of a query of a part: nil while the part is not there.
+    /// The memory of a part's query, or nil while the part does not exist.
     case part(QueryMemory?)
 
-    /// Every effect the query has started and not cancelled.
+    /// Every effect that the query has started and not cancelled.
     package var effects: [EffectID] {
         switch self {
         case .single(let one): one.map { [$0.id] } ?? []
@@ -30,14 +30,14 @@ package indirect enum QueryMemory: Equatable, Sendable {
         }
     }
 
-    /// The memory of the innermost part; nil where that is not there.
+    /// The memory of the innermost part, or nil if that part does not exist.
     var innermost: QueryMemory? {
         if case .part(let base) = self { return base?.innermost }
         return self
     }
 }
 
-/// A query cannot be remembered, or a memory is not one of this query.
+/// An error: a query cannot be remembered, or a memory does not fit this query.
 package struct QueryMemoryError: Error, Equatable, Sendable, CustomStringConvertible {
     package var reason: String
 

@@ -5,7 +5,7 @@ package import LoopCollections
 package struct SetQuery<State: Sendable, Event: Sendable, Request: Hashable & Sendable>: FeedbackQuery {
     private let requests: @Sendable (State) -> Set<Request>
     private var keyed = KeyedQuery<[Request: Request], Event, Request, Request>(requests: { $0 })
-    /// What was last asked for; nil: not known.
+    /// The last requests, or nil if they are unknown.
     private var wanted: Set<Request>? = []
 
     package init(requests: @escaping @Sendable (State) -> Set<Request>) { self.requests = requests }

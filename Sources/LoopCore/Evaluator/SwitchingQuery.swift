@@ -7,7 +7,7 @@ public import LoopCollections
 ///            ──▶ wanted(request) ── renewal says   untouched, or cancel and start
 @usableFromInline
 package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendable>: FeedbackQuery {
-    /// What a query wants after a transition.
+    /// The result of a query after a transition.
     @usableFromInline
     package enum Desire {
         case unchanged
@@ -22,10 +22,10 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         case whenDifferent(@Sendable (Request, Request) -> Bool)
         /// Every request does (`lensing`, `middleware`).
         case always
-        /// None does, until the query has wanted nothing (`firstValueAfterNil`, `whenBecomesTrue`).
+        /// None does, until the query has requested nothing (`firstValueAfterNil`, `whenBecomesTrue`).
         case never
 
-        /// Whether a transition that wants `new` ends the effect that was started for `old`.
+        /// Whether a transition that requests `new` ends the effect that was started for `old`.
         @inlinable
         func replaces(_ old: Request, by new: Request) -> Bool {
             switch self {
@@ -36,7 +36,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         }
     }
 
-    /// What is asked at every transition. Made where the types are known, so that it is specialised for them.
+    /// The evaluation of one transition, created in code that knows the types, so that it is specialised for them.
     @usableFromInline
     typealias Step =
         @Sendable (
@@ -120,7 +120,7 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         case .unchanged: return
         case .nothing: memory.cancelAll(into: &changes)
         case .wanted(let request):
-            // The state is the same: an effect for it is not renewed for its own sake.
+            // The state has not changed, so an effect for it is not renewed merely because `renewal` is `always`.
             if let current = memory.request {
                 guard case .whenDifferent = renewal, renewal.replaces(current, by: request) else { return }
             }
@@ -141,13 +141,13 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
 @usableFromInline
 struct SwitchingMemory<Request: Sendable>: Sendable {
     @usableFromInline var feedback: UInt32 = 0
-    /// The effect of `request`; stale while there is none.
+    /// The effect of `request`; stale if there is no request.
     @usableFromInline var id = EffectID(feedback: 0, seq: .initial, index: 0)
     @usableFromInline var request: Request?
 
     init() {}
 
-    /// Starts an effect in place of the one before.
+    /// Starts an effect in place of the previous one.
     @inlinable
     mutating func start(_ request: Request, _ seq: Seq, index: UInt32, into changes: inout [EffectChange]) {
         if self.request != nil { changes.append(.cancel(id)) }

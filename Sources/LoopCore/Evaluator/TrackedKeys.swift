@@ -1,16 +1,15 @@
 public import LoopCollections
 
-/// The keys that a query of a `TrackedDictionary` has asked for, and their effects.
+/// The keys that a query of a `TrackedDictionary` last requested, and their effects.
 ///
-/// The keys of what was asked for are the live ones, so that only changed keys can have changed effects. Which keys those are
-/// the dictionary says itself, to whoever knows the stamp that it had: a copy of it would be a copy that the next change of
-/// the state must not touch.
+/// Only changed keys can have changed effects, and the dictionary lists them for the stamp that it last had. A kept copy of
+/// the dictionary would force the next change of the state to copy it.
 @usableFromInline
 struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sendable {
     @usableFromInline
     struct Wanted: Sendable {
         @usableFromInline var id: EffectID
-        /// What was last asked for; nil: not known, because another definition asked for it.
+        /// The last request, or nil if it is unknown because another definition made it.
         @usableFromInline var request: Request?
 
         @inlinable
@@ -24,15 +23,15 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     @usableFromInline var feedback: UInt32 = 0
     @usableFromInline var coder: (any ValueCoder)?
     @usableFromInline var live = HashTable<Key, Wanted>()
-    /// Of the dictionary that was last asked for; nil: of none that is known.
+    /// The stamp of the last dictionary, or nil if none is known.
     @usableFromInline var stamp: TrackedStamp?
-    /// Of this transition; empty between two.
+    /// The changes of the present transition; empty between two transitions.
     @usableFromInline var news = TrackedNews<Key, Request>()
 
     @inlinable
     init() {}
 
-    /// Says what changes where this is asked for now. Looks at what has changed since the last time only.
+    /// Reports what changes if the requests are now those of `now`. It looks only at what has changed since the last call.
     @inlinable
     mutating func follow(_ now: TrackedDictionary<Key, Request>, seq: Seq, into changes: inout [EffectChange]) {
         guard let stamp, let newest = now.forEachChange(after: stamp, { look($0, $1, now) }) else {
@@ -43,7 +42,7 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
         tell(seq: seq, firstIndex: 0, into: &changes)
     }
 
-    /// What is new about one key. Asked once more, it is nothing.
+    /// Notes what is new about one key. A second call for the same key notes nothing.
     @inlinable
     mutating func look(_ key: Key, _ hash: UInt64, _ now: TrackedDictionary<Key, Request>) {
         let place = live.find(key, hash)
@@ -52,7 +51,7 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
             return
         }
         guard let place else {
-            // Its effect gets its number when all new keys are known.
+            // The effect gets its number when all new keys are known.
             let wanted = Wanted(id: EffectID(feedback: feedback, seq: .initial, index: 0), request: request)
             news.started.append(live.insert(key, wanted, hash))
             return
@@ -69,8 +68,8 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
         news.started = keys.compactMap { live.find($0, TrackedDictionary<Key, Request>.hash($0)) }
     }
 
-    /// Compares what is live with all that is asked for now.
-    /// - Parameter tellsAll: a kept key is told its request in any case.
+    /// Compares the live keys with all present requests.
+    /// - Parameter tellsAll: whether a kept key is reported as an update in any case.
     @usableFromInline
     mutating func followAll(
         _ now: TrackedDictionary<Key, Request>, seq: Seq, firstIndex: UInt32, tellsAll: Bool = false,
@@ -97,7 +96,7 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
         tell(seq: .initial, firstIndex: 0, into: &changes)
     }
 
-    /// Cancellations and updates in the order of their effects, then starts, ordered by the encoded bytes of their keys.
+    /// Reports cancellations and updates in the order of their effects, then starts in the order of their encoded keys.
     @inlinable
     mutating func tell(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]) {
         if news.cancelled.count > 1 { news.cancelled.sort() }
@@ -122,13 +121,13 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
 struct TrackedNews<Key, Request> {
     @usableFromInline var cancelled: [EffectID] = []
     @usableFromInline var updated: [(id: EffectID, request: Request)] = []
-    /// The places of new keys among the live ones.
+    /// The places of new keys in the table of live ones.
     @usableFromInline var started: [Int] = []
 
     @inlinable
     init() {}
 
-    /// Keeps the room for the next few; what one great change took is given back.
+    /// Empties the lists. Small buffers are kept for the next transition; large ones are freed.
     @inlinable
     mutating func removeAll() {
         if cancelled.count + updated.count + started.count > 64 {
@@ -155,7 +154,7 @@ extension TrackedKeys {
         return .keyed(remembered)
     }
 
-    /// - Parameter now: what it would have asked for; where that is not what runs, its code is another one now.
+    /// - Parameter now: the requests at this state. If they are not those that run, the query's code has changed.
     mutating func restore(
         _ memory: QueryMemory, _ now: TrackedDictionary<Key, Request>, coder: any ValueCoder
     ) throws {
@@ -190,7 +189,7 @@ extension TrackedKeys {
         return unreadable
     }
 
-    /// - Returns: whether the key is a new one.
+    /// - Returns: whether the key is new.
     private mutating func take(_ key: Key, _ id: EffectID) -> Bool {
         let hash = TrackedDictionary<Key, Request>.hash(key)
         if live.find(key, hash) != nil { return false }

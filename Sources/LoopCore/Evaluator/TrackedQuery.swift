@@ -1,7 +1,7 @@
 public import LoopCollections
 
-/// The query of keyed feedbacks whose requests are a `TrackedDictionary`: does what a `KeyedQuery` of the same entries
-/// does, with the same effect IDs, at a cost in proportion to what has changed since it was last asked.
+/// The query of keyed feedbacks whose requests are a `TrackedDictionary`. It equals a `KeyedQuery` of the same entries,
+/// effect IDs included, at a cost proportional to what has changed since the last evaluation.
 package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>:
     FeedbackQuery
 {
@@ -54,7 +54,7 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     }
 }
 
-/// What a `TrackedQuery` asks at every transition. Made where the types are known, so that it is specialised for them.
+/// The evaluation of one transition by a `TrackedQuery`, created in code that knows the types, so that it is specialised for them.
 @usableFromInline
 struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>: Sendable {
     @usableFromInline let requests: @Sendable (State) -> TrackedDictionary<Key, Request>
@@ -70,7 +70,7 @@ struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable 
         }
     }
 
-    /// Where that is a stored property it is asked where it lies, and no reference is counted.
+    /// Reads a stored property in its memory, without counting a reference.
     @inlinable
     init(_ requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable) {
         let property = PropertyPlace(requests)

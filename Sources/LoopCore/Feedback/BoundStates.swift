@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// The states that bindings follow. For any number of readers: each iteration begins with the latest state, and ends with
+/// The states that bindings follow, for any number of readers. Each iteration begins with the latest state, and ends with
 /// the feedback.
 public struct BoundStates<State: Sendable>: AsyncSequence, Sendable {
     /// Each element is one state of the loop.
@@ -19,7 +19,7 @@ public struct BoundStates<State: Sendable>: AsyncSequence, Sendable {
 
     init() {}
 
-    /// Adds a reader. It begins with the latest state, if there is one, and misses none of the later ones.
+    /// Adds a reader. It begins with the latest state, if there is one, and gets every later one.
     public func makeAsyncIterator() -> AsyncStream<State>.Iterator {
         let (stream, continuation) = AsyncStream<State>.makeStream()
         let token = readers.withLock { readers -> UInt64? in
@@ -39,7 +39,7 @@ public struct BoundStates<State: Sendable>: AsyncSequence, Sendable {
         return stream.makeAsyncIterator()
     }
 
-    /// Hands a state to every reader. Called for one state at a time.
+    /// Passes a state to every reader. Called for one state at a time.
     func tell(_ state: State) {
         let streams = readers.withLock { readers in
             readers.latest = state

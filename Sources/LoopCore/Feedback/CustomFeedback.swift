@@ -1,8 +1,8 @@
-/// The body of a `custom` feedback: follows the transitions until they end, and sends what it likes.
+/// The body of a `custom` feedback. It follows the transitions until they end, and sends events.
 package typealias CustomBody<State, Event> =
     @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void
 
-/// Hears of an effect of the body that has failed, with its request, and sends the event that the feedback makes of it.
+/// Reports an effect of the body that has failed, with its request. The feedback may make an event of it.
 typealias FailureReport = @Sendable (any Sendable, any Error) async -> Void
 
 /// A feedback without requests: a body that follows the transitions, or a connection that brings events from outside. It
@@ -12,10 +12,10 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
         @Sendable (State, CustomPort<Event>, @escaping FailureReport) -> CustomRun<State, Event>?
 
     private let begin: Begin
-    /// The event for an effect of the body that has failed; nil: the failure is ignored.
+    /// The event for a failed effect of the body, or nil if failures are ignored.
     var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
 
-    /// - Parameter body: runs effects of its own, and reports their failures.
+    /// - Parameter body: a body that runs effects of its own and reports their failures.
     init(
         reporting body:
             @escaping @Sendable (
@@ -48,14 +48,14 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
 
     private init(begin: @escaping Begin) { self.begin = begin }
 
-    /// A run that begins with this state; nil where the state has no part for it.
+    /// Makes a run that begins with this state, or returns nil if the state lacks the feedback's part.
     package func attach(_ state: State, _ port: CustomPort<Event>) -> CustomRun<State, Event>? {
         begin(state, port) { [failureEvent] request, error in
             if let event = failureEvent?(request, EffectFailure(error)) { try? await port.send(event) }
         }
     }
 
-    /// The same in a loop whose state has this one as a part, at times or always.
+    /// This feedback in a loop whose state has this one as a part, at times or always.
     func pullback<Whole: Sendable, WholeEvent: Sendable>(
         value: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
@@ -76,14 +76,14 @@ package struct CustomFeedback<State: Sendable, Event: Sendable>: Sendable {
 
 /// One run of a custom feedback, from its attachment to its end.
 package struct CustomRun<State: Sendable, Event: Sendable>: Sendable {
-    /// Tells the run of a transition. False: the part has gone, and the run with it.
+    /// Passes a transition to the run. It returns false if the part has gone, and the run with it.
     package let tell: @Sendable (State, Event?) -> Bool
     /// Ends the transitions, or the connection.
     package let finish: @Sendable () -> Void
     let work: CustomWork
 }
 
-/// What a run of a custom feedback does.
+/// The work of a run of a custom feedback.
 enum CustomWork: Sendable {
     /// Runs in a task of its own.
     case body(@Sendable () async -> Void)
@@ -91,13 +91,13 @@ enum CustomWork: Sendable {
     case connection(@Sendable () -> Void)
 }
 
-/// What a loop gives to a run of a custom feedback.
+/// What a loop provides to a run of a custom feedback.
 package struct CustomPort<Event: Sendable>: Sendable {
     /// Sends an event from a task.
     let send: Send<Event>
-    /// Queues an event without waiting. Without contention, and outside of a reduction, it has been reduced on return.
+    /// Queues an event without waiting. Without contention, and outside of a reduction, the event is reduced before the return.
     let post: @Sendable (Event) -> Void
-    /// Where the run's tasks belong; nil: wherever Swift runs tasks.
+    /// The executor of the run's tasks, or nil for Swift's default.
     let executor: (any TaskExecutor)?
 
     package init(

@@ -1,4 +1,4 @@
-// Shorter ways to say common effects.
+// Shorter forms of common effects.
 
 extension Effect {
     /// Sends one event at once.
@@ -7,7 +7,7 @@ extension Effect {
     /// Sends these events, in order, at once.
     public static func events(of events: [Event]) -> Effect { Effect(body: .events(events)) }
 
-    /// Sends what an asynchronous sequence brings, until it ends.
+    /// Sends every element of an asynchronous sequence, until it ends.
     public static func events<Events: AsyncSequence & Sendable>(from events: Events) -> Effect
     where Events.Element == Event {
         .run { send in
@@ -29,7 +29,7 @@ extension Effect {
         Effect(body: .task(body))
     }
 
-    /// Runs `body` in a task of its own; an error that leaves it becomes an event. A cancelled effect sends none.
+    /// Runs `body` in a task of its own. An error that leaves it becomes an event, unless the effect was cancelled.
     public static func run(
         catch failure: @escaping @Sendable (any Error) -> Event,
         _ body: nonisolated(nonsending) @escaping @Sendable (Send<Event>) async throws -> Void
@@ -46,7 +46,7 @@ extension Effect {
         }
     }
 
-    /// The same effect for a loop with other events.
+    /// This effect for a loop with other events.
     public func map<Other: Sendable>(_ embed: @escaping @Sendable (Event) -> Other) -> Effect<Other> {
         switch body {
         case .events(let events): Effect<Other>(body: .events(events.map(embed)))
@@ -57,7 +57,7 @@ extension Effect {
 }
 
 extension Send {
-    /// Sends into the same loop, from events that `embed` turns into the loop's.
+    /// A `Send` of other events into the same loop, which `embed` turns into the loop's.
     package func pullback<Local: Sendable>(_ embed: @escaping @Sendable (Local) -> Event) -> Send<Local> {
         Send<Local> { event, confirmed throws(SendRefusal) in
             if confirmed { return try await self.sendAndConfirm(embed(event)) }

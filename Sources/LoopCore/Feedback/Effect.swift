@@ -1,22 +1,22 @@
-/// The work that fulfils one request: a value, run by whoever owns the effect.
+/// The work that fulfils one request, as a value. The process that owns the effect runs it.
 ///
-/// An effect may send any number of events, ends when its body returns, and is cancelled with its Swift task. What it
-/// sends after its cancellation is refused. An error that leaves the body follows the feedback's policy.
+/// An effect may send any number of events, ends when its body returns, and is cancelled with its Swift task. Events that
+/// it sends after its cancellation are refused. An error that leaves the body follows the feedback's policy.
 public struct Effect<Event: Sendable>: Sendable {
-    // Run where their caller runs, so that a body which waits for nothing goes through no executor.
+    // The work runs on its caller's executor, so that a body that never suspends needs no executor hop.
     package typealias Work = nonisolated(nonsending) @Sendable (Send<Event>) async throws -> Void
     package typealias LastWord = nonisolated(nonsending) @Sendable () async throws -> Event?
 
     package enum Body: Sendable {
         case events([Event])
         case run(Work)
-        /// Its event, if there is one, is its last word.
+        /// A body whose event, if it returns one, is its last event.
         case task(LastWord)
     }
 
     package let body: Body
 
-    /// What it does, whatever it consists of.
+    /// The work of the effect in one form for all bodies.
     package var work: Work {
         switch body {
         case .events(let events): { send in for event in events { try await send(event) } }
@@ -41,25 +41,25 @@ public struct Effect<Event: Sendable>: Sendable {
     }
 }
 
-/// What the body of one effect that runs may ask for.
+/// The source of what the body of a running effect may request.
 package protocol EffectSource: AnyObject, Sendable {
-    /// The newer requests, the same stream for all who ask.
+    /// The newer requests, as one stream for all callers.
     var newerRequests: AsyncStream<any Sendable> { get }
     var idempotencyKey: String { get }
-    /// The body says how far it has come.
+    /// Passes on how far the body has come.
     func report(_ progress: EffectProgress)
 }
 
-/// What an effect is told about itself.
+/// Information about an effect for its own body.
 public struct EffectContext: Sendable {
     /// The effect's name in the loop.
     public let id: EffectID
-    /// How often this effect has failed before; 0 at the first try.
+    /// How often this effect has failed before; 0 at the first attempt.
     public let failures: Int
-    /// Whether an earlier attempt may have had events applied before its worker was lost.
+    /// Whether events of an earlier attempt may have been applied before its worker was lost.
     public let isResumed: Bool
-    /// A key for the outside world that is the same at every attempt of this effect, and for no other: the loop, its
-    /// history and the effect.
+    /// A key for the outside world: the same at every attempt of this effect, and never that of another effect. It names
+    /// the loop, its history and the effect.
     public var idempotencyKey: String {
         switch source {
         case .given(_, let makeKey, _): makeKey()
@@ -67,12 +67,12 @@ public struct EffectContext: Sendable {
         }
     }
 
-    /// Says how far the effect has come, for people: `context.progress(0.4, "page 12")`. The status of the loop shows the
-    /// newest report of each attempt that runs. It is not journaled, does not wait, and may be called as often as one likes:
-    /// a worker sends the newest one with its next heartbeat.
+    /// Reports for people how far the effect has come: `context.progress(0.4, "page 12")`. The status of the loop shows the
+    /// newest report of each running attempt. Reports are not journaled and do not wait. They may be frequent, because a
+    /// worker sends only the newest one with its next heartbeat.
     /// - Parameters:
     ///   - fraction: how much is done, from 0 to 1.
-    ///   - text: a few words; 128 bytes of UTF-8 of them.
+    ///   - text: a few words, of which 128 bytes of UTF-8 are kept.
     public func progress(_ fraction: Double, _ text: String = "") {
         let progress = EffectProgress(fraction, text)
         switch source {
@@ -85,7 +85,7 @@ public struct EffectContext: Sendable {
 
     private enum Source {
         case given(AsyncStream<any Sendable>, @Sendable () -> String, @Sendable (EffectProgress) -> Void)
-        /// Most effects ask neither for their key nor for newer requests: what both take is made for those that do.
+        /// A source that makes the key and the newer requests on demand, because most effects need neither.
         case asked(any EffectSource)
     }
 
@@ -106,7 +106,7 @@ public struct EffectContext: Sendable {
         self.source = .asked(source)
     }
 
-    /// Newer requests for a keyed effect that goes on, erased.
+    /// The newer requests of a keyed effect that continues, with their type erased.
     package var updates: AsyncStream<any Sendable> {
         switch source {
         case .given(let stream, _, _): stream
@@ -115,38 +115,37 @@ public struct EffectContext: Sendable {
     }
 }
 
-/// Sends events into the loop on behalf of one effect or one remote handle.
+/// A function that sends events into the loop on behalf of one effect or one remote handle.
 public struct Send<Event: Sendable>: Sendable {
     private let submit: nonisolated(nonsending) @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq
 
-    /// - Parameter submit: hands one event over. Returns when it was accepted, or, if `confirmed`, when it was applied,
-    ///   with the seq at which that was. The seq of an unconfirmed one is `.initial`.
+    /// - Parameter submit: submits one event. It returns when the event was accepted, or, if `confirmed`, when it was
+    ///   applied, with that seq. The seq of an unconfirmed one is `.initial`.
     package init(
         submit: nonisolated(nonsending) @escaping @Sendable (Event, _ confirmed: Bool) async throws(SendRefusal) -> Seq
     ) {
         self.submit = submit
     }
 
-    /// Hands one event over; suspends only while the outbox is full. An accepted event is applied, or refused for a
-    /// reason the loop records.
-    /// - Throws: `SendRefusal`, where the event is not accepted: the effect is over, the loop has ended, or the event
-    ///   is too large.
+    /// Submits one event. It suspends only while the outbox is full. An accepted event is applied, or refused for a reason
+    /// that the loop records.
+    /// - Throws: `SendRefusal` if the event is not accepted: the effect is over, the loop has ended, or the event is too large.
     public nonisolated(nonsending) func callAsFunction(_ event: Event) async throws(SendRefusal) {
         _ = try await submit(event, false)
     }
 
-    /// Hands one event over and waits until it was applied.
+    /// Submits one event and waits until it was applied.
     /// - Returns: the seq at which it was applied.
-    /// - Throws: `SendRefusal`, where the event was not applied, or where it is not known whether it was.
+    /// - Throws: `SendRefusal` if the event was not applied, or if it is not known whether it was.
     @discardableResult
     public nonisolated(nonsending) func sendAndConfirm(_ event: Event) async throws(SendRefusal) -> Seq {
         try await submit(event, true)
     }
 }
 
-/// Why an event was not applied.
+/// The reason why an event was not applied.
 public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
-    /// One word for each cause; the raw values stand on the wire and in the journal.
+    /// The cause of a refusal. The raw values are on the wire and in the journal.
     public enum Reason: UInt8, Codable, CaseIterable, Sendable {
         /// The effect is no longer live: cancelled, or completed.
         case stale = 1
@@ -158,23 +157,23 @@ public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
         case tooLarge = 4
         /// The loop has ended.
         case ended = 5
-        /// The journal or the session that numbered the stream is gone, or the reducer is gone for good; whether the event was
-        /// applied is not known.
+        /// The journal or the session that numbered the stream is gone, or the reducer is gone for good. Whether the event
+        /// was applied is not known.
         case historyChanged = 6
         /// More events are waiting than the limit allows.
         case overloaded = 7
         /// The effect was cancelled while its event waited to be accepted.
         case cancelled = 8
-        /// The event was set aside because it brings the reducer down.
+        /// The event was set aside because the reducer ends in it.
         case quarantined = 9
     }
 
-    /// The cause, for programs: a caller decides by it whether to send again.
+    /// The cause, for programs. A caller decides by it whether to send again.
     public var reason: Reason
-    /// The value and the remedy, where there is one to tell.
+    /// The value at fault and the remedy, if known.
     public var detail: String
 
-    /// Creates a refusal. Empty detail adds nothing to the description.
+    /// Creates a refusal. An empty detail adds nothing to the description.
     public init(_ reason: Reason, detail: String = "") {
         self.reason = reason
         self.detail = detail
@@ -198,10 +197,10 @@ public struct SendRefusal: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// An error that says how its effect should be tried again. Errors that do not are retried as the policy says.
+/// An error that says how its effect should be retried. All other errors are retried by the feedback's policy.
 public protocol RetryAdvice: Error {
-    /// False: trying again cannot help.
+    /// Whether a retry can succeed. If false, the failure is final.
     var isTransient: Bool { get }
-    /// The earliest next try that the other side asked for.
+    /// The earliest time of the next attempt that the other side requested, counted from the failure.
     var retryAfter: Duration? { get }
 }

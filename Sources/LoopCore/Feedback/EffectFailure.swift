@@ -1,7 +1,7 @@
-/// Why an effect has failed for good. It is the same whether the effect ran in this process or on a worker, so of an error that a body
-/// has thrown it has the text alone.
+/// The reason why an effect has failed for good. It is the same in one process and on a worker: the text of the error that
+/// the body has thrown.
 public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What has ended the last attempt.
+    /// What ended the last attempt.
     public enum Cause: Hashable, Sendable {
         /// The body has thrown an error, or the worker could not read the request.
         case failed
@@ -9,12 +9,12 @@ public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible 
         case timedOut
     }
 
-    /// What has ended the last attempt.
+    /// What ended the last attempt.
     public let cause: Cause
     /// The text of the error, of at most 1,000 Unicode scalars.
     public let message: String
 
-    /// Creates a failure from its parts. A message that is too long is cut.
+    /// Creates a failure from its parts. A message over the limit is truncated.
     public init(_ cause: Cause, message: String) {
         self.cause = cause
         self.message = String(message.unicodeScalars.prefix(1000))
@@ -23,7 +23,7 @@ public struct EffectFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// Creates the failure of an error that a body has thrown.
     package init(_ error: any Error) { self = error as? EffectFailure ?? EffectFailure(.failed, message: "\(error)") }
 
-    /// The attempt has not ended within the policy's timeout.
+    /// The failure of an attempt that has not ended within the policy's timeout.
     package static func timedOut(limit: Duration) -> EffectFailure {
         EffectFailure(.timedOut, message: "no end within \(limit)")
     }

@@ -1,21 +1,21 @@
 /// How the effects of one feedback are retried, limited and bounded in time.
 public struct EffectPolicy: Hashable, Sendable {
-    /// How a failed effect is tried again; `.never` by default: the first failure is final.
+    /// How a failed effect is retried. By default `.never`: the first failure is final.
     public var retry: Retry
-    /// The longest time one attempt may take; nil: no limit.
+    /// The longest duration of one attempt, or nil for no limit.
     public var timeout: Duration?
-    /// How many effects of the feedback run at once; nil: as many as there is capacity.
+    /// How many effects of the feedback run at once, or nil if only capacity limits them.
     public var concurrency: Int?
-    /// How many effects of one group of the feedback run at once; nil: no limit.
+    /// How many effects of one group of the feedback run at once, or nil for no limit.
     public var concurrencyPerGroup: Int?
-    /// How often effects of the feedback may start; nil: no limit.
+    /// How often effects of the feedback may start, or nil for no limit.
     public var rate: RateLimit?
-    /// How often effects of one group may start; nil: no limit.
+    /// How often effects of one group may start, or nil for no limit.
     public var ratePerGroup: RateLimit?
-    /// Whether the groups of the feedback get equal shares: of those with waiting effects, the one that runs the fewest starts the
-    /// next. False by default: the effect that has waited for the longest starts.
+    /// Whether the groups of the feedback get equal shares: the waiting group that runs the fewest effects starts the next.
+    /// False by default: the effect that has waited for the longest starts.
     public var isFair: Bool
-    /// How much waiting one step of an effect's priority counts for; nil: there is no priority.
+    /// How much waiting one step of an effect's priority counts for, or nil if effects have no priority.
     public var priorityStep: Duration?
 
     /// Creates a policy from its parts. Without arguments it neither retries nor limits anything.
@@ -34,7 +34,7 @@ public struct EffectPolicy: Hashable, Sendable {
     }
 }
 
-/// When a failed effect is tried again.
+/// The times at which a failed effect is retried.
 public struct Retry: Hashable, Sendable {
     /// How many attempts may fail before the effect has failed for good; at least 1.
     public var attemptsMax: Int
@@ -42,9 +42,9 @@ public struct Retry: Hashable, Sendable {
     public var firstDelay: Duration
     /// The longest delay between two attempts.
     public var delayMax: Duration
-    /// What each further delay is multiplied by; at least 1.
+    /// The factor between one delay and the next, at least 1.
     public var factor: Double
-    /// The share of a delay that is drawn at random, 0 … 1, so that many failures do not come back at once.
+    /// The random share of a delay, 0 … 1, so that many failures are not retried at once.
     public var jitter: Double
 
     /// Creates a back-off from its parts.
@@ -70,7 +70,7 @@ public struct Retry: Hashable, Sendable {
         Retry(attemptsMax: attempts, firstDelay: first, delayMax: longest)
     }
 
-    /// The delay before the next try after `failures` failed ones, or nil when the effect has failed for good.
+    /// The delay before the next attempt after `failures` failed ones, or nil if the effect has failed for good.
     public func delay(afterFailures failures: Int, random: inout SeededRandom) -> Duration? {
         guard failures < attemptsMax else { return nil }
         var seconds = firstDelay.inSeconds
@@ -82,7 +82,7 @@ public struct Retry: Hashable, Sendable {
 
 /// A token bucket: `perSecond` starts a second, up to `burst` at once.
 public struct RateLimit: Hashable, Sendable {
-    /// How many effects may start in a second on average; above 0. A value below 1 means less than one a second.
+    /// How many effects may start in a second on average. Above 0; a value below 1 means less than one a second.
     public var perSecond: Double
     /// How many effects may start at once after a pause; at least 1.
     public var burst: Int

@@ -1,4 +1,4 @@
-/// How far one effect has come, as its body reports: for people, and never in the journal.
+/// How far one effect has come, as its body reports it. It is for people, and never in the journal.
 public struct EffectProgress: Codable, Equatable, Sendable {
     /// Hundredths of a percent, from 0 to 10,000.
     package let hundredths: UInt16
@@ -13,8 +13,8 @@ public struct EffectProgress: Codable, Equatable, Sendable {
     public var fraction: Double { Double(hundredths) / Double(Self.hundredthsMax) }
 
     /// - Parameters:
-    ///   - fraction: how much is done; what is below 0 or no number counts as 0, what is above 1 as 1.
-    ///   - text: a few words; cut where it is longer than it may be.
+    ///   - fraction: how much is done. Values below 0 and NaN count as 0, values above 1 as 1.
+    ///   - text: a few words, truncated to the limit.
     public init(_ fraction: Double, _ text: String = "") {
         let bounded = fraction > 0 ? min(fraction, 1) : 0
         self.init(hundredths: UInt16((bounded * Double(Self.hundredthsMax)).rounded()), text)

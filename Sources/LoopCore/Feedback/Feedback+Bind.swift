@@ -1,7 +1,6 @@
 extension Feedback {
-    /// Binds the loop to what is outside of it, with bindings that are made of the states: subscriptions that follow them,
-    /// and sequences of events that may be derived from them. All begin when the feedback is attached and are cancelled when
-    /// it ends.
+    /// Binds the loop to its outside, with bindings made of the states: subscriptions that follow them, and sequences of
+    /// events that may be derived from them. All begin when the feedback is attached and are cancelled when it ends.
     ///
     ///     .bind("player") { states in
     ///         Bindings(
@@ -26,7 +25,7 @@ extension Feedback {
         }
     }
 
-    /// `bind(_:_:)` without a name.
+    /// The form of `bind(_:_:)` without a name.
     @inlinable
     public static func bind(
         _ bindings: @escaping @Sendable (BoundStates<State>) -> Bindings<State, Event>,
@@ -37,16 +36,16 @@ extension Feedback {
 }
 
 extension Bindings {
-    /// Bindings that are made of the states that `bind` hands over.
+    /// Bindings made of the states that `bind` provides.
     /// - Parameters:
-    ///   - subscriptions: each runs until it returns.
-    ///   - events: the loop gets every event of each sequence.
+    ///   - subscriptions: functions that each run until they return.
+    ///   - events: sequences whose elements the loop gets.
     @_disfavoredOverload
     public init(
         subscriptions: [@Sendable () async -> Void] = [],
         events: [any AsyncSequence<Event, Never> & Sendable] = []
     ) {
-        // A subscription that takes its states from elsewhere must not have a stream of its own, which would fill up.
+        // These subscriptions get their states from elsewhere, so they must have no stream of their own, which would fill up.
         let following: [@Sendable (Send<Event>) async -> Void] = subscriptions.map { subscription in
             { @Sendable _ in await subscription() }
         }

@@ -1,14 +1,13 @@
-// Feedbacks of a part of the loop in a loop of the whole. `part` qualifies their names: pulled back into the part "left", the
-// feedback "search" is "left.search". Without it they keep their names. A name is not taken from a key path, because a key
-// path's description is not the same in every build.
+// Feedbacks of a part of the loop in a loop of the whole. `part` qualifies their names: pulled back into the part "left",
+// the feedback "search" is "left.search". Without it they keep their names. A name is not taken from a key path, because a
+// key path's description differs between builds.
 
 extension Feedback {
-    /// Feedbacks side by side as one: they are told of transitions in this order, and they end together, with the loop or
-    /// with the part that they are pulled back to. Each keeps its name, its placement and its policy; a modifier of the
-    /// whole is one of each.
+    /// Combines feedbacks into one. They get transitions in this order, and end together, with the loop or with the part
+    /// that they are pulled back to. Each keeps its name, placement and policy. A modifier of the whole applies to each.
     public static func combine(_ feedbacks: Feedback...) -> Feedback { Feedback(combining: feedbacks) }
 
-    /// The same feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
+    /// This feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
     /// - Parameters:
     ///   - part: qualifies the feedback's name: "part.name".
     ///   - value: the part of the whole state.
@@ -20,8 +19,8 @@ extension Feedback {
             part: part, value: { $0[keyPath: value] }, embedEvent: event.embed, extractEvent: event.extract)
     }
 
-    /// The same feedback in a loop whose state has this one as a case. When the case is left, its effects are cancelled;
-    /// when it is entered again, the feedback starts over.
+    /// This feedback in a loop whose state has this one as a case. When the state leaves the case, the effects are
+    /// cancelled. When it enters the case again, the feedback starts over.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
     ) -> Feedback<Whole, WholeEvent> {
@@ -29,8 +28,8 @@ extension Feedback {
             part: part, optionalValue: value.extract, embedEvent: event.embed, extractEvent: event.extract)
     }
 
-    /// The same feedback in a loop whose state has this one as a part. Events that `extract` does not know are
-    /// invisible to it and cancel nothing; a form that follows the state follows the part.
+    /// This feedback in a loop whose state has this one as a part. Events for which `extract` returns nil are invisible to
+    /// it and cancel nothing. A form that follows the state follows the part.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: @escaping @Sendable (Whole) -> State,
         embedEvent: @escaping @Sendable (Event) -> WholeEvent,
@@ -40,8 +39,8 @@ extension Feedback {
             part: part, optionalValue: { value($0) }, embedEvent: embedEvent, extractEvent: extractEvent)
     }
 
-    /// The same feedback in a loop whose state has this one only at times: an optional part, or a case. When the part
-    /// goes, its effects are cancelled; when it comes again, the feedback starts over.
+    /// This feedback in a loop whose state has this one only at times: an optional part, or a case. When the part goes, its
+    /// effects are cancelled. When it comes again, the feedback starts over.
     public func pullback<Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, optionalValue: @escaping @Sendable (Whole) -> State?,
         embedEvent: @escaping @Sendable (Event) -> WholeEvent,
@@ -72,20 +71,20 @@ extension Feedback {
             timer: timer?.map(embedEvent), schedule: schedule?.map(embedEvent))
     }
 
-    /// The same feedback for a state that may be absent.
+    /// This feedback for a state that may be absent.
     public func optional() -> Feedback<State?, Event> {
         pullback(optionalValue: { $0 }, embedEvent: { $0 }, extractEvent: { $0 })
     }
 
-    /// The same feedback in a loop with other events, none of which it sees.
+    /// This feedback in a loop with other events, none of which it sees.
     public func mapEvent<Other: Sendable>(
         _ embed: @escaping @Sendable (Event) -> Other
     ) -> Feedback<State, Other> {
         pullback(value: { $0 }, embedEvent: embed, extractEvent: { _ in nil })
     }
 
-    /// The same feedback, attached only while the predicate holds for the state: its effects are cancelled when it
-    /// ceases to, and the feedback starts over, with the state of that moment and no event, when it holds again.
+    /// This feedback, attached only while the predicate is true for the state. When it becomes false, the effects are
+    /// cancelled. When it becomes true again, the feedback starts over, with the state of that moment and no event.
     public func autoconnect(
         followingChangesIn isOn: @escaping @Sendable (State) -> Bool
     ) -> Feedback {
@@ -94,16 +93,16 @@ extension Feedback {
 }
 
 extension Array {
-    /// The same feedbacks, such as those of a definition, in a loop whose state has theirs as a part, and whose events have
-    /// theirs as a case.
+    /// These feedbacks, such as those of a definition, in a loop of the whole. Their state is a part of its state, their
+    /// events are a case of its events.
     public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: any KeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
     ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {
         map { $0.pullback(part: part, value: value, event: event) }
     }
 
-    /// The same feedbacks in a loop whose state has theirs as a case. When the case is left, their effects are cancelled;
-    /// when it is entered again, they start over.
+    /// These feedbacks in a loop whose state has theirs as a case. When the state leaves the case, their effects are
+    /// cancelled. When it enters the case again, they start over.
     public func pullback<State, Event, Whole: Sendable, WholeEvent: Sendable>(
         part: String? = nil, value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
     ) -> [Feedback<Whole, WholeEvent>] where Element == Feedback<State, Event> {

@@ -1,15 +1,15 @@
-// Feedbacks whose request follows the events. The first evaluation, which has no event, leaves them alone.
+// Feedbacks whose request follows the events. The first evaluation has no event, and changes nothing.
 //
-// Each comes twice: with an effect of the request alone, and with one that is told about itself as well.
+// Each has two forms: an effect of the request alone, and an effect that also gets its `EffectContext`.
 
 extension Feedback {
-    /// Starts an effect at every event with a payload; the old one is cancelled first. An event without one cancels and
-    /// forgets.
+    /// Starts an effect at every event with a payload; the previous one is cancelled first. An event without a payload also
+    /// cancels it.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - payload: the request in an event, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -22,7 +22,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func extracting<Request: Sendable>(
         _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
@@ -34,13 +34,13 @@ extension Feedback {
             derive: { _, event in event.map { payload($0).map { .wanted($0) } ?? .nothing } ?? .unchanged })
     }
 
-    /// Starts an effect at every event with a payload; the old one is cancelled first. An event without one leaves the
-    /// effect running.
+    /// Starts an effect at every event with a payload; the previous one is cancelled first. An event without a payload does
+    /// not stop the effect.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - payload: the request in an event, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -54,7 +54,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func extractingAndKeeping<Request: Sendable>(
         _ name: String, payload: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
@@ -66,13 +66,13 @@ extension Feedback {
             derive: { _, event in event.flatMap(payload).map { .wanted($0) } ?? .unchanged })
     }
 
-    /// Starts an effect whenever the payload of an event differs from the last one, also after the effect has completed;
-    /// the old one is cancelled first. An event without a payload cancels and forgets.
+    /// Starts an effect when the payload of an event differs from the last one, even if that effect has completed. The
+    /// previous effect is cancelled first. An event without a payload cancels it and forgets the last payload.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - events: the request in an event, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -86,7 +86,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
@@ -98,13 +98,13 @@ extension Feedback {
             derive: { _, event in event.map { events($0).map { .wanted($0) } ?? .nothing } ?? .unchanged })
     }
 
-    /// Starts an effect whenever the payload of an event differs from the last one, also after the effect has completed;
-    /// the old one is cancelled first. An event without a payload leaves the effect running.
+    /// Starts an effect when the payload of an event differs from the last one, even if that effect has completed. The
+    /// previous effect is cancelled first. An event without a payload does not stop the effect.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - events: the request in an event, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -118,7 +118,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func skippingRepeatedAndKeeping<Request: Sendable & Equatable>(
         _ name: String, events: @escaping @Sendable (Event) -> Request?, on placement: Placement = .local,
@@ -130,8 +130,8 @@ extension Feedback {
             derive: { _, event in event.flatMap(events).map { .wanted($0) } ?? .unchanged })
     }
 
-    /// Starts an effect for every event, with the state after it and the event; the old one is cancelled first. Never
-    /// for the initial state.
+    /// Starts an effect for every event, with the state after it and the event. The previous one is cancelled first. The
+    /// initial state starts none.
     @inlinable
     public static func middleware(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -140,7 +140,7 @@ extension Feedback {
         .middleware(name, on: placement, retry: retry, policy: policy) { state, event, _ in effect(state, event) }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func middleware(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),

@@ -1,7 +1,7 @@
 // Feedbacks that do not depend on the state.
 
 extension Feedback {
-    /// Runs one effect from the loop's start to its end. When it ends, what it has sent stays sent.
+    /// Runs one effect from the loop's start to its end. When the loop ends, events that the effect has sent remain sent.
     public static func source(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
         _ body: nonisolated(nonsending) @escaping @Sendable (Send<Event>) async throws -> Void
@@ -11,7 +11,7 @@ extension Feedback {
             effect: { (_: SourceRequest, _) in .run(body) }, derive: { _, _ in .wanted(SourceRequest()) })
     }
 
-    /// Sends what an asynchronous sequence brings.
+    /// Sends every element of an asynchronous sequence.
     public static func source<Events: AsyncSequence & Sendable>(
         _ name: String, events: Events, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy()
     ) -> Feedback where Events.Element == Event {
@@ -30,16 +30,16 @@ extension Feedback {
         }
     }
 
-    /// Sends what others put into an `Input`.
+    /// Sends the events that other code puts into an `Input`.
     public static func input(_ name: String, _ input: Input<Event>) -> Feedback {
         Feedback(name: name, custom: CustomFeedback(input: input), requestType: nil)
     }
 
-    /// A body that follows every transition and contributes what it sends, and nothing else. The first pair has no
-    /// event. It lives until it returns or the loop ends, which also ends the transitions.
+    /// Runs a body that follows every transition and contributes only the events that it sends. The first pair has no
+    /// event. The body runs until it returns or the loop ends, which also ends the transitions.
     ///
-    /// As a feedback of a part that is not always there, it is cancelled when the part goes, and runs again when the part
-    /// comes again. What it sends after its part has gone is refused; what it has sent before stays.
+    /// As a feedback of an optional part, the body is cancelled when the part goes, and runs again when the part comes
+    /// again. Events that it sends after its part has gone are refused; earlier ones remain.
     public static func custom(
         _ name: String,
         _ body: @escaping @Sendable (AsyncStream<(state: State, event: Event?)>, Send<Event>) async -> Void
@@ -48,5 +48,5 @@ extension Feedback {
     }
 }
 
-/// The request of a source: the same at every state.
+/// The request of a source, equal for every state.
 package struct SourceRequest: Codable, Equatable, Sendable {}

@@ -1,16 +1,16 @@
-// Feedbacks with many live effects, one for each key. A key that vanishes is cancelled, one that stays is untouched, a
-// new one starts; a completed effect is not started again while its key stays.
+// Feedbacks with many live effects, one for each key. If a key vanishes, its effect is cancelled; a new key starts one. An
+// effect that has completed is not started again while its key remains.
 
 extension Feedback {
     /// Keeps one effect live for each key of a dictionary.
     ///
-    /// A changed request of a key that stays goes to the running effect; one that does not listen goes on with the
-    /// request that it has.
+    /// A changed request of a kept key goes to the running effect. An effect that does not read newer requests continues
+    /// with its first one.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - requests: the requests that should be going on, by key.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -22,7 +22,7 @@ extension Feedback {
         .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
@@ -46,7 +46,7 @@ extension Feedback {
             query: { KeyedQuery(requests: requests, isSame: isSame, step: step) }, effect: effect)
     }
 
-    /// The same, with an effect that follows its request: the updates are the newer requests of its key.
+    /// The form whose effect follows its request: the updates are the newer requests of its key.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> [Key: Request], on placement: Placement = .local,
@@ -68,7 +68,7 @@ extension Feedback {
         .react(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     public static func react<Request: Hashable & Sendable>(
         _ name: String, requests: @escaping @Sendable (State) -> Set<Request>, on placement: Placement = .local,
         retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),
@@ -89,7 +89,7 @@ extension Feedback {
         .each(name, requests: requests, on: placement, retry: retry, policy: policy, effect: effect)
     }
 
-    /// Keeps one effect live for the request that the state asks for; another name of `skippingRepeated(_:state:)`.
+    /// Keeps one effect live for the request of the state; another name of `skippingRepeated(_:state:)`.
     @inlinable
     public static func react<Request: Equatable & Sendable>(
         _ name: String, request: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
@@ -100,8 +100,8 @@ extension Feedback {
     }
 }
 
-/// The newer requests of a keyed effect that goes on, in order. One that comes before the last was taken replaces it:
-/// a request says what should be going on now.
+/// The newer requests of a keyed effect that continues, in order. A request that was not yet read is replaced by the next
+/// one, because only the newest says what should be going on.
 public struct RequestUpdates<Request: Sendable>: AsyncSequence, Sendable {
     /// Each element is one newer request.
     public typealias Element = Request
@@ -112,7 +112,7 @@ public struct RequestUpdates<Request: Sendable>: AsyncSequence, Sendable {
 
     init(_ updates: AsyncStream<any Sendable>) { self.updates = updates }
 
-    /// Begins to take the newer requests. All iterators share one stream: each request goes to one of them.
+    /// Begins to read the newer requests. All iterators share one stream: each request goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(updates: updates.makeAsyncIterator()) }
 
     /// The iterator of the newer requests.
@@ -131,6 +131,6 @@ public struct RequestUpdates<Request: Sendable>: AsyncSequence, Sendable {
 }
 
 extension EffectContext {
-    /// The newer requests of this effect. There is one listener: the first that asks.
+    /// The newer requests of this effect. Only the first caller gets them.
     public func updates<Request: Sendable>(of type: Request.Type) -> RequestUpdates<Request> { RequestUpdates(updates) }
 }

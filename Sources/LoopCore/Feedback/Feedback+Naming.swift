@@ -1,8 +1,8 @@
-// Names of feedbacks. A loop with workers or a journal knows a feedback by its name, so there each needs one of its own. A
-// loop in one process numbers those that share a name.
+// Names of feedbacks. A loop with workers or a journal identifies a feedback by its name, which must be unique there. A
+// loop in one process numbers feedbacks of equal names.
 
 extension Feedback {
-    /// The same feedback under another name. A combined feedback's parts are qualified with it: "name.part".
+    /// This feedback with another name. The parts of a combined feedback are qualified with it: "name.part".
     public func named(_ name: String) -> Feedback {
         if parts != nil { return qualified(by: name) }
         var copy = self
@@ -10,7 +10,7 @@ extension Feedback {
         return copy
     }
 
-    /// The same feedback with a name that begins with that of its part of the state: "part.name".
+    /// This feedback with the name of its part of the state as a prefix: "part.name".
     func qualified(by part: String?) -> Feedback {
         guard let part else { return self }
         return changing { $0.name = "\(part).\($0.name)" }
@@ -18,14 +18,14 @@ extension Feedback {
 }
 
 extension Sequence {
-    /// The first mistake that one of the feedbacks has, or nil.
+    /// The first mistake of one of the feedbacks, or nil.
     package func firstMistake<State, Event>() -> String? where Element == Feedback<State, Event> {
         lazy.compactMap(\.mistake).first
     }
 }
 
 extension Array {
-    /// The same feedbacks, each with a name of its own: the second of a name is "name#2", the third "name#3", and so on.
+    /// These feedbacks with unique names: the second of a name is "name#2", the third "name#3", and so on.
     package func distinctlyNamed<State, Event>() -> [Feedback<State, Event>] where Element == Feedback<State, Event> {
         if count < 2 { return self }
         var taken = Set(map(\.name))

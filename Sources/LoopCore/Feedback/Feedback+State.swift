@@ -1,14 +1,14 @@
-// Feedbacks whose request follows the state. All have at most one live effect, and cancel it when the query gives nil.
+// Feedbacks whose request follows the state. All have at most one live effect, and cancel it when the query returns nil.
 //
-// Each comes twice: with an effect of the request alone, and with one that is told about itself as well.
+// Each has two forms: an effect of the request alone, and an effect that also gets its `EffectContext`.
 
 extension Feedback {
-    /// Starts an effect at every state with a non-nil value, equal to the one before or not; the old one is cancelled first.
+    /// Starts an effect at every state with a non-nil value, even an equal one. The previous effect is cancelled first.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - state: the request, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -20,7 +20,7 @@ extension Feedback {
         .lensing(name, state: state, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func lensing<Request: Sendable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
@@ -32,13 +32,13 @@ extension Feedback {
             derive: { current, _ in state(current).map { .wanted($0) } ?? .nothing })
     }
 
-    /// Starts an effect whenever the request becomes another one, and cancels it when the request is nil. An equal request
-    /// does nothing, also after the effect has completed; x, nil, x runs again.
+    /// Starts an effect when the request changes, and cancels it when the request is nil. An equal request does nothing,
+    /// even if the effect has completed. The sequence x, nil, x runs x twice.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - state: the request, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -52,7 +52,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func skippingRepeated<Request: Sendable & Equatable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
@@ -64,13 +64,13 @@ extension Feedback {
             derive: { current, _ in state(current).map { .wanted($0) } ?? .nothing })
     }
 
-    /// Starts an effect with the first value after nil, ignores the values that follow while there is one, and cancels it
-    /// at the next nil. An initial state with a value starts one.
+    /// Starts an effect with the first value after nil, ignores further values, and cancels the effect at the next nil. An
+    /// initial state with a value starts one.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - state: the request, or nil for none.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -84,7 +84,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func firstValueAfterNil<Request: Sendable>(
         _ name: String, state: @escaping @Sendable (State) -> Request?, on placement: Placement = .local,
@@ -96,13 +96,13 @@ extension Feedback {
             derive: { current, _ in state(current).map { .wanted($0) } ?? .nothing })
     }
 
-    /// Starts an effect with the state in which the predicate becomes true, ignores the states that follow while it stays
-    /// so, and cancels it when it becomes false. An initial state for which it is true starts one. The request is the state.
+    /// Starts an effect with the state in which the predicate becomes true, and cancels it when the predicate becomes false. States
+    /// between the two are ignored. An initial state for which it is true starts one. The request is the state.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - state: the predicate.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -116,7 +116,7 @@ extension Feedback {
         }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func whenBecomesTrue(
         _ name: String, state: @escaping @Sendable (State) -> Bool, on placement: Placement = .local,
@@ -128,13 +128,13 @@ extension Feedback {
             derive: { current, _ in state(current) ? .wanted(current) : .nothing })
     }
 
-    /// Starts an effect at every state for which the predicate is true, the old one being cancelled first: the
-    /// level-triggered companion of `whenBecomesTrue`. The request is the state.
+    /// Starts an effect at every state for which the predicate is true; the previous one is cancelled first. This is the
+    /// level-triggered form of `whenBecomesTrue`. The request is the state.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - state: the predicate.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -146,7 +146,7 @@ extension Feedback {
         .whileTrue(name, state: state, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func whileTrue(
         _ name: String, state: @escaping @Sendable (State) -> Bool, on placement: Placement = .local,
@@ -158,7 +158,7 @@ extension Feedback {
             derive: { current, _ in state(current) ? .wanted(current) : .nothing })
     }
 
-    /// Starts an effect at every state; the old one is cancelled first. The request is the state.
+    /// Starts an effect at every state; the previous one is cancelled first. The request is the state.
     @inlinable
     public static func everyState(
         _ name: String, on placement: Placement = .local, retry: Retry? = nil, policy: EffectPolicy = EffectPolicy(),

@@ -1,8 +1,9 @@
-// Feedbacks from a stream of states or events to a stream of events or requests. They run where the state is, follow it
-// as fast as they can, and are not queries: what they do is not a function of the state, so no journal knows of it.
+// Feedbacks from a stream of states or events to a stream of events or requests. They run in the state's process, and are
+// not queries: their work is not a function of the state, so no journal contains it.
 
 extension Feedback {
-    /// Sends the events of a sequence that is made of the states. It is made again each time the feedback is attached.
+    /// Sends the events of a sequence that is derived from the states. The sequence is made again each time the feedback is
+    /// attached.
     public static func events<Events: AsyncSequence & SendableMetatype>(
         _ name: String, _ events: @escaping @Sendable (FollowedStates<State>) -> Events
     ) -> Feedback where Events.Element == Event {
@@ -11,9 +12,9 @@ extension Feedback {
         }
     }
 
-    /// Runs an effect for each element of a sequence that is made of the states; the effect before it is cancelled, and
-    /// what that still sends is refused. An error ends that effect alone, and becomes the event that `failing` makes of it;
-    /// no effect is tried again, parked or limited, since its request is no function of the state.
+    /// Runs an effect for each element of a sequence that is derived from the states. The previous effect is cancelled, and
+    /// its later events are refused. An error ends that effect alone, and becomes the event that `failing` makes of it. No
+    /// effect is retried, parked or limited, because its request is no function of the state.
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
         _ name: String, state transform: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
@@ -23,9 +24,9 @@ extension Feedback {
         }
     }
 
-    /// Runs an effect for each element of a sequence that is made of the events; the effect before it is cancelled, and
-    /// what that still sends is refused. An error ends that effect alone, and becomes the event that `failing` makes of it;
-    /// no effect is tried again, parked or limited, since its request is no function of the state.
+    /// Runs an effect for each element of a sequence that is derived from the events. The previous effect is cancelled, and
+    /// its later events are refused. An error ends that effect alone, and becomes the event that `failing` makes of it. No
+    /// effect is retried, parked or limited, because its request is no function of the state.
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
         _ name: String, events transform: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
@@ -45,8 +46,8 @@ extension Feedback {
         Feedback(name: name, custom: CustomFeedback(reporting: body), requestType: RequestType(type))
     }
 
-    /// Binds the loop to what is outside of it: each subscription follows the states, each sequence brings events. All
-    /// begin when the feedback is attached and are cancelled when it ends.
+    /// Binds the loop to its outside: each subscription follows the states, each sequence brings events. All begin when the
+    /// feedback is attached and are cancelled when it ends.
     public static func bind(
         _ name: String, _ bindings: @escaping @Sendable () -> Bindings<State, Event>
     ) -> Feedback {
@@ -68,14 +69,14 @@ extension Feedback {
     }
 }
 
-/// What a `bind` feedback joins to the loop.
+/// The subscriptions and events that a `bind` feedback connects to the loop.
 public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
     let subscriptions: [@Sendable (FollowedStates<State>) async -> Void]
     let events: [@Sendable (Send<Event>) async -> Void]
 
     /// - Parameters:
-    ///   - subscriptions: each gets the states, from the present one on.
-    ///   - events: each sends what it likes, until it returns.
+    ///   - subscriptions: functions that each get the states, beginning with the present one.
+    ///   - events: functions that each send events until they return.
     public init(
         subscriptions: [@Sendable (FollowedStates<State>) async -> Void] = [],
         events: [@Sendable (Send<Event>) async -> Void] = []
@@ -85,7 +86,7 @@ public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
     }
 }
 
-/// The states that a feedback follows, from the one at which it was attached. For one reader.
+/// The states that a feedback follows, from the one at which it was attached. There is one reader.
 public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
     /// Each element is one state of the loop.
     public typealias Element = State
@@ -108,7 +109,7 @@ public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to take the states. There is one reader: iterators share the stream, and each state goes to one of them.
+    /// Begins to read the states. Iterators share the stream: each state goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(take: makeNext()) }
 
     /// The iterator of the states.
@@ -121,7 +122,7 @@ public struct FollowedStates<State: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// The events that a feedback follows. For one reader.
+/// The events that a feedback follows. There is one reader.
 public struct FollowedEvents<Event: Sendable>: AsyncSequence, Sendable {
     /// Each element is one event that was applied.
     public typealias Element = Event
@@ -142,7 +143,7 @@ public struct FollowedEvents<Event: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to take the events. There is one reader: iterators share the stream, and each event goes to one of them.
+    /// Begins to read the events. Iterators share the stream: each event goes to one of them.
     public func makeAsyncIterator() -> Iterator { Iterator(take: makeNext()) }
 
     /// The iterator of the events.

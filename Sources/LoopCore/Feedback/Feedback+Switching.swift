@@ -1,4 +1,4 @@
-// How every feedback with one live effect is put together.
+// The common initialiser of feedbacks with one live effect.
 
 extension Feedback {
     @inlinable
@@ -13,7 +13,7 @@ extension Feedback {
             retry: retry, policy: policy, effect: effect)
     }
 
-    /// - Parameter step: what the query does at every transition, made where the types are known.
+    /// - Parameter step: the query's evaluation of one transition, created in code that knows the types.
     @usableFromInline
     static func switching<Request: Sendable>(
         _ name: String, _ renewal: SwitchingQuery<State, Event, Request>.Renewal,
@@ -28,7 +28,7 @@ extension Feedback {
 }
 
 extension EffectPolicy {
-    /// The same policy with another way to retry; nil: with its own.
+    /// This policy with another way to retry, or unchanged for nil.
     package func with(retry: Retry?) -> EffectPolicy {
         var copy = self
         copy.retry = retry ?? self.retry

@@ -1,18 +1,18 @@
 public import LoopCollections
 
-// Keyed feedbacks of large sets of requests, at a cost in proportion to what changes.
+// Keyed feedbacks of large sets of requests, at a cost proportional to the changes.
 
 extension Feedback {
-    /// Keeps one effect live for each key of a tracked dictionary, as for a `Dictionary` of the same entries; an event
-    /// costs what it changes of them, not what there is.
+    /// Keeps one effect live for each key of a tracked dictionary, as for a `Dictionary` of the same entries. The cost of
+    /// an event is proportional to the entries that it changes.
     ///
-    /// That holds where `requests` is a stored property of the state, or a change of the last value that it gave; a
+    /// That is true if `requests` is a stored property of the state, or derived by changes from its last value. A
     /// dictionary that is made again at each call is compared entry by entry.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - requests: the requests that should be going on, by key.
     ///   - placement: where the effects run.
-    ///   - retry: how failed effects are tried again, in place of the policy's way.
+    ///   - retry: how failed effects are retried; replaces the policy's own if given.
     ///   - policy: how effects are retried, limited and bounded in time.
     ///   - effect: the work for a request.
     @inlinable
@@ -24,7 +24,7 @@ extension Feedback {
         .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
     }
 
-    /// The same, with an effect that is told about itself.
+    /// The form whose effect also gets its `EffectContext`.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>,
@@ -34,7 +34,7 @@ extension Feedback {
         .tracked(name, TrackedStep(requests), on: placement, retry: retry, policy: policy, effect: effect)
     }
 
-    /// The same, with an effect that follows its request: the updates are the newer requests of its key.
+    /// The form whose effect follows its request: the updates are the newer requests of its key.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>,
@@ -46,7 +46,7 @@ extension Feedback {
         }
     }
 
-    /// The same, of a stored property: an event costs least.
+    /// The form for a stored property, at the lowest cost.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
@@ -56,7 +56,7 @@ extension Feedback {
         .each(name, requests: requests, on: placement, retry: retry, policy: policy) { request, _ in effect(request) }
     }
 
-    /// The same, of a stored property, with an effect that is told about itself.
+    /// The form for a stored property whose effect also gets its `EffectContext`.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
@@ -66,7 +66,7 @@ extension Feedback {
         .tracked(name, TrackedStep(requests), on: placement, retry: retry, policy: policy, effect: effect)
     }
 
-    /// The same, of a stored property, with an effect that follows its request.
+    /// The form for a stored property whose effect follows its request.
     @inlinable
     public static func each<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,

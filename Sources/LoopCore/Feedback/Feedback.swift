@@ -1,40 +1,40 @@
 internal import LoopCollections
 
-/// Joins a pure query, which derives requests from the state, to an effect, which fulfils a request and sends events.
+/// A pure query, which derives requests from the state, joined to an effect, which fulfils a request and sends events.
 ///
-/// A feedback's name is the same in every process. Where its effects run is its `placement`; how they are retried and
-/// limited is its `policy`. The request type is erased here; `Feedback+….swift` hold the ways to make one.
+/// A feedback's name is the same in every process. Its `placement` says where effects run, its `policy` how they are
+/// retried and limited. The request type is erased here; the files `Feedback+….swift` have the forms that make one.
 public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
-    /// Loops with workers or a journal know a feedback by it.
+    /// The name by which loops with workers or a journal identify the feedback.
     public internal(set) var name: String
-    /// Where the effects run. Workers need requests that are `Codable`.
+    /// Where the effects run. Workers need `Codable` requests.
     public var placement: Placement
     /// How the effects are retried, limited and bounded in time.
     public var policy: EffectPolicy
 
-    /// A fresh query machine, or nil for a feedback that derives no requests (`custom`).
+    /// Makes a new query machine. Nil for a feedback that derives no requests (`custom`).
     package let makeQuery: (@Sendable () -> any FeedbackQuery<State, Event>)?
-    /// Fulfils a request.
+    /// Makes the effect that fulfils a request.
     package let effect: @Sendable (any Sendable, EffectContext) -> Effect<Event>
-    /// How requests cross a process; nil where the request type is not `Codable`.
+    /// The coding of requests between processes, or nil if the request type is not `Codable`.
     package let requestCoding: RequestCoding?
-    /// The concurrency and rate group of a request, where limits per group are wanted.
+    /// The group of a request for limits of concurrency and rate, or nil if there are no groups.
     package var group: (@Sendable (any Sendable) -> String)?
-    /// The priority of a request, where effects have one.
+    /// The priority of a request, or nil if effects have none.
     package var priority: (@Sendable (any Sendable) -> Int32)?
     /// The event for an effect that has failed for good. Without one the effect is parked.
     package var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
     /// A feedback that sees every transition and contributes only what it sends.
     package var custom: CustomFeedback<State, Event>?
-    /// What a timer sends, and when; nil for every other feedback.
+    /// The time and the event of a timer, or nil for every other feedback.
     package var timer: FeedbackTimer<Event>?
-    /// When a schedule runs, and what a run sends; nil for every other feedback.
+    /// The runs and the event of a schedule, or nil for every other feedback.
     package let schedule: FeedbackSchedule<Event>?
-    /// The type of the requests, for modifiers that name it again; nil for `custom`. `compacting` has one, and no query.
+    /// The type of the requests, which modifiers compare; nil for `custom`. `compacting` has one, and no query.
     package let requestType: RequestType?
-    /// What a combined feedback consists of; nil for every other.
+    /// The parts of a combined feedback, or nil for every other.
     package let parts: [Feedback]?
-    /// What is wrong with the feedback, in a sentence for its author, or nil. A loop with such a feedback does not start.
+    /// A sentence for the author about what is wrong with the feedback, or nil. A loop with such a feedback does not start.
     package private(set) var mistake: String?
 
     package init<Request: Sendable>(
@@ -62,7 +62,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         parts = nil
     }
 
-    /// Fulfils a request that is of this very type, without asking the runtime what it could be cast to; nil: it is another.
+    /// Fulfils a request of exactly this type without a dynamic cast, or returns nil if it is of another type.
     private static func fulfil<Known: Sendable, Request: Sendable>(
         _ known: Known, as type: Request.Type, _ context: EffectContext,
         _ effect: (Request, EffectContext) -> Effect<Event>
@@ -70,7 +70,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         Lent.read(known, as: type) { effect($0, context) }
     }
 
-    // Apart, because the types that a cast needs are looked up before it is known whether there will be one.
+    // A function of its own, because the types that a cast needs would be looked up even if no cast followed.
     @inline(never)
     private static func cast<Request: Sendable>(
         _ request: any Sendable, to type: Request.Type, of name: String
@@ -81,7 +81,7 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         return request
     }
 
-    /// The same feedback in a loop of other states and events.
+    /// This feedback in a loop of other states and events.
     package init<LocalState, LocalEvent>(
         derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
         effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
@@ -158,7 +158,7 @@ extension Feedback {
         self.parts = parts
     }
 
-    /// A copy that has a mistake. The first mistake counts.
+    /// A copy with this mistake. The first mistake counts.
     func mistaken(_ mistake: String) -> Feedback {
         changing { $0.mistake = $0.mistake ?? mistake }
     }
@@ -166,7 +166,7 @@ extension Feedback {
     /// The feedbacks that this one consists of, none of them combined.
     package var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
 
-    /// The same feedback with a change to each that it consists of.
+    /// This feedback with a change to each of its parts.
     func changing(_ change: (inout Feedback) -> Void) -> Feedback {
         if let parts { return Feedback(combining: parts.map { $0.changing(change) }) }
         var copy = self
@@ -175,7 +175,7 @@ extension Feedback {
     }
 }
 
-/// A request's type, to be compared and to be told to people.
+/// A request's type, which can be compared and printed.
 package struct RequestType: Equatable, Sendable, CustomStringConvertible {
     private let type: Any.Type
 
@@ -192,7 +192,7 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
     case local
     /// On any worker that serves this group.
     case workers(String)
-    /// By the owner of the state itself, without a body: timers.
+    /// By the owner of the state itself, without a body: timers and schedules.
     case reducer
 
     /// On the workers of the group "default".
@@ -216,9 +216,9 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
 package struct RequestCoding: Sendable {
     /// The type of the requests.
     package let type: any (Codable & Sendable).Type
-    /// Lends a request's bytes, where they were made if the coder can do that.
+    /// Lends a request's encoded bytes, without a copy if the coder can.
     package let withEncoding: @Sendable (any Sendable, any ValueCoder, (Span<UInt8>) -> Void) throws -> Void
-    /// A request from its bytes, which are lent.
+    /// Decodes a request from lent bytes.
     package let decode: @Sendable (Span<UInt8>, any ValueCoder) throws -> any Sendable
 
     package init?<Request: Sendable>(_ type: Request.Type) {
@@ -245,7 +245,7 @@ package struct RequestCoding: Sendable {
         return encoded
     }
 
-    // Apart, because the types that a cast needs are looked up before it is known whether there will be one.
+    // A function of its own, because the types that a cast needs would be looked up even if no cast followed.
     @inline(never)
     private static func cast<Request>(_ request: any Sendable, to type: Request.Type) -> Request {
         guard let request = request as? Request else {
@@ -254,8 +254,8 @@ package struct RequestCoding: Sendable {
         return request
     }
 
-    /// Lends the bytes of a value that is of this very type, without asking the runtime what it could be cast to.
-    /// - Returns: false: it is of another type.
+    /// Lends the encoded bytes of a value of exactly this type, without a dynamic cast.
+    /// - Returns: false if the value is of another type.
     private static func withEncoding<Known: Sendable, Request: Codable & Sendable>(
         of known: Known, as type: Request.Type, _ coder: any ValueCoder, _ body: (Span<UInt8>) -> Void
     ) throws -> Bool {
@@ -263,42 +263,42 @@ package struct RequestCoding: Sendable {
     }
 }
 
-/// The coder that nodes use for values that cross a process or reach a journal. Deterministic: equal values give equal
-/// bytes in every process.
+/// The coder of values that cross a process or reach a journal. It is deterministic: equal values have equal bytes in every
+/// process.
 public protocol ValueCoder: Sendable {
-    /// Encodes a value into bytes of its own.
-    /// - Throws: where the value cannot be encoded, such as a type that throws in `encode(to:)`.
+    /// Encodes a value into a new array.
+    /// - Throws: an error if the value cannot be encoded, such as one that throws in `encode(to:)`.
     func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
-    /// Lends the bytes of a value, where they were made if the coder can do that: large values are not copied.
-    /// - Throws: where the value cannot be encoded; `body` is then not called.
+    /// Lends the encoded bytes of a value, without a copy if the coder can.
+    /// - Throws: an error if the value cannot be encoded; `body` is then not called.
     func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws
     /// Decodes a value from all of the bytes.
-    /// - Throws: where the bytes are not a value of the type.
+    /// - Throws: an error if the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
-    /// Decodes a part of a message, where it lies if the coder can do that.
-    /// - Throws: where the bytes are not a value of the type.
+    /// Decodes a part of a message, without a copy if the coder can.
+    /// - Throws: an error if the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
-    /// Decodes bytes that are lent, where they lie if the coder can do that.
-    /// - Throws: where the bytes are not a value of the type.
+    /// Decodes lent bytes, without a copy if the coder can.
+    /// - Throws: an error if the bytes are not a value of the type.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value
 }
 
 extension ValueCoder {
-    /// Encodes the value into an array and lends that: for a coder that has no better way.
+    /// Encodes the value into an array and lends that. A coder may replace it by a better way.
     /// - Throws: what `encode` throws; `body` is then not called.
     public func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws {
         let bytes = try encode(value)
         body(bytes.span)
     }
 
-    /// Copies the bytes into an array and decodes that: for a coder that has no better way.
-    /// - Throws: where the bytes are not a value of the type.
+    /// Copies the bytes into an array and decodes that. A coder may replace it by a better way.
+    /// - Throws: an error if the bytes are not a value of the type.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
         try decode(type, from: Array(bytes))
     }
 
-    /// Copies the bytes into an array and decodes that: for a coder that has no better way.
-    /// - Throws: where the bytes are not a value of the type.
+    /// Copies the bytes into an array and decodes that. A coder may replace it by a better way.
+    /// - Throws: an error if the bytes are not a value of the type.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value {
         try decode(type, from: Array(bytes))
     }

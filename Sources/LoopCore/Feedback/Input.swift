@@ -2,26 +2,26 @@ internal import LoopLock
 
 /// A handle through which code outside of a loop sends events into it.
 ///
-/// What is sent before a first loop is connected waits for that loop. From then on an event goes to every loop that is
-/// connected at that moment, and is dropped when there is none.
+/// Events that are sent before a first loop is connected wait for that loop. From then on an event goes to every loop that
+/// is connected at that moment, and is dropped if there is none.
 public struct Input<Event: Sendable>: Sendable {
     private struct Lines: Sendable {
-        /// What was sent before the first loop was connected, or while these events are handed over to it.
+        /// Events sent before the first loop was connected, or while such events are being delivered to it.
         var waiting: [Event] = []
         var isHandingOver = false
         var tokens: [UInt64] = []
-        /// One for each token.
+        /// The `post` function of each token.
         var posts: [@Sendable (Event) -> Void] = []
         var nextToken: UInt64 = 0
     }
 
     private let lines = Locked(Lines())
 
-    /// Creates an input without a loop: events wait until the first loop is connected.
+    /// Creates an input without a loop. Events wait until the first loop is connected.
     public init() {}
 
-    /// Sends one event. Without contention it has been reduced when this returns, as with `Loop.send`; from inside a
-    /// reducer, an effect or a delivery it is reduced after the current event.
+    /// Sends one event. Without contention it is reduced before the return, as with `Loop.send`. From inside a reducer, an
+    /// effect or a delivery, it is reduced after the current event.
     public func send(_ event: Event) {
         let posts = lines.withLock { lines in
             if lines.nextToken == 0 || lines.isHandingOver {
@@ -33,7 +33,7 @@ public struct Input<Event: Sendable>: Sendable {
         for post in posts { post(event) }
     }
 
-    /// Connects a loop. `handOver` is to be called next, without a lock.
+    /// Connects a loop. The caller must then call `handOver` without a lock.
     func connect(_ post: @escaping @Sendable (Event) -> Void) -> UInt64 {
         lines.withLock { lines in
             lines.nextToken += 1
@@ -43,7 +43,7 @@ public struct Input<Event: Sendable>: Sendable {
         }
     }
 
-    /// Hands over what has waited. Meanwhile new events join those that wait, so that none overtakes another.
+    /// Delivers the events that have waited. New events meanwhile queue behind them, so that none overtakes another.
     func handOver() {
         let isFirst = lines.withLock { lines in
             if lines.isHandingOver || lines.waiting.isEmpty { return false }
@@ -93,7 +93,7 @@ final class InputLine<Event: Sendable>: Sendable {
         self.post = post
     }
 
-    /// Does nothing after `close`, which another thread may have called first.
+    /// Opens the connection. It does nothing after `close`, which another thread may have called first.
     func open() {
         let isOpen = stage.withLock { stage in
             guard case .idle = stage else { return false }

@@ -1,6 +1,6 @@
 internal import LoopLock
 
-/// Sends every event of a sequence, until it ends or the loop does.
+/// Sends every event of a sequence, until the sequence or the loop ends.
 func sendAll<Events: AsyncSequence>(of events: Events, _ send: Send<Events.Element>) async {
     var iterator = events.makeAsyncIterator()
     while let event = try? await iterator.next() {
@@ -8,8 +8,8 @@ func sendAll<Events: AsyncSequence>(of events: Events, _ send: Send<Events.Eleme
     }
 }
 
-/// Runs an effect for each request, one at a time: the next one cancels the one before it. One that fails reports that,
-/// unless it has been cancelled.
+/// Runs an effect for each request, one at a time: the next one cancels the previous one. A failed effect is reported,
+/// unless it was cancelled.
 func runLatest<Requests: AsyncSequence, Event: Sendable>(
     of requests: Requests, _ port: CustomPort<Event>, _ report: @escaping FailureReport,
     _ effect: (Requests.Element) -> Effect<Event>
@@ -20,7 +20,7 @@ func runLatest<Requests: AsyncSequence, Event: Sendable>(
         current?.cancel()
         current = LatestEffect(effect(request), port) { await report(request, $0) }
     }
-    // The requests have ended, the effect has not; the feedback's end ends both.
+    // The requests have ended, but the effect has not. The feedback's end ends both.
     if let current {
         await withTaskCancellationHandler {
             await current.task.value
@@ -30,7 +30,7 @@ func runLatest<Requests: AsyncSequence, Event: Sendable>(
     }
 }
 
-/// An effect that a newer one may take the place of.
+/// An effect that a newer one may replace.
 private struct LatestEffect: Sendable {
     let task: Task<Void, Never>
     private let isLive: Locked<Bool>
@@ -47,8 +47,8 @@ private struct LatestEffect: Sendable {
             try await send(event)
             return .initial
         }
-        // In no group, so that the next effect need not wait for the end of this one, which it cancels. So the task does not
-        // inherit where it runs.
+        // A task outside of any group, because the next effect must not wait for the end of this one. It inherits no
+        // executor, so the loop's is passed.
         task = Task(executorPreference: port.executor) {
             do {
                 try await effect.work(gated)

@@ -1,4 +1,4 @@
-/// A value of a registered field, as it crosses processes: what a form can hold.
+/// A value of a registered field in the form that crosses processes.
 public enum FieldValue: Codable, Hashable, Sendable {
     /// A text.
     case text(String)
@@ -14,14 +14,14 @@ public enum FieldValue: Codable, Hashable, Sendable {
 
 /// A type that a registered field may have.
 public protocol FieldValueConvertible: Sendable {
-    /// Nil where `value` is of another kind.
+    /// Fails if `value` is of another kind.
     init?(fieldValue value: FieldValue)
-    /// The value as it crosses processes. `init(fieldValue:)` makes the same value of it.
+    /// The value in the form that crosses processes. `init(fieldValue:)` makes an equal value of it.
     var fieldValue: FieldValue { get }
 }
 
 extension String: FieldValueConvertible {
-    /// The text; nil where `value` is not a text.
+    /// Fails if `value` is not a text.
     public init?(fieldValue value: FieldValue) {
         guard case .text(let text) = value else { return nil }
         self = text
@@ -32,7 +32,7 @@ extension String: FieldValueConvertible {
 }
 
 extension Int: FieldValueConvertible {
-    /// The number; nil where `value` is not a whole number, or one that `Int` cannot hold.
+    /// Fails if `value` is not a whole number, or one that `Int` cannot represent.
     public init?(fieldValue value: FieldValue) {
         guard case .whole(let number) = value, let exact = Int(exactly: number) else { return nil }
         self = exact
@@ -43,7 +43,7 @@ extension Int: FieldValueConvertible {
 }
 
 extension Double: FieldValueConvertible {
-    /// The number; nil where `value` is not a decimal number.
+    /// Fails if `value` is not a decimal number.
     public init?(fieldValue value: FieldValue) {
         guard case .decimal(let number) = value else { return nil }
         self = number
@@ -54,7 +54,7 @@ extension Double: FieldValueConvertible {
 }
 
 extension Bool: FieldValueConvertible {
-    /// The flag; nil where `value` is not a flag.
+    /// Fails if `value` is not a flag.
     public init?(fieldValue value: FieldValue) {
         guard case .flag(let flag) = value else { return nil }
         self = flag
@@ -65,7 +65,7 @@ extension Bool: FieldValueConvertible {
 }
 
 extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
-    /// Nil for `empty`, otherwise the wrapped type's value. The initializer fails where the wrapped type's fails.
+    /// Nil for `empty`, otherwise the wrapped type's value. Fails if the wrapped type's initialiser fails.
     public init?(fieldValue value: FieldValue) {
         if value == .empty {
             self = .none
@@ -81,7 +81,7 @@ extension Optional: FieldValueConvertible where Wrapped: FieldValueConvertible {
 }
 
 extension FieldValueConvertible where Self: RawRepresentable, RawValue: FieldValueConvertible {
-    /// The value with this raw value; nil where `value` is of another kind, or no case has it.
+    /// Fails if `value` is of another kind, or if no case has this raw value.
     public init?(fieldValue value: FieldValue) {
         guard let raw = RawValue(fieldValue: value) else { return nil }
         self.init(rawValue: raw)

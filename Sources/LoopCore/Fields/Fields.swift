@@ -1,5 +1,5 @@
-/// A change of a registered field: what `mutate` and `binding(for:)` become over a remote loop, inside one of the
-/// definition's own events.
+/// A change of a registered field. Over a remote loop, `mutate` and `binding(for:)` send one inside one of the definition's
+/// own events.
 public struct FieldChange: Codable, Hashable, Sendable {
     /// The name under which the definition has registered the field.
     public var field: String
@@ -15,16 +15,16 @@ public struct FieldChange: Codable, Hashable, Sendable {
 
 /// One field of a state, under a name that crosses processes in place of its key path.
 public struct Field<State: Sendable>: Sendable {
-    /// The name, the same for as long as journals hold changes of it.
+    /// The name, which must not change while journals contain changes of the field.
     public let name: String
     let keyPath: any PartialKeyPath<State> & Sendable
     let encode: @Sendable (any Sendable) -> FieldValue?
     let write: @Sendable (inout State, FieldValue) -> Bool
 
-    /// Creates a field from its name and its place in the state.
+    /// Creates a field from its name and its key path.
     /// - Parameters:
-    ///   - name: unique in the definition. Journals and other processes know the field by it.
-    ///   - keyPath: the field's place in the state.
+    ///   - name: unique in the definition. Journals and other processes identify the field by it.
+    ///   - keyPath: the path from the state to the field.
     public init<Value: FieldValueConvertible>(
         _ name: String, _ keyPath: any WritableKeyPath<State, Value> & Sendable
     ) {
@@ -39,24 +39,24 @@ public struct Field<State: Sendable>: Sendable {
     }
 }
 
-/// The fields of a state that can be changed from afar.
+/// The fields of a state that other processes can change.
 public struct Fields<State: Sendable>: Sendable, ExpressibleByArrayLiteral {
     private let all: [Field<State>]
 
-    /// Creates the fields of a definition. Where two have one name, the first is changed.
+    /// Creates the fields of a definition. If two have one name, changes apply to the first.
     public init(_ fields: [Field<State>]) { all = fields }
 
-    /// Creates the fields of a definition from a literal. Where two have one name, the first is changed.
+    /// Creates the fields of a definition from a literal. If two have one name, changes apply to the first.
     public init(arrayLiteral fields: Field<State>...) { self.init(fields) }
 
-    /// Applies a change to the state, in a reducer. False, and nothing is changed: there is no such field, or it is of
-    /// another type.
+    /// Applies a change to the state, in a reducer. If there is no such field, or it is of another type, it returns false
+    /// and changes nothing.
     @discardableResult
     public func apply(_ change: FieldChange, to state: inout State) -> Bool {
         all.first { $0.name == change.field }?.write(&state, change.value) ?? false
     }
 
-    /// The change of a field to a value; nil if the field is not registered.
+    /// The change of a field to a value, or nil if the field is not registered.
     package func change(at keyPath: PartialKeyPath<State>, to value: any Sendable) -> FieldChange? {
         guard let field = all.first(where: { $0.keyPath == keyPath }) else { return nil }
         return field.encode(value).map { FieldChange(field: field.name, value: $0) }
@@ -80,7 +80,7 @@ public protocol RegisteredFields: LoopDefinition {
     /// The fields, each name once.
     static var fields: Fields<State> { get }
 
-    /// The event in which a change travels. The reducer applies it by `fields.apply(_:to:)`, or refuses it by doing
-    /// nothing: a change is an event like any other.
+    /// The event that carries a change. The reducer applies it by `fields.apply(_:to:)`, or refuses it by doing nothing: a
+    /// change is an event like any other.
     static func set(_ change: FieldChange) -> Event
 }

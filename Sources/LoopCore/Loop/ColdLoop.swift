@@ -2,13 +2,13 @@ internal import LoopLock
 
 /// The states of a loop that is made for each iteration, starts with it and ends with it.
 ///
-/// The loop goes at the pace of its reader; see ``ColdStates``.
+/// The loop runs at the pace of its reader; see ``ColdStates``.
 ///
 /// - Parameters:
 ///   - initial: the state before the first event.
 ///   - reduce: folds one event into the state.
-///   - feedbacks: what sends the events. Without any, the states end after the initial one.
-///   - clock: the time of retries, rates and timeouts; a test brings its own.
+///   - feedbacks: the sources of events. Without any, the states end after the initial one.
+///   - clock: the clock for retries, rates and timeouts; a test passes its own.
 public func system<State: Sendable, Event: Sendable>(
     initial: State, reduce: @escaping @Sendable (State, Event) -> State, feedbacks: [Feedback<State, Event>],
     clock: some Clock<Duration> = ContinuousClock()
@@ -16,7 +16,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: Reducer(returning: reduce), feedbacks: feedbacks, clock: clock)
 }
 
-/// The same for a closure that changes the state.
+/// The form for a closure that changes the state.
 public func system<State: Sendable, Event: Sendable>(
     initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],
     clock: some Clock<Duration> = ContinuousClock()
@@ -24,7 +24,7 @@ public func system<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: Reducer(reducer), feedbacks: feedbacks, clock: clock)
 }
 
-/// The same for a reducer.
+/// The form for a reducer.
 public func system<State: Sendable, Event: Sendable>(
     initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>],
     clock: some Clock<Duration> = ContinuousClock()
@@ -40,7 +40,7 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
     system(initial: initial, reduce: reduce, feedbacks: feedbacks, clock: clock)
 }
 
-/// The same for a closure that changes the state.
+/// The form for a closure that changes the state.
 public func feedbackLoop<State: Sendable, Event: Sendable>(
     initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void, feedbacks: [Feedback<State, Event>],
     clock: some Clock<Duration> = ContinuousClock()
@@ -48,7 +48,7 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
     system(initial: initial, reducer: reducer, feedbacks: feedbacks, clock: clock)
 }
 
-/// The same for a reducer.
+/// The form for a reducer.
 public func feedbackLoop<State: Sendable, Event: Sendable>(
     initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>],
     clock: some Clock<Duration> = ContinuousClock()
@@ -58,10 +58,10 @@ public func feedbackLoop<State: Sendable, Event: Sendable>(
 
 /// A sequence of states that makes a loop for each iteration.
 ///
-/// The loop starts when the first state is asked for, and its reader misses no state. It goes at the pace of the reader:
-/// an event is reduced only when the next state is asked for, so states never pile up, and a loop whose effects send
-/// without end does not run away. Effects run meanwhile, and what they send waits. The loop ends with the iteration:
-/// when the iterator is released, or when the task that waits for a state is cancelled.
+/// The loop starts when the first state is requested, and its reader gets every state. It runs at the pace of the reader:
+/// an event is reduced only when the next state is requested. Thus states never pile up, and a loop whose effects send
+/// without end does not run away. Effects run meanwhile, and their events wait. The loop ends with the iteration: when the
+/// iterator is released, or when the task that waits for a state is cancelled.
 public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
     /// Each element is one state of the loop.
     public typealias Element = State
@@ -84,7 +84,7 @@ public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Makes a loop of its own for this iteration. The loop starts at the first call of `next`.
+    /// Makes a new loop for this iteration. The loop starts at the first call of `next`.
     public func makeAsyncIterator() -> Iterator {
         let (run, states) = make()
         return Iterator(run: run, states: states.makeAsyncIterator())
@@ -95,8 +95,7 @@ public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
         let run: ColdRun
         var states: AsyncStream<State>.Iterator
 
-        /// Lets the loop go on to its next state, and waits for it. The first call starts the loop and gives the
-        /// initial state.
+        /// Reduces one more event and waits for the state. The first call starts the loop and returns the initial state.
         /// - Returns: nil once the loop has ended, or the reading task is cancelled.
         public mutating func next() async -> State? {
             run.step()
@@ -107,7 +106,7 @@ public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
 
 /// The loop of one iteration, which ends when this is released.
 final class ColdRun: Sendable {
-    /// Lets the loop go on by one state, and starts it at first.
+    /// Starts the loop, or lets it reduce one more event.
     let step: @Sendable () -> Void
     private let stop: @Sendable () -> Void
 

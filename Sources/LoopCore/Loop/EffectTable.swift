@@ -1,6 +1,6 @@
 import LoopCollections
 
-/// The effects of a loop in one process: which live, which run, which wait, and what became of them.
+/// The effects of a loop in one process, with the phase of each.
 ///
 ///     begin ──▶ waiting ──start──▶ running ──▶ completed
 ///                  ▲                  │ failed
@@ -8,16 +8,16 @@ import LoopCollections
 ///                                     └──▶ parked
 ///     cancel, from everywhere ──▶ gone
 ///
-/// Timers do not run: they wait until they are due, and are completed by their event.
+/// Timers do not run: they wait until they are due, and their event completes them.
 ///
-/// A completed or parked effect stays until its query cancels it: its queued events count as long as it is here.
+/// A completed or parked effect remains until its query cancels it, because its queued events are valid until then.
 package struct EffectTable: Sendable {
     private struct Record {
         var request: any Sendable
         var group: String?
         var priority: Int32
         var phase = EffectPhase.waiting
-        /// Counts the attempts; what an older one sends is refused.
+        /// The number of the newest attempt. Events of an older one are refused.
         var attempt = 0
         var failures = 0
         var failure: String?
@@ -38,24 +38,24 @@ package struct EffectTable: Sendable {
         package var request: any Sendable
     }
 
-    /// What follows from a failure.
+    /// The consequence of a failure.
     enum FailureAction: Sendable {
         /// The attempt was void already.
         case none
-        /// It is tried again later.
+        /// The effect is retried later.
         case retry
-        /// Ask the feedback for an event, then `complete` or `park`.
+        /// The failure is final. Ask the feedback for an event, then `complete` or `park`.
         case final(request: any Sendable)
     }
 
-    /// When a timer is due, by feedback number; empty: there are none.
+    /// The due time of a timer's request, by feedback number; empty if there are no timers.
     private let timeOf: [(@Sendable (any Sendable) -> WallTime)?]
     private var timers = TimerQueue()
     private var schedules: LocalSchedules
     private var haveSchedulesBegun = false
-    /// The newest reading of both clocks; timers need it.
+    /// The newest reading of both clocks, for timers.
     private var moment = Moment(monotonic: .zero, wall: WallTime(milliseconds: 0))
-    /// How long the civil clock is trusted to go on as it does; nil: for ever.
+    /// How long a reading of the civil clock is valid, or nil if forever.
     private let trust: Duration?
     private let policies: [EffectPolicy]
     private let names: [String]
@@ -65,8 +65,8 @@ package struct EffectTable: Sendable {
     private var random: SeededRandom
 
     /// - Parameters:
-    ///   - feedbacks: by feedback number.
-    ///   - trust: after how long the civil clock must be compared again, in case it was set; nil: it never is.
+    ///   - feedbacks: the feedbacks by number.
+    ///   - trust: how long a reading of the civil clock is valid, because the clock may be set; or nil if it never is.
     ///   - zones: the named time zones that schedules may use.
     package init<State, Event>(
         feedbacks: [Feedback<State, Event>], seed: UInt64, trust: Duration? = nil,
@@ -82,9 +82,9 @@ package struct EffectTable: Sendable {
         random = SeededRandom(seed: seed)
     }
 
-    // MARK: Wishes of the queries
+    // MARK: Changes by the queries
 
-    /// A new effect. One without limits is started at once, so that effects start in the order of their feedbacks.
+    /// Adds a new effect. One without limits starts at once, so that effects start in the order of their feedbacks.
     mutating func begin(
         _ id: EffectID, request: any Sendable, group: String?, priority: Int32, at now: MonotonicTime
     ) -> Launch? {
@@ -101,7 +101,7 @@ package struct EffectTable: Sendable {
         return launch(id, at: now)
     }
 
-    /// A newer request of an effect. True: an attempt runs and should hear of it.
+    /// Sets a newer request of an effect. It returns whether a running attempt should get the request.
     mutating func update(_ id: EffectID, request: any Sendable, priority: Int32) -> Bool {
         records[id]?.request = request
         records[id]?.priority = priority
@@ -124,26 +124,26 @@ package struct EffectTable: Sendable {
 
     // MARK: Timers
 
-    /// Whether there are feedbacks with timers or schedules: then the clocks must be read.
+    /// Whether there are feedbacks with timers or schedules, for which the clocks must be read.
     var hasTimers: Bool { !timeOf.isEmpty || !schedules.isEmpty }
 
     private func time(of id: EffectID, _ request: any Sendable) -> WallTime? {
         !timeOf.isEmpty ? timeOf[Int(id.feedback)]?(request) : nil
     }
 
-    /// Both clocks were read. The civil clock may have been set since the last time.
+    /// Takes a new reading of both clocks. The civil clock may have been set since the last one.
     mutating func see(_ moment: Moment) {
         self.moment = moment
         if !haveSchedulesBegun { schedules.begin(at: moment.wall) }
         haveSchedulesBegun = true
     }
 
-    /// The runs of schedules that are due. They are not told again.
+    /// The runs of schedules that are due. Each is returned once.
     mutating func takeDueRuns(at now: MonotonicTime) -> [(feedback: Int, run: ScheduleRun)] {
         schedules.isEmpty ? [] : schedules.takeDue(at: moment.wall + (now - moment.monotonic))
     }
 
-    /// The timers that are due, in the order in which they fire. They are not told again.
+    /// The timers that are due, in the order in which they fire. Each is returned once.
     mutating func takeDue(at now: MonotonicTime) -> [(id: EffectID, request: any Sendable)] {
         let wall = moment.wall + (now - moment.monotonic)
         var due: [(id: EffectID, request: any Sendable)] = []
@@ -154,25 +154,25 @@ package struct EffectTable: Sendable {
         return due
     }
 
-    /// A timer has fired. False: it was cancelled before.
+    /// Completes a timer that has fired. It returns false if the timer was cancelled before.
     mutating func fire(_ id: EffectID) -> Bool {
         guard records[id]?.phase == .waiting else { return false }
         records[id]?.phase = .completed
         return true
     }
 
-    /// When the first timer is due, or the civil clock must be compared again.
+    /// When the first timer is due, or the civil clock must be read again.
     private func timerDeadline(after now: MonotonicTime) -> MonotonicTime? {
         guard let first = [timers.first?.time, schedules.next].compactMap({ $0 }).min() else { return nil }
         let (wait, overflow) = first.milliseconds.subtractingReportingOverflow(moment.wall.milliseconds)
-        // What is further away than any clock counts.
+        // A wait that overflows is longer than any clock can run.
         let deadline = overflow ? .init(nanoseconds: .max) : moment.monotonic + .milliseconds(wait)
         return trust.map { min(deadline, now + $0) } ?? deadline
     }
 
     // MARK: Life of an attempt
 
-    /// The next effect that its limits let start.
+    /// The next effect that its limits allow to start.
     mutating func next(at now: MonotonicTime) -> Launch? {
         while let id = scheduler.next(at: now, where: { _ in true }) {
             if let launch = launch(id, at: now) { return launch }
@@ -191,10 +191,10 @@ package struct EffectTable: Sendable {
         return Launch(id: id, attempt: record.attempt, failures: record.failures, request: record.request)
     }
 
-    /// Where an effect stands; nil: it is not live.
+    /// The phase of an effect, or nil if it is not live.
     package func phase(of id: EffectID) -> EffectPhase? { records[id]?.phase }
 
-    /// Whether events that the effect has sent still count.
+    /// Whether events of the effect are still valid.
     func isLive(_ id: EffectID) -> Bool { records[id] != nil }
 
     /// Whether this attempt may send.
@@ -202,7 +202,7 @@ package struct EffectTable: Sendable {
         records[id].map { $0.phase == .running && $0.attempt == attempt } ?? false
     }
 
-    /// False: the attempt was void already.
+    /// Completes the effect. It returns false if the attempt was void already.
     mutating func complete(_ id: EffectID, attempt: Int) -> Bool {
         guard isRunning(id, attempt: attempt) else { return false }
         records[id]?.phase = .completed
@@ -228,12 +228,12 @@ package struct EffectTable: Sendable {
         return .final(request: record.request)
     }
 
-    /// The failure of a parked effect has become an event: it counts as completed.
+    /// Completes a parked effect whose failure has become an event.
     mutating func settle(_ id: EffectID) {
         if records[id]?.phase == .parked { records[id]?.phase = .completed }
     }
 
-    /// Tries a parked effect again from the beginning. False: it is not parked.
+    /// Retries a parked effect from the beginning. It returns false if the effect is not parked.
     mutating func retryParked(_ id: EffectID) -> Bool {
         guard var record = records[id], record.phase == .parked else { return false }
         record.phase = .waiting
@@ -245,7 +245,7 @@ package struct EffectTable: Sendable {
 
     /// The effects that have failed for good, oldest first.
     package var parked: [ParkedEffect] {
-        // A schedule that cannot run is shown like an effect that cannot.
+        // A schedule that cannot run is listed like an effect that has failed for good.
         schedules.unusable.map { feedback, reason in
             ParkedEffect(
                 id: EffectID(feedback: UInt32(feedback), seq: .initial, index: .max), feedback: names[feedback],
@@ -257,12 +257,12 @@ package struct EffectTable: Sendable {
             }
     }
 
-    /// Where every live effect stands.
+    /// The phase of every live effect.
     var phases: [EffectID: EffectPhase] { records.mapValues(\.phase) }
 
     // MARK: Time
 
-    /// The attempts whose time is up.
+    /// The attempts whose timeout has passed.
     mutating func overdue(at now: MonotonicTime) -> [(id: EffectID, attempt: Int)] {
         var overdue: [(id: EffectID, attempt: Int)] = []
         while let top = timeouts.top, top.time <= now || !isRunning(top.id, attempt: top.attempt) {
@@ -272,7 +272,7 @@ package struct EffectTable: Sendable {
         return overdue
     }
 
-    /// When to look again, though nothing happens.
+    /// The next time at which something is due, even if no event comes.
     mutating func deadline(after now: MonotonicTime) -> MonotonicTime? {
         while let top = timeouts.top, !isRunning(top.id, attempt: top.attempt) { timeouts.pop() }
         if timeouts.isBloated(live: scheduler.runningCount) {
@@ -291,7 +291,7 @@ package struct EffectTable: Sendable {
     }
 }
 
-/// Where a live effect stands.
+/// The phase of a live effect.
 package enum EffectPhase: String, Hashable, Sendable {
     /// The scheduler decides when it starts.
     case waiting
@@ -299,6 +299,6 @@ package enum EffectPhase: String, Hashable, Sendable {
     case running
     /// Its body has ended well, or its failure has become an event.
     case completed
-    /// It has failed for good. Only those who ask learn it.
+    /// It has failed for good. Only a query of the parked effects shows it.
     case parked
 }

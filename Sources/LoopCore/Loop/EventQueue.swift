@@ -1,4 +1,4 @@
-/// A queue in a ring: both ends cost O(1), and the memory is used again. An empty one that was never used has none.
+/// A queue in a ring buffer: both ends cost O(1), and the memory is reused. A queue that was never used allocates none.
 @usableFromInline
 struct EventQueue<Element: Sendable>: Sendable {
     @usableFromInline var slots: [Element?] = []
@@ -26,7 +26,7 @@ struct EventQueue<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Empties the queue and gives what was in it.
+    /// Empties the queue and returns its elements.
     mutating func takeAll() -> [Element] {
         var all: [Element] = []
         all.reserveCapacity(count)
@@ -34,7 +34,7 @@ struct EventQueue<Element: Sendable>: Sendable {
         return all
     }
 
-    /// The number of slots stays a power of two.
+    /// Doubles the slots, whose number remains a power of two.
     @inlinable
     mutating func grow() {
         let size = Swift.max(16, 2 * slots.count)

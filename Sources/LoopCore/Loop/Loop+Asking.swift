@@ -5,7 +5,7 @@ extension Loop {
     ///
     /// The answer is computed from the state right after the event was applied, before the next one is.
     /// - Parameters:
-    ///   - event: one to which the definition answers; see ``LoopDefinition/answer(to:in:)``.
+    ///   - event: an event that the definition answers; see ``LoopDefinition/answer(to:in:)``.
     ///   - type: the type of the answer.
     /// - Returns: the answer, and the number of the event's transition.
     /// - Throws: why the event was not applied, or why there is no answer although it was. A loop that was not made from a
@@ -22,7 +22,7 @@ extension Loop {
         return (try told.value(as: type), told.seq)
     }
 
-    /// What is answered to an event, of whichever type.
+    /// The answer to an event, of any type.
     func answer(to event: Event) async throws(SendRefusal) -> LoopAnswer {
         switch seat {
         case .root(let runtime): try await runtime.ask(event)

@@ -1,13 +1,13 @@
-// Scopes: the same loop seen through a projection, both ways.
+// Scopes: this loop seen through a projection in both directions.
 //
-// A scope has no queue, no effects and no life of its own. Its events are reduced among the root's, in one order; its seq,
-// its outcome and its end are the root's; it keeps the root alive. A scope of a scope is a scope.
+// A scope has no queue and no effects of its own. Its events are reduced among the root's, in one order. Its seq, its
+// outcome and its end are the root's, and it keeps the root alive. A scope of a scope is a scope.
 
 extension Loop {
-    /// The loop with a part of its state, and events that become its own.
+    /// This loop with a part of its state, and events that become its own.
     ///
-    /// Every state of the loop is one of the scope, also where the part is the same as before; see
-    /// `States.removingDuplicates()`. Such a scope cannot `mutate`; one by a writable key path can.
+    /// Every state of the loop is one of the scope, even if the part is unchanged; see `States.removingDuplicates()`. Such
+    /// a scope cannot `mutate`; one by a writable key path can.
     public func scoped<Part: Sendable, PartEvent: Sendable>(
         to part: @escaping @Sendable (State) -> Part, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Loop<Part, PartEvent> {
@@ -15,7 +15,7 @@ extension Loop {
             scope: LoopScope(self, last: part(state), project: { part($0) }, embed: embed, write: nil))
     }
 
-    /// The loop with a part of its state that can be written too, and events that become its own.
+    /// This loop with a writable part of its state, and events that become its own.
     public func scoped<Part: Sendable, PartEvent: Sendable>(
         to part: any WritableKeyPath<State, Part> & Sendable, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Loop<Part, PartEvent> {
@@ -25,24 +25,24 @@ extension Loop {
                 write: { whole, change in change(&whole[keyPath: part]) }))
     }
 
-    /// The loop with other events, which become its own.
+    /// This loop with other events, which become its own.
     public func scoped<PartEvent: Sendable>(
         event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Loop<State, PartEvent> {
         scoped(to: \.self, event: embed)
     }
 
-    /// The loop without a way to send into it.
+    /// This loop without a way to send into it.
     public func ignoringInput() -> Loop<State, Never> {
         Loop<State, Never>(
             scope: LoopScope(
                 self, last: state, project: { $0 }, embed: nil, write: { whole, change in change(&whole) }))
     }
 
-    /// A part that is not always there; nil while it is not.
+    /// An optional part of the state, or nil while there is none.
     ///
-    /// When the part goes, the states of the scope end, and what is sent through it does nothing; it shows the last value.
-    /// The effects of the part are those of the feedbacks that were pulled back to it, which are cancelled at that moment.
+    /// When the part goes, the states of the scope end, and events sent through it do nothing. It keeps its last value. The
+    /// effects of the feedbacks that were pulled back to the part are cancelled at that moment.
     public func scoped<Part: Sendable, PartEvent: Sendable>(
         toOptional part: @escaping @Sendable (State) -> Part?, event embed: @escaping @Sendable (PartEvent) -> Event
     ) -> Loop<Part, PartEvent>? {
@@ -51,8 +51,8 @@ extension Loop {
             scope: LoopScope(self, last: now, project: part, embed: embed, write: nil))
     }
 
-    /// One case of the loop's state; nil while it is another. As with an optional part, leaving the case ends the scope's
-    /// states, and makes what is sent through it do nothing.
+    /// One case of the loop's state, or nil while it is another. When the state leaves the case, the scope's states end,
+    /// and events sent through it do nothing.
     public func scoped<Part: Sendable, PartEvent: Sendable>(
         to part: CasePath<State, Part>, event: CasePath<Event, PartEvent>
     ) -> Loop<Part, PartEvent>? {

@@ -1,20 +1,20 @@
 /// A loop in this process: a state, a reducer and feedbacks.
 ///
-/// It starts when it is made and ends with `stop()`, when its definition has an outcome, or when it is released. Events
-/// are reduced one at a time, in the order in which they were queued, by whichever thread finds the queue idle; nothing
-/// is called while a lock is held, so that a reducer, an effect or a reader of states may send, subscribe and stop.
+/// It starts when it is made. It ends with `stop()`, when its definition has an outcome, or when it is released. Events are
+/// reduced one at a time, in the order in which they were queued, by the thread that finds the queue idle. No code of the
+/// caller runs under a lock, so a reducer, an effect or a reader of states may send, subscribe and stop.
 public final class Loop<State: Sendable, Event: Sendable>: Sendable {
-    /// Where the loop's work is done; nil: in the loop that it is a scope of.
+    /// The runtime of the loop, or nil if this is a scope of another loop.
     @usableFromInline let runtime: LoopRuntime<State, Event>?
     private let scope: LoopScope<State, Event>?
 
-    /// A loop that starts now.
+    /// Creates and starts a loop.
     /// - Parameters:
     ///   - initial: the state before the first event.
     ///   - reducer: folds events into the state.
-    ///   - feedbacks: what runs while the state asks for it.
-    ///   - clock: the time of retries, rates and timeouts; a test brings its own.
-    ///   - seed: of the delays that are drawn at random.
+    ///   - feedbacks: the effects that run while the state requests them.
+    ///   - clock: the clock for retries, rates and timeouts; a test passes its own.
+    ///   - seed: the seed of delays that are drawn at random.
     public init(
         initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>] = [],
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
@@ -27,7 +27,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         runtime.start()
     }
 
-    /// A loop that starts now, from a closure that changes the state.
+    /// Creates and starts a loop with a closure that changes the state.
     public convenience init(
         initial: State, reducer: @escaping @Sendable (inout State, Event) -> Void,
         feedbacks: [Feedback<State, Event>] = [], clock: some Clock<Duration> = ContinuousClock(),
@@ -36,7 +36,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         self.init(initial: initial, reducer: Reducer(reducer), feedbacks: feedbacks, clock: clock, seed: seed)
     }
 
-    /// A loop that starts now, from a closure that returns the new state.
+    /// Creates and starts a loop with a closure that returns the new state.
     public convenience init(
         initial: State, reduce: @escaping @Sendable (State, Event) -> State,
         feedbacks: [Feedback<State, Event>] = [], clock: some Clock<Duration> = ContinuousClock(),
@@ -46,8 +46,8 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
             initial: initial, reducer: Reducer(returning: reduce), feedbacks: feedbacks, clock: clock, seed: seed)
     }
 
-    /// A loop that runs a whole definition in this process, wherever its feedbacks are placed, and that ends when the
-    /// definition has an outcome.
+    /// Runs a whole definition in this process, wherever its feedbacks are placed. The loop ends when the definition has an
+    /// outcome.
     public init<Definition: LoopDefinition>(
         _ definition: Definition, clock: some Clock<Duration> = ContinuousClock(),
         seed: UInt64 = .random(in: .min ... .max)
@@ -90,10 +90,10 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// The current state, then every later one: of those that come after this call, none is missed.
+    /// The current state, then every later one without a gap.
     public var states: States<State> { States(subscribe: subscription) }
 
-    /// Begins a subscription. It does not keep the loop alive.
+    /// Begins a subscription, which does not keep the loop alive.
     package var subscription: States<State>.Subscribe {
         switch seat {
         case .root(let runtime): { [weak runtime] in runtime?.subscribe($0) ?? AsyncStream { $0.finish() } }
@@ -101,7 +101,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// A way to the loop that does not keep it alive.
+    /// A link to the loop that does not keep it alive.
     package var link: LoopLink<State, Event> {
         switch seat {
         case .root(let runtime):
@@ -112,8 +112,8 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// Queues one event. Without contention it has been reduced when this returns; from inside a reducer, an effect or
-    /// a delivery it is reduced after the current one. After the loop's end it does nothing.
+    /// Queues one event. Without contention it is reduced before the return. From inside a reducer, an effect or a
+    /// delivery, it is reduced after the current one. After the loop's end it does nothing.
     @inlinable
     public func send(_ event: Event) {
         if let runtime { runtime.send(event) } else { sendThroughScope(event) }
@@ -122,7 +122,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline
     func sendThroughScope(_ event: Event) { scope?.send(event) }
 
-    /// Sets a part of the state through the same queue. It publishes a state, passes the reducer by, and shows feedbacks
+    /// Sets a part of the state through the event queue. This publishes a state, bypasses the reducer, and gives feedbacks
     /// no event.
     public func mutate<Value: Sendable>(
         keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value
@@ -130,7 +130,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         mutate { $0[keyPath: keyPath] = value }
     }
 
-    /// The same for a change that a closure makes.
+    /// Changes the state by a closure, through the event queue.
     package func mutate(_ change: @escaping @Sendable (inout State) -> Void) {
         switch seat {
         case .root(let runtime): runtime.mutate(change)
@@ -138,7 +138,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// Ends the loop: nothing is reduced any more, queued events are discarded, effects are cancelled, the sequences of
+    /// Ends the loop: no more events are reduced, queued events are discarded, effects are cancelled, and the sequences of
     /// states end. From inside a delivery it takes effect before the next event.
     public func stop() {
         switch seat {
@@ -147,7 +147,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// The loop's result, once its definition has one.
+    /// The loop's result, or nil until its definition has one.
     public var outcome: Outcome? {
         switch seat {
         case .root(let runtime): runtime.outcome
@@ -163,7 +163,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// How far the effects have come that run now and have said so; see ``EffectContext/progress(_:_:)``.
+    /// How far the running effects that have reported it have come; see ``EffectContext/progress(_:_:)``.
     public var effectProgress: [EffectID: EffectProgress] {
         switch seat {
         case .root(let runtime): runtime.effectProgress
@@ -171,7 +171,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// Where every live effect stands, those that have completed and are still asked for included.
+    /// The phase of every live effect, including those that have completed and are still requested.
     package var phases: [EffectID: EffectPhase] {
         switch seat {
         case .root(let runtime): runtime.phases
@@ -179,7 +179,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// Tries a parked effect again from the beginning. False: there is no such parked effect.
+    /// Retries a parked effect from the beginning. It returns false if there is no such parked effect.
     @discardableResult
     public func retryParked(_ id: EffectID) -> Bool {
         switch seat {
@@ -189,7 +189,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     }
 }
 
-/// Where a loop's work is done: in a runtime of its own, or in the one that it is a scope of.
+/// Where a loop runs: in a runtime of its own, or as a scope of another loop.
 enum LoopSeat<State: Sendable, Event: Sendable>: Sendable {
     case root(LoopRuntime<State, Event>)
     case scope(LoopScope<State, Event>)

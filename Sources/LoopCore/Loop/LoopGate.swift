@@ -3,8 +3,8 @@ public import Synchronization
 
 /// The right to drain, which one thread has at a time.
 ///
-/// It is taken by one atomic step where the loop is idle, so that a send without competition takes the lock once: to make
-/// its state visible. Every other change is made under the loop's lock.
+/// If the loop is idle, one atomic step takes the right, so that a send without contention locks once: to publish its
+/// state. Every other change is made under the loop's lock.
 @usableFromInline
 struct LoopGate: ~Copyable, Sendable {
     /// A thread drains.
@@ -14,13 +14,13 @@ struct LoopGate: ~Copyable, Sendable {
     /// The loop has ended.
     @usableFromInline static var ended: UInt { 4 }
 
-    /// These three, and the identity of the thread that drains.
+    /// These three flags, and the identity of the thread that drains.
     @usableFromInline let word = Atomic<UInt>(0)
 
     @usableFromInline
     init() {}
 
-    /// Takes the right if the loop is idle: no thread drains, nothing is queued, it has not ended. Needs no lock.
+    /// Takes the right if the loop is idle: no thread drains, nothing is queued, and it has not ended. It needs no lock.
     @inlinable
     func claimIdle(_ thread: UInt) -> Bool {
         word.compareExchange(
@@ -28,8 +28,9 @@ struct LoopGate: ~Copyable, Sendable {
         ).exchanged
     }
 
-    /// The same for who would rather wait a little than queue: a transition takes less time than an event's way through
-    /// the queue. It gives up soon, since the thread that drains may wait for this one. False at once on that thread.
+    /// Takes the right if the loop soon becomes idle. A short wait costs less than the queue, because a transition is
+    /// faster than an event's way through it. It gives up soon, because the draining thread may wait for this one. On the
+    /// draining thread it returns false at once.
     @usableFromInline
     func claimIdleSoon(_ thread: UInt) -> Bool {
         for _ in 0..<Self.roundsMax {
@@ -46,19 +47,20 @@ struct LoopGate: ~Copyable, Sendable {
     private static var roundsMax: Int { 4 }
     private static var looksMax: Int { 200 }
 
-    /// Takes the right whatever is queued; false: another thread has it. Under the lock, of a loop that has not ended.
-    /// - Parameter isPending: something has just been queued.
+    /// Takes the right even if events are queued. It returns false if another thread has the right. Call it under the lock,
+    /// of a loop that has not ended.
+    /// - Parameter isPending: whether the caller has just queued something.
     @usableFromInline
     func claim(_ thread: UInt, isPending: Bool) -> Bool {
         let mark = isPending ? Self.pending : 0
         while true {
             let now = word.load(ordering: .relaxed)
             if now & Self.draining != 0 {
-                // It is given back under the lock: whoever has it sees what was queued.
+                // The right is released under the lock, so the thread that has it will see the queued event.
                 if isPending { markPending() }
                 return false
             }
-            // Only a `claimIdle` can come between.
+            // Only a `claimIdle` can intervene.
             let claimed = word.compareExchange(
                 expected: now, desired: now | thread | Self.draining | mark, successOrdering: .acquiring,
                 failureOrdering: .relaxed
@@ -67,13 +69,13 @@ struct LoopGate: ~Copyable, Sendable {
         }
     }
 
-    /// From here on no send passes by the queue. Under the lock.
+    /// Makes every later send use the queue. Call it under the lock.
     func markPending() { word.bitwiseOr(Self.pending, ordering: .relaxed) }
 
-    /// The loop has ended. Under the lock.
+    /// Marks the loop as ended. Call it under the lock.
     func markEnded() { word.bitwiseOr(Self.ended, ordering: .relaxed) }
 
-    /// Gives the right back, by who has it. Under the lock, when nothing is queued.
+    /// Releases the right. Only its owner calls this, under the lock, when nothing is queued.
     @inlinable
     func release(hasEnded: Bool) { word.store(hasEnded ? Self.ended : 0, ordering: .releasing) }
 }

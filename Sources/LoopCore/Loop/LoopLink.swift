@@ -1,14 +1,14 @@
-/// A way to a loop, or through its scopes to it, that does not keep it alive: what is sent after its end does nothing.
+/// A link to a loop, or through its scopes to it, that does not keep it alive. After the loop's end, sending does nothing.
 package struct LoopLink<State: Sendable, Event: Sendable>: Sendable {
-    /// Nil: the loop or the part has gone.
+    /// The state, or nil if the loop or the part has gone.
     package let state: @Sendable () -> State?
     package let send: @Sendable (Event) -> Void
     package let mutate: @Sendable (@escaping @Sendable (inout State) -> Void) -> Void
 
-    /// The way to a part.
+    /// The link to a part.
     /// - Parameters:
-    ///   - embed: nil: nothing can be sent.
-    ///   - write: nil where the part can only be read.
+    ///   - embed: embeds the part's events, or nil if nothing can be sent.
+    ///   - write: changes the part inside of the whole, or nil if it can only be read.
     func scoped<Part, PartEvent>(
         project: @escaping @Sendable (State) -> Part?, embed: (@Sendable (PartEvent) -> Event)?,
         write: (@Sendable (inout State, (inout Part) -> Void) -> Void)?

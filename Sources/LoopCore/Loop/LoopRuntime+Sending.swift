@@ -1,9 +1,9 @@
 internal import LoopLock
 
-// How effects, custom feedbacks and inputs send.
+// Sending by effects, custom feedbacks and inputs.
 
 extension LoopRuntime {
-    /// A sending effect waits for its event to be applied while more than this are queued.
+    /// While more events than this are queued, a sending effect waits until its event was applied.
     private static var queuedEventsMax: Int { 1024 }
 
     func send(as sender: Shared.Sender) -> Send<Event> {
@@ -49,7 +49,7 @@ extension LoopRuntime {
         return try result.get()
     }
 
-    /// Queues an event without waiting, and reduces it if the loop is or soon becomes idle; void once its sender has gone.
+    /// Queues an event without waiting, and reduces it if the loop is or soon becomes idle. Void once its sender has gone.
     func post(_ event: Event, as sender: Shared.Sender) {
         let thread = CurrentThread.identity
         let isClaimed = gate.claimIdle(thread) || gate.claimIdleSoon(thread)

@@ -1,13 +1,13 @@
 internal import LoopLock
 
-// What waits for its time: delays, limits, timers.
+// Timed work: delays, limits, timers.
 
 extension LoopRuntime {
     func arm(_ timer: Shared.Timer) {
         timer.replaced?.cancel()
         guard let deadline = timer.deadline else { return }
         let generation = timer.generation
-        // Detached, as an effect is. The timer after it cancels it, or the loop's end.
+        // Detached, like an effect. The next timer or the loop's end cancels it.
         let task = Task.detached(executorPreference: clock.executor) { [weak self, clock] in
             guard (try? await clock.sleep(deadline)) != nil else { return }
             self?.timerFired(generation)

@@ -1,10 +1,9 @@
 public import LoopLock
 
-/// The shell around a loop in this process: hands events to whoever has the right to drain, runs effects as tasks, and
-/// does outside of the lock what `LoopShared` says is to be done.
+/// The shell around a loop in this process. It passes events to the thread that has the right to drain, and runs effects as
+/// tasks. Outside of the lock, it does the work that `LoopShared` returns.
 ///
-/// What every event passes is `@inlinable`, so that it is compiled for the loop's own types; what only some events need is
-/// not.
+/// The path of every event is `@inlinable`, so that it is specialised for the loop's own types. The path of rarer events is not.
 @usableFromInline
 final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @usableFromInline typealias Shared = LoopShared<State, Event>
@@ -17,19 +16,19 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @usableFromInline let shared: Locked<Shared>
     /// The right to drain.
     @usableFromInline let gate = LoopGate()
-    /// Only the thread that has the right to drain touches what is in it.
+    /// The state of a turn, accessed only by the thread that has the right to drain.
     @usableFromInline let turn: Exclusive<LoopTurn<State, Event>>
-    /// Whether transitions ask for nothing but queries: there is no outcome and no custom feedback.
+    /// Whether transitions involve only queries: there is no outcome and no custom feedback.
     @usableFromInline let isSimple: Bool
-    /// Touched by the thread that has the right to drain alone.
+    /// Accessed only by the thread that has the right to drain.
     private var customs: [Custom]
     let feedbacks: [Feedback<State, Event>]
     private let outcomeOf: (@Sendable (State) -> Outcome?)?
     private let answerOf: (@Sendable (Event, State) -> (any Codable & Sendable)?)?
     let clock: LoopClock
-    /// The time of day where it is not the system's.
+    /// The time of day, or nil for the system's.
     @usableFromInline let wallTime: (@Sendable () -> WallTime)?
-    /// Whether there are timers: then the clocks are read where effects begin.
+    /// Whether there are timers, for which the clocks must be read when effects begin.
     let hasTimers: Bool
     private let name: String
     private let seed: UInt64
@@ -58,7 +57,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         turn = Exclusive(LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
     }
 
-    /// A critical section that may queue something.
+    /// Runs a critical section that may queue something.
     func locked<Result>(_ body: (inout sending Shared) -> sending Result) -> sending Result {
         shared.withLock { shared in
             let result = body(&shared)
@@ -67,7 +66,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         }
     }
 
-    // MARK: What the loop offers
+    // MARK: Interface of the loop
 
     var state: State { shared.withLock { $0.state } }
     var seq: Seq { shared.withLock { $0.seq } }
@@ -77,7 +76,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     var effectProgress: [EffectID: EffectProgress] { shared.withLock { $0.runningProgress } }
 
     func start() {
-        // Without feedbacks nothing follows from the initial state.
+        // Without feedbacks the initial state has no consequences.
         if isSimple, !hasTimers, turn.withValue({ $0.evaluator.isEmpty }) { return }
         _ = gate.claimIdle(CurrentThread.identity)
         let initial = turn.withValue { $0.state }
@@ -130,7 +129,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         for subscriber in remains.subscribers { subscriber.states.finish() }
     }
 
-    /// - Parameter onEnd: called when the reader has gone. Without it the subscription ends.
+    /// - Parameter onEnd: called when the reader has gone; by default the subscription ends.
     func subscribe(
         _ buffering: AsyncStream<State>.Continuation.BufferingPolicy, onEnd: (@Sendable () -> Void)? = nil
     ) -> AsyncStream<State> {
@@ -145,7 +144,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         return stream
     }
 
-    /// Lets a loop that goes at the pace of its reader reduce one event, now or when there is one.
+    /// Lets a loop that runs at the pace of its reader reduce one event, now or when there is one.
     func step() {
         shared.withLock { $0.isHeld = false }
         drain()
@@ -176,15 +175,15 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Does what a critical section outside of a drain has left to do. What is sent from inside of the effects that it
-    /// starts is reduced afterwards, and not while the others have yet to start.
+    /// Does the work that a critical section outside of a drain has returned. Events from the effects that start here are
+    /// reduced after all of them have started.
     func performAndDrain(_ work: Shared.Work) {
         let mayDrain = shared.withLock { !$0.isStopped && gate.claim(CurrentThread.identity, isPending: false) }
         perform(work)
         if mayDrain { takeSteps() } else { drain() }
     }
 
-    /// Takes steps until the queue is empty, and gives the right to drain back in the same breath in which that was seen.
+    /// Processes the queue until it is empty, and releases the right to drain under the same lock that found it empty.
     @inlinable
     func takeSteps() {
         var step = shared.withLock { nextStep(&$0) }
@@ -216,8 +215,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @usableFromInline
     func refuse(_ entry: Shared.Entry) { entry.waiter?.refuse(SendRefusal(.stale)) }
 
-    /// Makes a transition visible for which no caller waits, and gives the right to drain back; false: that is not all there is
-    /// to do.
+    /// Publishes a transition for which no caller waits, and releases the right to drain. It returns false, and does
+    /// nothing, if more must be done.
     @inlinable
     func publishAndRelease() -> Bool {
         shared.withLock { shared in
@@ -228,7 +227,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Makes a transition visible for which no caller waits, and finds the next step under the same lock; false: a caller waits.
+    /// Publishes a transition for which no caller waits, and returns the next step under the same lock. It returns false if
+    /// the loop has stopped or has subscribers.
     @inlinable
     func publishAndNext(_ shared: inout Shared) -> (Bool, Shared.Step?) {
         guard !shared.isStopped, shared.subscribers.isEmpty else { return (false, nil) }
@@ -236,14 +236,14 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         return (true, nextStep(&shared))
     }
 
-    /// Delivers the transition of an event that was not queued, and takes the steps that follow.
+    /// Delivers the transition of an event that was not queued, and processes the queue.
     @usableFromInline
     func finish(_ event: Event, _ changes: [EffectChange]) {
         deliver(Shared.Entry(input: .event(event)), changes)
         takeSteps()
     }
 
-    /// Makes a transition visible, tells all who follow, and does what the queries wish.
+    /// Publishes a transition, notifies subscribers and the waiting caller, and makes the changes of the queries.
     @usableFromInline
     func deliver(_ entry: Shared.Entry, _ changes: [EffectChange]) {
         let (wishes, state, seq) = turn.withValue { turn in
@@ -267,7 +267,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         if !wishes.isEmpty { perform(apply(wishes)) }
     }
 
-    /// Tells who waits for it that an event was applied.
+    /// Tells the waiting caller, if any, that its event was applied.
     private func tell(_ entry: Shared.Entry, _ state: State, _ seq: Seq) {
         switch entry.waiter {
         case .outcome(let continuation): continuation.resume(returning: .success(seq))
@@ -281,7 +281,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     // MARK: Effects
 
-    /// Does what a critical section has left to do, and what follows from it. Does not drain.
+    /// Does the work that a critical section has returned, and the work that follows from it. It does not drain.
     private func perform(_ work: Shared.Work) {
         var pending = [work]
         var position = 0
@@ -302,10 +302,10 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Starts one attempt. An effect that only sends events has ended when this returns.
+    /// Starts one attempt. An effect that only sends events has ended on return.
     private func start(_ launch: Shared.Launch) -> Shared.Work? {
         let (id, attempt) = (launch.effect.id, launch.effect.attempt)
-        // One that was started just before it may have ended the loop.
+        // An effect that was started just before may have ended the loop.
         if !shared.withLock({ $0.table.isRunning(id, attempt: attempt) }) { return nil }
         let (name, seed) = (name, seed)
         let context = EffectContext(
@@ -322,7 +322,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         case .run, .task:
             let body = effect.work
             let send = self.send(as: .effect(id, attempt: attempt))
-            // Detached: an effect inherits nothing from the thread that happened to drain.
+            // Detached, because an effect must inherit nothing from the thread that happens to drain.
             let task = Task.detached(executorPreference: clock.executor) { [self] in
                 do {
                     try await body(send)
@@ -344,21 +344,21 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         performAndDrain(work)
     }
 
-    /// An effect has failed for good: its feedback may have an event to say so.
+    /// Queues the event of an effect that has failed for good, if its feedback makes one.
     private func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
         let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
         if let event { locked { $0.settle(failure.id, by: event) } }
     }
 
-    /// A timer is due: its feedback has the event.
+    /// Queues the event of a timer that is due, which its feedback makes.
     private func fire(_ id: EffectID, _ request: any Sendable) {
         if let event = feedbacks[Int(id.feedback)].timer?.event(request) { _ = locked { $0.fire(id, event) } }
     }
 
     // MARK: Custom feedbacks
 
-    /// Tells the custom feedbacks of a transition; only with the right to drain. Those whose part has gone end, those
-    /// whose part has come begin with the state alone.
+    /// Passes a transition to the custom feedbacks. Only the thread that has the right to drain calls this. A feedback
+    /// whose part has gone ends; one whose part has come begins with the state alone.
     private func tellCustoms(_ state: State, _ event: Event?) {
         for index in customs.indices {
             if let (run, token) = customs[index].run {
@@ -383,7 +383,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         switch run.work {
         case .connection(let open): open()
         case .body(let body):
-            // Detached, as an effect is. The end of its part of the state cancels it, or the loop's.
+            // Detached, like an effect. The end of its part of the state or of the loop cancels it.
             let task = Task.detached(executorPreference: clock.executor) { await body() }
             if !shared.withLock({ $0.attachCustom(token, task: task) }) { task.cancel() }
         }

@@ -1,7 +1,7 @@
 internal import LoopLock
 
-/// A loop seen through a projection, without a queue of its own: what is asked or sent goes to the loop below, which is
-/// kept alive.
+/// A loop seen through a projection, without a queue of its own. Queries and events go to the underlying loop, which it
+/// keeps alive.
 final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
     typealias Buffering = AsyncStream<State>.Continuation.BufferingPolicy
 
@@ -17,14 +17,14 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
     let ask: @Sendable (Event) async throws(SendRefusal) -> LoopAnswer
     let mutate: @Sendable (@escaping @Sendable (inout State) -> Void) -> Void
     let stop: @Sendable () -> Void
-    /// Keeps the projection alive, and not the loop below.
+    /// A link that keeps the projection alive, but not the underlying loop.
     let link: LoopLink<State, Event>
 
     /// - Parameters:
-    ///   - project: the part; nil: it has gone. A scope of a part that has gone shows its last value.
-    ///   - embed: nil: nothing can be sent.
-    ///   - write: changes the part inside of the whole; nil where it can only be read.
-    ///   - last: the part as it is now.
+    ///   - project: the part, or nil if it has gone. A scope of a part that has gone keeps its last value.
+    ///   - embed: embeds the part's events, or nil if nothing can be sent.
+    ///   - write: changes the part inside of the whole, or nil if it can only be read.
+    ///   - last: the present value of the part.
     init<Whole, WholeEvent>(
         _ base: Loop<Whole, WholeEvent>, last: State, project: @escaping @Sendable (Whole) -> State?,
         embed: (@Sendable (Event) -> WholeEvent)?,
@@ -42,11 +42,11 @@ final class LoopScope<State: Sendable, Event: Sendable>: Sendable {
         phases = { base.phases }
         effectProgress = { base.effectProgress }
         retryParked = { base.retryParked($0) }
-        // The states do not keep the loop alive, as those of the loop itself do not.
+        // The states do not keep the loop alive, like those of the loop itself.
         subscribe = States<State>.subscription(base.subscription, project)
         let link = base.link.scoped(project: project, embed: embed, write: write)
         self.link = link
-        // The closures of the link do not keep the loop alive; those of the scope do.
+        // The closures of the link do not keep the loop alive, but those of the scope do.
         send = { event in withExtendedLifetime(base) { link.send(event) } }
         ask = { event async throws(SendRefusal) in
             guard let embed, project(base.state) != nil else {

@@ -1,11 +1,11 @@
-/// What all threads of a loop share, under one lock. Every method is one critical section: it changes, and says in its
-/// result what is to be done outside.
+/// The data that all threads of a loop share, under one lock. Every method is one critical section, whose result says what
+/// to do outside of the lock.
 @usableFromInline
 package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline
     package struct Entry: Sendable {
         @usableFromInline package var input: LoopInput<State, Event>
-        /// The effect that sent it; nil: no effect, so that no end removes it.
+        /// The effect that sent the event, or nil if no effect did and thus no effect's end removes it.
         @usableFromInline package var source: EffectID?
         @usableFromInline var waiter: LoopWaiter?
 
@@ -16,7 +16,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// Who sends an event.
+    /// The sender of an event.
     package enum Sender: Sendable {
         case effect(EffectID, attempt: Int)
         /// A run of a custom feedback, by its token.
@@ -34,7 +34,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// A running attempt, as the shell holds it.
+    /// A running attempt, as the shell tracks it.
     package struct Handle: Sendable {
         var attempt: Int
         var task: Task<Void, Never>?
@@ -51,24 +51,24 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         package var updates: AsyncStream<any Sendable>
     }
 
-    /// What a drain does next.
+    /// The next step of a drain.
     @usableFromInline
     package enum Step: Sendable {
         case apply(Entry)
-        /// Its effect has been cancelled since it was queued.
+        /// The event's effect has been cancelled since the event was queued.
         case refuse(Entry)
     }
 
-    /// What is to be done after a critical section, in this order.
+    /// The work to do after a critical section, in this order.
     package struct Work: Sendable {
         package var cancelled: [Handle] = []
         package var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
         package var launches: [Launch] = []
-        /// Failures that ask their feedbacks for an event.
+        /// Failures for which feedbacks may make an event.
         package var failures: [(id: EffectID, request: any Sendable, failure: EffectFailure)] = []
-        /// Timers that ask their feedbacks for their event, in order.
+        /// Timers for which feedbacks make their event, in order.
         package var due: [(id: EffectID, request: any Sendable)] = []
-        /// Runs of schedules that ask their feedbacks for their event, in order.
+        /// Runs of schedules for which feedbacks make their event, in order.
         package var runs: [(feedback: Int, run: ScheduleRun)] = []
         package var timer: Timer?
     }
@@ -89,7 +89,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline package var seq = Seq.initial
     package private(set) var outcome: Outcome?
     @usableFromInline package var isStopped = false
-    /// Whether the loop goes at the pace of its one reader: each transition holds it until the reader asks for another.
+    /// Whether the loop runs at the pace of its one reader: after each transition it pauses until the reader requests another.
     private let isPaced: Bool
     @usableFromInline var isHeld: Bool
     package private(set) var table: EffectTable
@@ -98,7 +98,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
     private var customs: [UInt64: CustomHandle] = [:]
-    /// The newest report of each attempt that has made one; some may have ended.
+    /// The newest report of each attempt that has made one. Some of these attempts may have ended.
     private var progress: [EffectID: (attempt: Int, report: EffectProgress)] = [:]
     private var timer: (deadline: MonotonicTime, task: Task<Void, Never>?)?
     private var timerGeneration: UInt64 = 0
@@ -116,7 +116,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     package var isQueueEmpty: Bool { queue.isEmpty }
 
-    /// Why a sender may not send; nil: it may.
+    /// The reason why a sender may not send, or nil if it may.
     package func refusal(of sender: Sender?) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
         switch sender {
@@ -128,14 +128,14 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// Nil: queued.
+    /// Queues an entry, or returns why it is refused.
     package mutating func enqueue(_ entry: Entry) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
         queue.append(entry)
         return nil
     }
 
-    /// Nil: nothing is queued, or the loop is held, or has ended.
+    /// The next step, or nil if nothing is queued, or the loop is paused or has ended.
     @inlinable
     package mutating func nextStep() -> Step? {
         guard !isStopped, !isHeld, let entry = queue.popFirst() else { return nil }
@@ -148,7 +148,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     // MARK: Transitions
 
-    /// Makes a transition visible; false when the loop has been stopped meanwhile.
+    /// Publishes a transition. It returns false if the loop has been stopped meanwhile.
     @discardableResult
     package mutating func commit(state: State, seq: Seq, outcome: Outcome?) -> Bool {
         if isStopped { return false }
@@ -183,7 +183,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     // MARK: Effects
 
-    /// The attempt has a task now. False: it is void, and the task is to be cancelled.
+    /// Registers the task of an attempt. It returns false if the attempt is void; the caller must then cancel the task.
     mutating func attach(_ task: Task<Void, Never>, to id: EffectID, attempt: Int) -> Bool {
         guard table.isRunning(id, attempt: attempt), handles[id]?.attempt == attempt else { return false }
         handles[id]?.task = task
@@ -198,7 +198,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return work
     }
 
-    /// An effect that only sends events has sent them and ended.
+    /// Queues the events of an effect that only sends events, and completes it.
     package mutating func complete(
         _ id: EffectID, attempt: Int, sending events: [Event], at now: MonotonicTime
     ) -> Work {
@@ -227,7 +227,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
     }
 
-    /// The failure of a parked effect has become an event.
+    /// Queues the event of a failure, and completes the parked effect.
     package mutating func settle(_ id: EffectID, by event: Event) {
         table.settle(id)
         _ = enqueue(Entry(input: .event(event), source: id))
@@ -236,11 +236,11 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     /// Whether there are timers, for which the clocks must be read before `apply` and `timerFired`.
     package var hasTimers: Bool { table.hasTimers }
 
-    /// Both clocks were read.
+    /// Takes a new reading of both clocks.
     package mutating func see(_ moment: Moment) { table.see(moment) }
 
-    /// A timer sends its event. What comes before it in the queue may still cancel it.
-    /// - Returns: false: it was cancelled before.
+    /// Queues the event of a timer. An earlier event in the queue may still cancel it.
+    /// - Returns: false if the timer was cancelled before.
     @discardableResult
     package mutating func fire(_ id: EffectID, _ event: Event) -> Bool {
         guard !isStopped, table.fire(id) else { return false }
@@ -272,7 +272,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return work
     }
 
-    /// The body of an attempt says how far it has come.
+    /// Notes how far the body of an attempt has come.
     mutating func report(_ report: EffectProgress, of id: EffectID, attempt: Int) {
         guard !isStopped, table.isRunning(id, attempt: attempt) else { return }
         progress[id] = (attempt, report)
@@ -281,7 +281,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 
-    /// How far the attempts have come that run now.
+    /// The reports of the attempts that run now.
     var runningProgress: [EffectID: EffectProgress] {
         progress.filter { table.isRunning($0.key, attempt: $0.value.attempt) }.mapValues(\.report)
     }
@@ -292,7 +292,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return Launch(effect: launch, updates: updates)
     }
 
-    /// Starts what may start, and arranges for the next look in time.
+    /// Starts the effects that may start, and sets the next timer.
     private mutating func proceed(_ work: inout Work, at now: MonotonicTime) {
         while let launch = table.next(at: now) { work.launches.append(prepare(launch)) }
         guard let deadline = table.deadline(after: now) else {
@@ -300,26 +300,26 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
             timer = nil
             return
         }
-        // An earlier timer finds out by itself that it is not needed any more.
+        // A timer that is too early detects on its own that nothing is due.
         if let timer, timer.deadline <= deadline { return }
         timerGeneration += 1
         work.timer = Timer(replaced: timer?.task, deadline: deadline, generation: timerGeneration)
         timer = (deadline, nil)
     }
 
-    /// False: the timer has been replaced already.
+    /// Registers the task of a timer. It returns false if the timer was replaced already.
     mutating func attachTimer(_ task: Task<Void, Never>, generation: UInt64) -> Bool {
         guard !isStopped, generation == timerGeneration, timer != nil else { return false }
         timer?.task = task
         return true
     }
 
-    // MARK: Those who watch
+    // MARK: Subscribers
 
     mutating func subscribe(_ continuation: AsyncStream<State>.Continuation) -> UInt64? {
         if isStopped { return nil }
         nextToken += 1
-        // The stream has no reader yet, so that nothing resumes here.
+        // The stream has no reader yet, so this resumes nothing.
         continuation.yield(state)
         subscribers.append(Subscriber(token: nextToken, states: continuation))
         return nextToken
@@ -332,14 +332,15 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return nextToken
     }
 
-    /// A custom feedback is attached. False: the loop has ended.
+    /// Attaches a custom feedback. It returns false if the loop has ended.
     mutating func attachCustom(_ token: UInt64, finish: @escaping @Sendable () -> Void) -> Bool {
         if isStopped { return false }
         customs[token] = CustomHandle(finish: finish)
         return true
     }
 
-    /// Its body has a task now. False: it is not attached any more, and the task is to be cancelled.
+    /// Registers the task of a custom feedback. It returns false if the feedback is no longer attached; the caller must
+    /// then cancel the task.
     mutating func attachCustom(_ token: UInt64, task: Task<Void, Never>) -> Bool {
         if customs[token] == nil { return false }
         customs[token]?.task = task
@@ -350,7 +351,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     // MARK: End
 
-    /// Everything that has to hear of the end.
+    /// Everything that must be ended together with the loop.
     package struct Remains: Sendable {
         var waiters: [LoopWaiter]
         var handles: [Handle]
@@ -359,7 +360,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         var timer: Task<Void, Never>?
     }
 
-    /// Nil: the loop has ended before.
+    /// Ends the loop, or returns nil if it has ended before.
     package mutating func stop() -> Remains? {
         if isStopped { return nil }
         isStopped = true

@@ -1,4 +1,4 @@
-/// What belongs to the one thread that drains the queue, and is handed over with the right to drain.
+/// The data of the thread that drains the queue. It is passed on with the right to drain.
 @usableFromInline
 package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline package var state: State
@@ -8,10 +8,11 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     private let groups: [(@Sendable (any Sendable) -> String)?]
     private let priorities: [(@Sendable (any Sendable) -> Int32)?]
     private let seed: UInt64
-    /// The time of the last transition, below which the next one's does not go.
+    /// The time of the last transition, a lower bound for the next one.
     private var time = WallTime(milliseconds: 0)
 
-    /// A wish of a query, with the group and the priority of a request, which are the user's code and thus found out here.
+    /// A change by a query, with the group and the priority of its request. User code computes these, so they are computed
+    /// here, outside of the lock.
     package enum Wish: Sendable {
         case start(EffectID, request: any Sendable, group: String?, priority: Int32)
         case update(EffectID, request: any Sendable, priority: Int32)
@@ -29,7 +30,7 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
         self.seed = seed
     }
 
-    /// Applies one event, or one direct change, or, for the start, nothing.
+    /// Applies one event or one direct change, or evaluates the initial state for nil.
     @inlinable
     package mutating func advance(
         _ input: LoopInput<State, Event>?, wallMilliseconds: () -> Int64
@@ -70,7 +71,7 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
         return Transition(seq: seq, time: time, seed: seed)
     }
 
-    /// What the queries wish.
+    /// The changes of the queries, with groups and priorities.
     package func wishes(_ changes: [EffectChange]) -> [Wish] {
         changes.map { change in
             switch change {
@@ -86,16 +87,16 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     }
 }
 
-/// How a loop folds an event into its state.
+/// The function that folds an event into a loop's state.
 @usableFromInline
 package enum LoopReduce<State: Sendable, Event: Sendable>: Sendable {
-    /// By event and state alone: no clock is read.
+    /// A function of event and state alone, for which no clock is read.
     case plain(@Sendable (inout State, Event) -> Void)
-    /// With the transition's number, time and random numbers.
+    /// A function that also gets the transition's number, time and random numbers.
     case informed(@Sendable (inout State, Event, Transition) -> Void)
 }
 
-/// What changes a state.
+/// An input that changes a state.
 @usableFromInline
 package enum LoopInput<State: Sendable, Event: Sendable>: Sendable {
     case event(Event)

@@ -1,9 +1,9 @@
 /// A caller that waits for the outcome of an event.
 @usableFromInline
 package enum LoopWaiter: Sendable {
-    /// For the seq at which it is applied.
+    /// It waits for the seq at which the event is applied.
     case outcome(CheckedContinuation<Result<Seq, SendRefusal>, Never>)
-    /// For the answer to it.
+    /// It waits for the answer to the event.
     case answer(CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>)
 
     func refuse(_ refusal: SendRefusal) {
@@ -14,11 +14,11 @@ package enum LoopWaiter: Sendable {
     }
 }
 
-/// What a loop in this process answers to an event that was applied.
+/// The answer of a loop in this process to an event that was applied.
 @usableFromInline
 package struct LoopAnswer: Sendable {
     package let seq: Seq
-    /// Nil: its definition has no answer.
+    /// The answer, or nil if the definition has none.
     package let value: (any Codable & Sendable)?
 
     package init(seq: Seq, value: (any Codable & Sendable)?) {
@@ -26,7 +26,7 @@ package struct LoopAnswer: Sendable {
         self.value = value
     }
 
-    /// The answer, if it is of a type.
+    /// The answer as a value of a type.
     package func value<Value>(as type: Value.Type) throws(AskError) -> Value {
         guard let value else { throw .unanswered(at: seq, .undefined) }
         guard let typed = value as? Value else {

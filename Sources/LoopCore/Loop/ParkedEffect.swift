@@ -1,13 +1,12 @@
-/// An effect that has failed for good and has no event to say so. It stays, visible, until its request vanishes or
-/// somebody has it tried again.
+/// An effect that has failed for good and has no event for it. It remains listed until its request vanishes or it is retried.
 public struct ParkedEffect: Equatable, Sendable {
-    /// The effect's name in the loop, by which it is tried again.
+    /// The effect's ID in the loop, by which it can be retried.
     public let id: EffectID
     /// The name of its feedback.
     public let feedback: String
     /// How many attempts have failed.
     public let failures: Int
-    /// The last error, in words.
+    /// The text of the last error.
     public let reason: String
 
     /// Creates a parked effect from its parts.

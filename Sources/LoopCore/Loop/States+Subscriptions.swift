@@ -1,4 +1,4 @@
-// Subscriptions that are made of others, for scopes and stores.
+// Subscriptions that are derived from others, for scopes and stores.
 
 extension States {
     /// The states of a part, which end when the part goes.
@@ -11,7 +11,7 @@ extension States {
         }
     }
 
-    /// The states without those that are equal to the one before.
+    /// The states without those that equal the previous one.
     package static func subscription(
         _ all: @escaping Subscribe, removingDuplicatesBy areEqual: @escaping @Sendable (State, State) -> Bool
     ) -> Subscribe {
@@ -32,7 +32,7 @@ extension AsyncStream.Continuation.BufferingPolicy {
     }
 }
 
-/// One reader at a time, which is what an `AsyncStream` allows.
+/// Not thread-safe, because an `AsyncStream` has one reader at a time.
 private final class Projection<Whole: Sendable, State: Sendable>: @unchecked Sendable {
     private var states: AsyncStream<Whole>.Iterator?
     private let part: @Sendable (Whole) -> State?
@@ -51,7 +51,7 @@ private final class Projection<Whole: Sendable, State: Sendable>: @unchecked Sen
     }
 }
 
-/// One reader at a time, which is what an `AsyncStream` allows.
+/// Not thread-safe, because an `AsyncStream` has one reader at a time.
 private final class Distinct<State: Sendable>: @unchecked Sendable {
     private var states: AsyncStream<State>.Iterator
     private let areEqual: @Sendable (State, State) -> Bool

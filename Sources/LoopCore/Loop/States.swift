@@ -2,13 +2,11 @@ internal import LoopLock
 
 /// The states of a loop: the current one first, then every later one, once and in order, until the loop ends.
 ///
-/// The subscription begins when the value is made, so no state is missed between then and the first iteration. That
-/// iteration takes it over; each later iteration of the same value subscribes for itself and begins with the state that is
-/// current then.
+/// The subscription begins when the value is made, so no state is missed between then and the first iteration. That iteration takes
+/// it over. Each later iteration of the same value makes a new subscription and begins with the state that is then current.
 ///
-/// Nothing is dropped for a slow reader: the states that it has not taken wait in memory. A value that is kept and never
-/// iterated is such a reader, and so ends its subscription only when it is released. The sequence does not keep the loop
-/// alive.
+/// Nothing is dropped for a slow reader: unread states wait in memory. A value that is kept and never iterated is such a
+/// reader, and ends its subscription only when it is released. The sequence does not keep the loop alive.
 public struct States<State: Sendable>: AsyncSequence, Sendable {
     /// Each element is one state of the loop.
     public typealias Element = State
@@ -32,19 +30,18 @@ public struct States<State: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Begins an iteration. The first one takes over the subscription that began with this value. Each later one begins
-    /// with the state that is current then.
+    /// with the state that is then current.
     public func makeAsyncIterator() -> AsyncStream<State>.Iterator {
         let taken = first.withLock { $0.take() }
         return (taken ?? subscribe(buffering)).makeAsyncIterator()
     }
 
-    /// The states from now on for a reader who needs the latest only: of the states that it has not taken, the newest
-    /// waits.
+    /// The states from now on for a reader that needs only the latest: of unread states, only the newest waits.
     public var latest: States { States(buffering: .bufferingNewest(1), subscribe: subscribe) }
 }
 
 extension States where State: Equatable {
-    /// The states from now on without those that are equal to the one before.
+    /// The states from now on without those that equal the previous one.
     public func removingDuplicates() -> States {
         States(buffering: buffering, subscribe: Self.subscription(subscribe, removingDuplicatesBy: ==))
     }

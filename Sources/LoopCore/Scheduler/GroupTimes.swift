@@ -1,9 +1,9 @@
 import LoopCollections
 
-/// Times that groups wait for, the earliest first.
+/// The times for which groups wait, the earliest first.
 ///
-/// A group comes and goes while its time stays, however often: the time is noted once. One that nobody waits for any more
-/// stays until its turn comes, unless there are too many of these.
+/// A group may come and go while its time remains, so a time is noted only once. A time that is no longer needed remains
+/// until it is the first, unless there are too many of these.
 struct GroupTimes: Sendable {
     struct Item: Comparable, Sendable {
         var time: MonotonicTime
@@ -13,7 +13,7 @@ struct GroupTimes: Sendable {
     }
 
     private var heap = BinaryHeap<Item>()
-    /// By position: the newest time that was noted, as long as it is in the heap.
+    /// The newest noted time of each group in the heap, by the group's position.
     private var noted: [MonotonicTime?] = []
 
     var count: Int { heap.count }

@@ -4,23 +4,23 @@ import LoopCollections
 struct LaneGroup: Sendable {
     typealias Ticket = TicketQueue.Ticket
 
-    /// Where a group stands.
+    /// The condition of a group.
     enum Standing: Equatable {
         /// Nothing is queued.
         case idle
-        /// As many run as may.
+        /// It runs as many effects as it may.
         case full
-        /// Its bucket has no token before this time; in the heap `short`.
+        /// Its bucket has no token before this time. It is in the heap `short`.
         case short(until: MonotonicTime)
-        /// May start; in the heap `offers` at this turn.
+        /// It may start an effect. It is in the heap `offers` at this turn.
         case offered(Turn)
     }
 
-    /// When a group's first effect is due, compared to those of others.
+    /// The key by which groups are ordered for the next start.
     struct Turn: Comparable {
-        /// How many the group runs; 0 where shares are not asked for.
+        /// How many effects the group runs; 0 if shares are not fair.
         var running: Int
-        /// When one of the group was started last, by the count of starts; 0 where shares are not asked for.
+        /// The count of starts at the group's last start; 0 if shares are not fair.
         var served: UInt64
         var ticket: Ticket
         static func < (a: Turn, b: Turn) -> Bool {
@@ -35,16 +35,16 @@ struct LaneGroup: Sendable {
         static func < (a: Offer, b: Offer) -> Bool { a.turn < b.turn }
     }
 
-    /// Nil: no limit but the feedback's holds for it.
+    /// The name of the group, or nil if only the feedback's limits apply.
     var name: String?
-    /// How many effects are of it, waiting or running.
+    /// The number of its effects, waiting or running.
     var count = 0
     var queue = TicketQueue()
     var queuedCount = 0
     var runningCount = 0
     var bucket: TokenBucket?
     var standing = Standing.idle
-    /// When one of it was started last, by the count of starts; or how many there had been when it got its first effect.
+    /// The count of starts at its last start, or at its first effect if none has started.
     var served: UInt64 = 0
 
     mutating func enqueue(_ ticket: Ticket) {
@@ -52,7 +52,7 @@ struct LaneGroup: Sendable {
         queuedCount += 1
     }
 
-    /// Lets the oldest one run.
+    /// Starts the oldest effect.
     mutating func start(
         at now: MonotonicTime, begin: MonotonicTime, _ entries: borrowing SchedulerEntries
     ) -> Ticket? {
@@ -66,7 +66,7 @@ struct LaneGroup: Sendable {
         return nil
     }
 
-    /// One of them is no more.
+    /// Counts the end of one of its effects.
     mutating func end(_ phase: SchedulerEntries.Phase) {
         count -= 1
         switch phase {

@@ -1,26 +1,26 @@
 import LoopCollections
 
-/// What a scheduler knows of each effect, by the place at which the effect's owner keeps it: nothing has to be looked up.
+/// The scheduler's data of each effect, indexed by the effect's place in its owner's table, so that no look-up is needed.
 struct SchedulerEntries: Sendable {
     enum Phase: UInt8, Sendable {
-        /// Waits for its time, which the heap of delayed effects holds.
+        /// It waits for its time, which is in the heap of delayed effects.
         case delayed
-        /// Stands in its group's queue.
+        /// It is in its group's queue.
         case queued
-        /// Counts against the limits.
+        /// It counts against the limits.
         case running
     }
 
     struct Entry: Sendable {
-        /// 0: there is no effect at this place.
+        /// The ticket of the effect; 0 if there is none at this place.
         var ticket: UInt64
         /// The position of its feedback's lane.
         var lane: Int32
         /// The position of its group in the lane.
         var group: Int32
-        /// The greater, the sooner; 0 where there is no priority.
+        /// The priority; greater ones start sooner. 0 if there are no priorities.
         var priority: Int32
-        /// What the priority makes of the time at which it began to wait; 0 where there is no priority.
+        /// The time at which it began to wait, moved by its priority; 0 if there are no priorities.
         var rank: Int64
         var phase: Phase
     }
@@ -34,7 +34,7 @@ struct SchedulerEntries: Sendable {
         return entries[place]
     }
 
-    /// Fetches what is at a place into the processor's cache.
+    /// Prefetches the entry at a place into the processor's cache.
     func fetch(_ place: Int) { ProcessorCache.fetch(entries, at: place) }
 
     mutating func put(_ entry: Entry, at place: Int32) {
@@ -42,7 +42,7 @@ struct SchedulerEntries: Sendable {
         entries[Int(place)] = entry
     }
 
-    /// The effect at a place waits by another ticket, from another rank.
+    /// Changes the ticket and the rank of the waiting effect at a place.
     mutating func change(_ place: Int32, toTicket ticket: UInt64, rank: Int64, priority: Int32) {
         entries[Int(place)].ticket = ticket
         entries[Int(place)].rank = rank
@@ -57,12 +57,12 @@ struct SchedulerEntries: Sendable {
         return entry
     }
 
-    /// Whether an effect still waits in line by this ticket; tickets are never given twice.
+    /// Whether an effect still waits in line with this ticket. No ticket is given twice.
     func isQueued(_ ticket: TicketQueue.Ticket) -> Bool {
         entries[Int(ticket.place)].ticket == ticket.number && entries[Int(ticket.place)].phase == .queued
     }
 
-    /// The entry of an effect that still waits for its time by this ticket.
+    /// The entry of an effect that still waits for its time with this ticket.
     func delayed(_ ticket: TicketQueue.Ticket) -> Entry? {
         guard let entry = self[ticket.place], entry.phase == .delayed, entry.ticket == ticket.number else { return nil }
         return entry
@@ -70,6 +70,6 @@ struct SchedulerEntries: Sendable {
 }
 
 extension SchedulerEntries.Entry {
-    /// What is at a place where no effect is.
+    /// The entry of a place without an effect.
     static let none = SchedulerEntries.Entry(ticket: 0, lane: 0, group: 0, priority: 0, rank: 0, phase: .running)
 }

@@ -6,14 +6,13 @@ import LoopCollections
 ///                ▲                  group: idle, full, short of tokens, or offered with its oldest effect
 ///                └──────────────────── requeue ────────────┘
 ///
-/// The offered groups stand in a heap by their oldest effect, so that a group at its limit costs nothing and blocks
-/// nobody; where shares are fair, the groups that run less come first. Heaps are cleaned lazily: an item counts only while the
-/// entry or the group still names it. Where groups have neither limits nor shares all effects are of the one group without a
-/// name, and there is nothing to offer.
+/// The offered groups are in a heap by their oldest effect, so that a group at its limit costs nothing and blocks no other. If
+/// shares are fair, groups that run fewer effects come first. Heaps are cleaned lazily: an item is valid only while the entry or
+/// the group still names it. Without limits or shares of groups, all effects are in one unnamed group, and nothing is offered.
 struct SchedulerLane: Sendable {
     typealias Entry = SchedulerEntries.Entry
 
-    /// An effect that comes to wait or to run.
+    /// A new effect that waits or runs.
     struct Arrival {
         let place: Int32
         /// The position of the lane.
@@ -38,7 +37,7 @@ struct SchedulerLane: Sendable {
     private let isGrouped: Bool
     private let concurrency: Int
     private var count = 0
-    /// The first is the one without a name. Positions are given again.
+    /// The groups, the unnamed one first. Positions are reused.
     private var groups = [Group()]
     private var positions: [String: Int] = [:]
     private var freePositions: [Int] = []
@@ -50,11 +49,11 @@ struct SchedulerLane: Sendable {
     private var bucket: TokenBucket?
     private var delayedCount = 0
     private(set) var runningCount = 0
-    /// How many effects were started so far.
+    /// How many effects have started so far.
     private var starts: UInt64 = 0
-    /// When the scheduler began; nil before its first `next`.
+    /// The time of the scheduler's first `next`, or nil before it.
     private var begin: MonotonicTime?
-    /// The latest time heard of.
+    /// The latest time that a caller has passed.
     private var clock = MonotonicTime.zero
 
     init(policy: EffectPolicy) {
@@ -66,15 +65,15 @@ struct SchedulerLane: Sendable {
 
     var waitingCount: Int { count - runningCount }
 
-    /// The number of groups that are remembered.
+    /// The number of remembered groups.
     var groupCount: Int { positions.count + (groups[0].count == 0 ? 0 : 1) }
 
-    /// The number of times that groups wait for, with those for which no group waits any more.
+    /// The number of times for which groups wait, including those that are no longer needed.
     var groupTimesCount: Int { short.count + idle.count }
 
     // MARK: Life of an effect
 
-    /// The effect waits at a place where nothing is.
+    /// Adds a waiting effect at a free place.
     mutating func add(
         _ new: Arrival, group: String?, notBefore: MonotonicTime?, _ entries: inout SchedulerEntries
     ) {
@@ -99,7 +98,7 @@ struct SchedulerLane: Sendable {
         }
     }
 
-    /// A group that had no effects stands behind all that wait.
+    /// Makes a group that had no effects the last of the waiting groups.
     private mutating func beginWaiting(_ group: Int) {
         if groups[group].count == 0 { groups[group].served = starts }
     }
@@ -111,14 +110,14 @@ struct SchedulerLane: Sendable {
 
     mutating func requeue(_ again: Arrival, notBefore: MonotonicTime?, _ entries: inout SchedulerEntries) {
         guard let group = entries[again.place].map({ Int($0.group) }) else { return }
-        // A known effect keeps its group while it changes its place.
+        // The count is raised meanwhile, so that `remove` does not retire the group.
         groups[group].count += 1
         remove(at: again.place, &entries)
         add(again, to: group, notBefore: notBefore, &entries)
         groups[group].count -= 1
     }
 
-    /// The effect at a place has another priority.
+    /// Changes the priority of the effect at a place.
     mutating func prioritize(at place: Int32, _ priority: Int32, ticket: UInt64, _ entries: inout SchedulerEntries) {
         guard let step = policy.priorityStep, let entry = entries[place] else { return }
         let change = Self.waiting(step, Int64(entry.priority) - Int64(priority))
@@ -126,14 +125,14 @@ struct SchedulerLane: Sendable {
         guard entry.phase == .queued else {
             return entries.change(place, toTicket: entry.ticket, rank: rank, priority: priority)
         }
-        // The old ticket is dead in its line from here on.
+        // From here on the old ticket in the line is dead.
         entries.change(place, toTicket: ticket, rank: rank, priority: priority)
         groups[Int(entry.group)].queuedCount -= 1
         enqueue(Ticket(rank: rank, number: ticket, place: place), group: Int(entry.group), entries)
         compactQueue(Int(entry.group), entries)
     }
 
-    /// The time of coming, set back by what the priority counts for, in nanoseconds.
+    /// The time at which the effect begins to wait, moved by its priority, in nanoseconds.
     private func rank(ofPriority priority: Int32) -> Int64 {
         guard let step = policy.priorityStep else { return 0 }
         return Self.sum(Int64(clamping: clock.nanoseconds), Self.waiting(step, -Int64(priority)))
@@ -174,15 +173,15 @@ struct SchedulerLane: Sendable {
             delayedCount -= 1
             cleanDelays(entries)
         case .queued:
-            // Its ticket stays in line until its turn comes, unless there are too many of these.
+            // The dead ticket remains in the line until it is the first, unless there are too many of these.
             compactQueue(group, entries)
         case .running: runningCount -= 1
         }
         review(group, entries)
     }
 
-    /// Starts the oldest effect that its limits let start now.
-    /// - Returns: its place.
+    /// Starts the oldest effect that may start now.
+    /// - Returns: the place of the effect.
     mutating func start(at now: MonotonicTime, _ entries: inout SchedulerEntries) -> Int32? {
         guard isOpen(at: now), let begin, let group = isGrouped ? offers.top?.group : 0 else { return nil }
         guard let found = groups[group].start(at: now, begin: begin, entries) else { return nil }
@@ -195,17 +194,17 @@ struct SchedulerLane: Sendable {
         return found.place
     }
 
-    /// The place of an effect that will most likely start after this many others; nil: none is known to.
+    /// The place of an effect that will probably start after this many others, or nil if none is known.
     func place(after distance: Int) -> Int32? { isGrouped ? nil : groups[0].queue.place(after: distance) }
 
-    /// Whether `start` would find an effect.
+    /// Whether `start` would return an effect.
     func canStart(at now: MonotonicTime) -> Bool { hasOffer && isOpen(at: now) }
 
     private var hasOffer: Bool { isGrouped ? offers.top != nil : groups[0].queuedCount > 0 }
 
     // MARK: Time
 
-    /// Lets what waited for time take its place.
+    /// Queues effects whose delay is over, and offers groups whose bucket has a token again.
     mutating func advance(to now: MonotonicTime, _ entries: inout SchedulerEntries) {
         if begin == nil { begin = now }
         clock = max(clock, now)
@@ -234,17 +233,17 @@ struct SchedulerLane: Sendable {
             let ticket = Ticket(rank: entry.rank, number: entry.ticket, place: delay.ticket.place)
             enqueue(ticket, group: Int(entry.group), entries)
         }
-        // What is dead must not stand on top: the deadline would be that of no effect.
+        // A dead item on top would give a deadline for no effect.
         cleanDelays(entries)
     }
 
-    /// When something that waits for time alone may start.
+    /// The earliest start of an effect that waits for time alone.
     func deadline(after now: MonotonicTime) -> MonotonicTime? {
         guard hasCapacity else { return nil }
         let open = begin.flatMap { begin in bucket?.readyAt(begin: begin) } ?? now
         var earliest: MonotonicTime?
         if hasOffer {
-            // Limits let it start: it waits for a place, unless the feedback's bucket is empty.
+            // The effect is within its limits, so it waits for capacity, unless the feedback's bucket is empty.
             if open > now { return open }
         }
         if let delay = delays.top { earliest = delay.until }
@@ -252,7 +251,7 @@ struct SchedulerLane: Sendable {
         return earliest.map { max($0, open, now) }
     }
 
-    // MARK: Places
+    // MARK: Capacity
 
     private var hasCapacity: Bool { runningCount < concurrency }
 
@@ -266,9 +265,9 @@ struct SchedulerLane: Sendable {
         review(group, entries)
     }
 
-    /// Finds out where a group stands after anything about it has changed.
+    /// Updates the standing of a group after a change to it.
     private mutating func review(_ group: Int, _ entries: borrowing SchedulerEntries) {
-        // A feedback's one line is looked at when an effect may start; only groups are compared by who is first.
+        // A lane with one line is examined when an effect may start. Only groups must be compared with each other.
         guard isGrouped else { return }
         cleanQueue(group, entries)
         let standing = standing(of: groups[group])
@@ -288,7 +287,7 @@ struct SchedulerLane: Sendable {
         guard group.queuedCount > 0, let oldest = group.queue.top else { return .idle }
         if group.name != nil, let limit = policy.concurrencyPerGroup, group.runningCount >= limit { return .full }
         if let bucket = group.bucket {
-            // Before the scheduler began no bucket has a token; the first `advance` looks again.
+            // Before the scheduler's first `next` no bucket has a token. The first `advance` reviews the group again.
             guard let begin else { return .short(until: .zero) }
             let ready = bucket.readyAt(begin: begin)
             if ready > clock { return .short(until: ready) }
@@ -299,7 +298,7 @@ struct SchedulerLane: Sendable {
 
     // MARK: Groups
 
-    /// The position of a group, which is a new one where there is none of its name.
+    /// The position of a group. A group with a new name gets a new position.
     private mutating func position(of name: String?) -> Int {
         guard isGrouped, let name else { return 0 }
         if let known = positions[name] { return known }
@@ -310,7 +309,7 @@ struct SchedulerLane: Sendable {
         return position
     }
 
-    /// A group without effects is forgotten as soon as its bucket is as full as an untouched one.
+    /// Forgets a group without effects as soon as its bucket is as full as an unused one.
     private mutating func retire(_ group: Int) {
         guard let bucket = groups[group].bucket, !bucket.isFresh, let begin else { return drop(group) }
         idle.push(bucket.fullAt(begin: begin), group: group)

@@ -1,20 +1,20 @@
 import LoopCollections
 
-/// Waiting effects by their tickets, the smallest first. Most come in ascending order and stand in a line, where to come and
-/// to go costs next to nothing; one that comes later than its ticket says stands in a heap.
+/// Waiting effects by their tickets, the smallest first. Most tickets come in ascending order and are in an array, at
+/// almost no cost. A ticket that is out of order is in a heap.
 struct TicketQueue: Sendable {
     struct Ticket: Comparable, Sendable {
-        /// What priority makes of the time of its coming; 0 where there is no priority.
+        /// The time at which the effect began to wait, moved by its priority; 0 if there are no priorities.
         var rank: Int64 = 0
-        /// Given once, in the order of coming.
+        /// A number that is given once, in ascending order.
         var number: UInt64
-        /// Where the effect stands among all.
+        /// The place of the effect in the table of all effects.
         var place: Int32
         static func < (a: Ticket, b: Ticket) -> Bool { a.rank != b.rank ? a.rank < b.rank : a.number < b.number }
     }
 
     private var line: [Ticket] = []
-    /// The first in line.
+    /// The position of the first ticket in the line.
     private var head = 0
     private var late = BinaryHeap<Ticket>()
 
@@ -25,7 +25,7 @@ struct TicketQueue: Sendable {
         return other
     }
 
-    /// Where the effect stands that is so far behind the first in line; nil: none is.
+    /// The place of the effect that is this far behind the first in the line, or nil if there is none.
     func place(after distance: Int) -> Int32? { head + distance < line.count ? line[head + distance].place : nil }
 
     mutating func push(_ ticket: Ticket) {
@@ -48,7 +48,7 @@ struct TicketQueue: Sendable {
         return first
     }
 
-    /// Whether more than half of the tickets are dead when `live` of them are not.
+    /// Whether more than half of the tickets are dead, if `live` of them are not.
     func isBloated(live: Int) -> Bool { line.count - head + late.count > 2 * live + 16 }
 
     /// Drops the tickets that are no longer live, in O(n).

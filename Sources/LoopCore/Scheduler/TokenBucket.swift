@@ -1,13 +1,13 @@
-/// A `RateLimit` at work: a bucket that gains a token every interval, up to the burst, and gives one for each start.
+/// A `RateLimit` at work: a bucket that gains a token every interval, up to the burst, and spends one for each start.
 ///
-/// All buckets of a scheduler are empty when the scheduler begins, so that a restart gives no burst. The bucket is one
-/// number, the time at which it was last empty, counted back from how full it is now.
+/// All buckets of a scheduler are empty at its first `next`, so that a restart gives no burst. The bucket is one number:
+/// the time at which it was last empty, computed from its present level.
 struct TokenBucket: Sendable {
     /// Nanoseconds from one token to the next.
     private let interval: UInt64
     /// Nanoseconds in which an empty bucket fills.
     private let fillTime: UInt64
-    /// Nil: empty when the scheduler began, and nothing taken since.
+    /// The time at which the bucket was last empty, or nil if nothing was taken since the scheduler's first `next`.
     private var emptyAt: UInt64?
 
     init(_ limit: RateLimit) {
@@ -18,20 +18,20 @@ struct TokenBucket: Sendable {
         fillTime = overflow ? .max : product
     }
 
-    /// Whether nothing was taken yet.
+    /// Whether no token was taken yet.
     var isFresh: Bool { emptyAt == nil }
 
-    /// When a token is there. `begin` is the time at which the scheduler began.
+    /// When the next token is available. `begin` is the time of the scheduler's first `next`.
     func readyAt(begin: MonotonicTime) -> MonotonicTime {
         TokenBucket.sum(emptyAt ?? begin.nanoseconds, interval)
     }
 
-    /// When the bucket is full, and thus as good as one from which nothing was ever taken.
+    /// When the bucket is full, and thus equal to an unused one.
     func fullAt(begin: MonotonicTime) -> MonotonicTime {
         TokenBucket.sum(emptyAt ?? begin.nanoseconds, fillTime)
     }
 
-    /// Takes one token, which must be there.
+    /// Takes one token, which must be available.
     mutating func take(at now: MonotonicTime, begin: MonotonicTime) {
         let earliest = now.nanoseconds > fillTime ? now.nanoseconds - fillTime : 0
         emptyAt = TokenBucket.sum(max(emptyAt ?? begin.nanoseconds, earliest), interval).nanoseconds

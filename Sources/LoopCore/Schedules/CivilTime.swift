@@ -14,7 +14,7 @@ package struct CivilTime: Hashable, Sendable, CustomStringConvertible {
         (self.hour, self.minute, self.second) = (hour, minute, second)
     }
 
-    /// The date and time of day that is this many seconds behind the beginning of 1970.
+    /// Creates the date and time of day that is this many seconds after the beginning of 1970.
     package init(seconds: Int64) {
         let days = seconds.flooredQuotient(by: 86400)
         let rest = Int(seconds - days * 86400)
@@ -31,10 +31,10 @@ package struct CivilTime: Hashable, Sendable, CustomStringConvertible {
             rest / 3600, rest / 60 % 60, rest % 60)
     }
 
-    /// How many seconds it is behind the beginning of 1970.
+    /// The number of seconds after the beginning of 1970.
     package var seconds: Int64 { days * 86400 + Int64(hour * 3600 + minute * 60 + second) }
 
-    /// How many days its date is behind 1970-01-01.
+    /// The number of days from 1970-01-01 to the date.
     package var days: Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = shiftedYear.flooredQuotient(by: 400)
@@ -43,7 +43,7 @@ package struct CivilTime: Hashable, Sendable, CustomStringConvertible {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// 0 is Sunday.
+    /// The day of the week; 0 is Sunday.
     package var weekday: Int {
         let days = days + 4
         return Int(days - days.flooredQuotient(by: 7) * 7)
@@ -57,7 +57,7 @@ package struct CivilTime: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Int64 {
-    /// The quotient, rounded down also below zero.
+    /// The quotient, rounded down even below zero.
     package func flooredQuotient(by divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
@@ -65,7 +65,7 @@ extension Int64 {
 }
 
 extension WallTime {
-    /// The time for people, in UTC: `2026-11-25 02:24:07 UTC`; or the milliseconds, where no calendar has it.
+    /// The time in UTC as text for people: `2026-11-25 02:24:07 UTC`; or the milliseconds if the year is out of range.
     package var civilText: String {
         guard (-60_000_000_000_000...250_000_000_000_000).contains(milliseconds) else { return "\(milliseconds) ms" }
         let seconds = milliseconds.flooredQuotient(by: 1000)

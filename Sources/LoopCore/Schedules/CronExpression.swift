@@ -1,20 +1,20 @@
-/// A cron expression: which minutes of the calendar it names.
+/// A cron expression, which names minutes of the calendar.
 ///
-/// Five fields, separated by spaces: minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or names), day of the week
-/// (0-7 or names; 0 and 7 are Sunday). A field is `*`, or a list of numbers and ranges, each of which may have a step: `*/15`,
-/// `1-5`, `mon-fri`, `8-18/2`, `0,30`. Where both days are restricted, which is where neither field begins with `*`, a day
-/// matches if either does.
+/// It has five fields, separated by spaces: minute (0-59), hour (0-23), day of the month (1-31), month (1-12 or names), day of the
+/// week (0-7 or names; 0 and 7 are Sunday). A field is `*`, or a list of numbers and ranges, each of which may have a step: `*/15`,
+/// `1-5`, `mon-fri`, `8-18/2`, `0,30`. If neither field for days begins with `*`, a day matches if either field does.
 package struct CronExpression: Hashable, Sendable {
     private let minutes: UInt64
     private let hours: UInt64
     private let days: UInt64
     private let months: UInt64
     private let weekdays: UInt64
-    /// Whether a day must match both fields: one of them restricts nothing.
+    /// Whether a day must match both fields, because one of them restricts nothing.
     private let needsBothDays: Bool
-    /// Whether the hours are `*`, or every so many: then the expression means intervals, and not times of day.
+    /// Whether the hours field begins with `*`, which means intervals and not times of day.
     package let isOfIntervals: Bool
 
+    /// Parses an expression.
     /// - Throws: `ScheduleError`, which names the field and what is wrong with it.
     package init(_ text: String) throws(ScheduleError) {
         let fields = text.split { $0 == " " || $0 == "\t" }.map { String($0) }
@@ -36,9 +36,9 @@ package struct CronExpression: Hashable, Sendable {
         }
     }
 
-    /// The first minute at or after a time that it names; nil: there is none within twelve years.
+    /// The first named minute at or after a time, or nil if there is none within twelve years.
     package func first(from time: CivilTime) -> CivilTime? {
-        // The next whole minute.
+        // Rounds up to a whole minute.
         var start = time
         if time.second > 0 { start = CivilTime(seconds: time.seconds - Int64(time.second) + 60) }
         start.second = 0
@@ -85,7 +85,7 @@ package struct CronExpression: Hashable, Sendable {
 private struct CronField {
     let name: String
     let range: ClosedRange<Int>
-    /// The names of its values, from `firstName` on.
+    /// The names of its values, beginning with that of `firstName`.
     var names: [String] = []
     var firstName = 0
 
@@ -136,7 +136,7 @@ private struct CronField {
     }
 
     private func values(_ text: String, hasStep: Bool) throws(ScheduleError) -> ClosedRange<Int> {
-        // Sunday is 0 and 7; all days of a week are seven.
+        // Sunday is 0 and 7, so all days of a week are 0 to 6.
         if text == "*" { return range.lowerBound...(names.count == 7 ? 6 : range.upperBound) }
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { String($0) }
         guard ends.count <= 2 else { throw ScheduleError("\"\(text)\" is not a range") }
@@ -170,13 +170,13 @@ private struct CronField {
     }
 }
 
-/// Why there is no such schedule, or no such zone.
+/// The reason why a schedule or a zone is invalid.
 public struct ScheduleError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, with the value and the remedy, in one line.
+    /// A line that says what is wrong, with the value and the remedy.
     public let reason: String
 
     init(_ reason: String) { self.reason = reason }
 
-    /// The reason, for people.
+    /// The reason.
     public var description: String { reason }
 }

@@ -1,16 +1,16 @@
-// Schedules: feedbacks that ask for nothing in the state. Whoever owns the state runs them itself, and keeps where they stand.
+// Schedules: feedbacks that do not depend on the state. The owner of the state runs them itself and keeps their standing.
 
 extension Feedback {
-    /// Sends an event whenever a schedule says so, whatever the state is.
+    /// Sends an event at the times of a schedule, whatever the state is.
     ///
-    /// In a cluster, the reducer keeps where the schedule stands in its journal, and each run is one record: no run is repeated
-    /// or lost by a restart. A schedule begins when the definition first has it, and begins anew when the definition has
+    /// In a cluster, the reducer keeps the schedule's standing in its journal, and each run is one record. So a restart
+    /// repeats or loses no run. A schedule begins when the definition first has it. It begins again when the definition has
     /// another one under its name.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop. Operators know the schedule by it.
-    ///   - schedule: when it runs.
-    ///   - missed: what becomes of the runs whose time has passed while nothing ran the loop.
-    ///   - event: what a run sends.
+    ///   - schedule: the times of its runs.
+    ///   - missed: what happens to runs whose time passed while no process ran the loop.
+    ///   - event: the event of a run.
     public static func schedule(
         _ name: String, _ schedule: Schedule, missed: MissedRuns = .once,
         event: @escaping @Sendable (ScheduleRun) -> Event
@@ -19,13 +19,13 @@ extension Feedback {
     }
 }
 
-/// A schedule, and what its runs send.
+/// A schedule, and the event of a run.
 package struct FeedbackSchedule<Event: Sendable>: Sendable {
     package let schedule: Schedule
     package let missed: MissedRuns
     package let event: @Sendable (ScheduleRun) -> Event
 
-    /// The same in a loop with other events.
+    /// This schedule in a loop with other events.
     func map<Other: Sendable>(_ embed: @escaping @Sendable (Event) -> Other) -> FeedbackSchedule<Other> {
         FeedbackSchedule<Other>(schedule: schedule, missed: missed) { [event] in embed(event($0)) }
     }

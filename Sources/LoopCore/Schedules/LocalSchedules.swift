@@ -1,4 +1,4 @@
-/// The schedules of a loop in one process. They begin when the loop does; nothing keeps where they stand.
+/// The schedules of a loop in one process. They begin with the loop, and their standing is not stored.
 struct LocalSchedules: Sendable {
     private struct One: Sendable {
         let feedback: Int
@@ -13,7 +13,7 @@ struct LocalSchedules: Sendable {
     }
 
     private var all: [One] = []
-    /// Schedules that cannot run, by the position of their feedback, and the reason.
+    /// The schedules that cannot run, by the position of their feedback, with the reason.
     private(set) var unusable: [(feedback: Int, reason: String)] = []
 
     /// - Parameters:
@@ -36,15 +36,15 @@ struct LocalSchedules: Sendable {
 
     var isEmpty: Bool { all.isEmpty }
 
-    /// The loop begins at this time.
+    /// Begins the schedules at the time at which the loop begins.
     mutating func begin(at wall: WallTime) {
         for index in all.indices { all[index].standing.next = all[index].planned.next(after: wall) }
     }
 
-    /// When the next run is due; nil: there is none.
+    /// When the next run is due, or nil if there are no schedules.
     var next: WallTime? { all.map(\.standing.next).min() }
 
-    /// The runs that are due, in the order of their times.
+    /// Returns the runs that are due, in the order of their times.
     mutating func takeDue(at wall: WallTime) -> [(feedback: Int, run: ScheduleRun)] {
         var due: [(feedback: Int, run: ScheduleRun)] = []
         while let index = all.indices.min(by: { all[$0].standing.next < all[$1].standing.next }),

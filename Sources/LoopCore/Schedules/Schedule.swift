@@ -1,4 +1,4 @@
-/// When something runs again and again.
+/// The times of recurring runs.
 public struct Schedule: Hashable, Sendable, CustomStringConvertible {
     private enum Form: Hashable, Sendable {
         case cron(CronExpression, zone: String)
@@ -7,7 +7,7 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
     }
 
     private let form: Form
-    /// The schedule as a person would write it: `0 3 * * * Europe/Berlin`, `every 300 s`.
+    /// The schedule as text: `0 3 * * * Europe/Berlin`, `every 300 s`.
     public let description: String
 
     private init(_ form: Form, _ description: String) {
@@ -15,17 +15,16 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    /// At the minutes that a cron expression names, by the clocks of a time zone.
+    /// Runs at the minutes that a cron expression names, by the clocks of a time zone.
     ///
-    /// Where clocks are set forward, a time of day that they skip runs at the moment of the change. Where they are set back,
-    /// a time of day that they show twice runs the first time. Expressions whose hours begin with `*` mean intervals: they run
-    /// whenever the clocks show a minute that they name.
+    /// If clocks are set forward, a time of day that they skip runs at the moment of the change. If they are set back, a
+    /// time of day that they show twice runs the first time. An expression whose hours begin with `*` means intervals: it
+    /// runs whenever the clocks show a minute that it names.
     /// - Parameters:
-    ///   - expression: minute, hour, day of the month, month, day of the week. An expression that is wrong is an error where the
-    ///     loop starts.
-    ///   - timeZone: a name of the time zone database, such as `Europe/Berlin`; `UTC`; or a rule of POSIX, such as
+    ///   - expression: minute, hour, day of the month, month, day of the week. A wrong expression is an error at the loop's start.
+    ///   - timeZone: a name of the time zone database, such as `Europe/Berlin`; `UTC`; or a POSIX rule, such as
     ///     `CET-1CEST,M3.5.0,M10.5.0/3`, which needs no database. In such rules hours ahead of UTC are negative: `<+02>-2`.
-    ///     `UTC+2`, `Etc/GMT+2` and the like, which mean two hours behind UTC, are errors when the loop starts.
+    ///     `UTC+2`, `Etc/GMT+2` and similar names mean two hours behind, and are errors at the loop's start.
     public static func cron(_ expression: String, timeZone: String = "UTC") -> Schedule {
         let text = "\(expression) \(timeZone)"
         do {
@@ -36,9 +35,9 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// At every multiple of an interval since 1970-01-01T00:00:00Z: `.every(.minutes(5))` runs at five past, ten past, and so
-    /// on, however often the loop is restarted.
-    /// - Parameter interval: at least a second. A shorter one is an error where the loop starts.
+    /// Runs at every multiple of an interval since 1970-01-01T00:00:00Z, independent of restarts: `.every(.minutes(5))`
+    /// runs at five past, ten past, and so on.
+    /// - Parameter interval: at least a second. A shorter one is an error at the loop's start.
     public static func every(_ interval: Duration) -> Schedule {
         let milliseconds = interval.wholeNanoseconds / 1_000_000
         let text = "every \(milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms")"
@@ -48,14 +47,14 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
         return Schedule(.every(milliseconds: milliseconds), text)
     }
 
-    /// The name of the zone that must be looked up in the time zone database; nil: none.
+    /// The name of the zone that must be looked up in the time zone database, or nil if there is none.
     package var namedZone: String? {
         guard case .cron(_, let zone) = form, (try? ZoneDatabase.builtIn(zone)) == nil else { return nil }
         return zone
     }
 
-    /// The schedule with all that it needs.
-    /// - Throws: `ScheduleError`, where the schedule is wrong, or its zone is not known.
+    /// The schedule in a form whose times can be computed.
+    /// - Throws: `ScheduleError` if the schedule is wrong, or its zone is not known.
     package func planned(_ zones: ZoneDatabase) throws(ScheduleError) -> PlannedSchedule {
         switch form {
         case .wrong(let error): throw error
@@ -65,7 +64,7 @@ public struct Schedule: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The zones that schedules need, by their names.
+/// The zones that schedules need, by name.
 package struct ZoneDatabase: Sendable {
     package var named: [String: ZoneRules]
 
@@ -83,7 +82,7 @@ package struct ZoneDatabase: Sendable {
         }
     }
 
-    /// What needs no database.
+    /// A zone that needs no database: UTC or a POSIX rule.
     static func builtIn(_ zone: String) throws(ScheduleError) -> ZoneRules {
         zone == "UTC" ? .utc : ZoneRules(rule: try ZoneRule(zone))
     }
@@ -97,7 +96,7 @@ package struct PlannedSchedule: Sendable {
     }
 
     private let form: Form
-    /// Tells it from another schedule under the same name.
+    /// A hash of the schedule's text, which distinguishes it from another schedule under the same name.
     package let plan: UInt64
 
     init(_ form: Form, _ text: String) {
@@ -107,7 +106,7 @@ package struct PlannedSchedule: Sendable {
         plan = hash
     }
 
-    /// The first time of the schedule after a time. Times at the ends of the scale have none: they are never.
+    /// The first time of the schedule after a time, or `never` for a time at the ends of the scale.
     package func next(after time: WallTime) -> WallTime {
         let limit: Int64 = 200_000_000_000_000
         guard (-limit...limit).contains(time.milliseconds) else { return .never }
@@ -124,7 +123,7 @@ package struct PlannedSchedule: Sendable {
         }
     }
 
-    /// By what the clocks show, from one change to the next.
+    /// The next time of intervals, which follows what the clocks show from one change to the next.
     private static func nextOfIntervals(
         _ expression: CronExpression, _ zone: ZoneRules, after time: Int64
     ) -> Int64? {
@@ -139,9 +138,9 @@ package struct PlannedSchedule: Sendable {
         return nil
     }
 
-    /// By times of day, each once.
+    /// The next time of day. Each runs once.
     private static func nextOfDays(_ expression: CronExpression, _ zone: ZoneRules, after time: Int64) -> Int64? {
-        // Clocks that were set back show times again that have run; those are passed over.
+        // Clocks that were set back show times again that have run. The loop skips those.
         var local = time + zone.offset(at: time)
         for _ in 0..<4096 {
             guard let found = expression.first(from: CivilTime(seconds: local)) else { return nil }

@@ -1,23 +1,23 @@
-/// What becomes of runs that were missed, because nothing ran the loop at their time, or the clock jumped over it.
+/// What happens to runs that were missed, because no process ran the loop at their time, or the clock skipped it.
 public enum MissedRuns: Hashable, Sendable {
-    /// They are left out. A run that is less than a minute late was not missed.
+    /// They are skipped. A run that is less than a minute late was not missed.
     case skip
-    /// The newest of them runs, as soon as it can. It is told how many there were before it.
+    /// The newest of them runs as soon as possible. It has the number of those before it.
     case once
-    /// All of them run, in order, but no more than this many of the newest; at least 1, at most 1000.
+    /// All of them run, in order, but at most this many of the newest; at least 1, at most 1000.
     case all(atMost: Int)
 
-    /// All of them run, but no more than the newest hundred.
+    /// All of them run, but at most the newest hundred.
     public static var all: MissedRuns { .all(atMost: 100) }
 }
 
 /// One run of a schedule.
 public struct ScheduleRun: Hashable, Codable, Sendable {
-    /// The time of the schedule that this is the run of; of one by hand, when it was asked for.
+    /// The time of this run in the schedule. For a run by hand, the time at which the operator requested it.
     public var due: WallTime
-    /// How many runs before it were missed and are left out; at most 999 are counted.
+    /// How many missed runs before it were skipped, counted up to 999.
     public var missed: Int
-    /// Whether an operator has asked for it, besides the schedule's own runs.
+    /// Whether an operator has requested it, besides the schedule's own runs.
     public var isByHand: Bool
 
     /// Creates a run from its parts.
@@ -28,14 +28,14 @@ public struct ScheduleRun: Hashable, Codable, Sendable {
     }
 }
 
-/// Where a schedule stands.
+/// The standing of a schedule: its next and newest run.
 package struct ScheduleStanding: Hashable, Sendable {
     /// The time of its next run.
     package var next: WallTime
-    /// The time of its newest run; nil: there was none.
+    /// The time of its newest run, or nil if there was none.
     package var last: WallTime?
     package var isPaused = false
-    /// Of the schedule that it stands in.
+    /// The `plan` of the schedule to which the standing belongs.
     package var plan: UInt64
 
     package init(next: WallTime, last: WallTime? = nil, isPaused: Bool = false, plan: UInt64) {
@@ -49,18 +49,18 @@ package struct ScheduleStanding: Hashable, Sendable {
 extension PlannedSchedule {
     /// What a schedule does at a time.
     package enum Step: Equatable, Sendable {
-        /// It runs, and its next time is that.
+        /// It runs, and this is its next time.
         case run(ScheduleRun, next: WallTime)
-        /// What was missed is left out.
+        /// The missed runs are skipped.
         case pass(next: WallTime)
     }
 
-    /// How late a run may be that was not missed.
+    /// How late a run may be, in milliseconds, without counting as missed.
     private static var tolerance: Int64 { 60_000 }
-    /// How many missed runs are counted.
+    /// The limit of the count of missed runs.
     private static var countMax: Int { 1000 }
 
-    /// The due times of a schedule, kept so that they are computed once for all runs at one time.
+    /// The times that are due, computed once for all runs at one time.
     package struct Backlog: Sendable {
         fileprivate var due: ArraySlice<WallTime> = []
         fileprivate var wall = WallTime.never
@@ -68,8 +68,8 @@ extension PlannedSchedule {
         package init() {}
     }
 
-    /// What a schedule does at a time; nil: nothing is due.
-    /// - Parameter backlog: the schedule's due times, kept from one step to the next.
+    /// What a schedule does at a time, or nil if nothing is due.
+    /// - Parameter backlog: the schedule's backlog, kept from one step to the next.
     package func step(
         _ standing: ScheduleStanding, _ missed: MissedRuns, at wall: WallTime, _ backlog: inout Backlog
     ) -> Step? {
@@ -93,9 +93,9 @@ extension PlannedSchedule {
         }
     }
 
-    /// The newest of the schedule's times in a range that begins with one of them, at most a thousand.
+    /// The newest times of the schedule in a range that begins with one of them, at most a thousand.
     private func dueTimes(from first: WallTime, through wall: WallTime) -> [WallTime] {
-        // Ever larger pieces of the end, so that a long standstill costs little.
+        // Tries ever longer spans before the end, so that a long standstill costs little.
         var span: Int64 = 3_600_000
         while true {
             let (begin, overflow) = wall.milliseconds.subtractingReportingOverflow(span)

@@ -1,7 +1,7 @@
 extension ZoneRules {
-    /// Reads a compiled zone, as the system's time zone database has it (RFC 8536). Versions 2 and later have a rule for the
-    /// time behind their last change. Leap seconds are not regarded.
-    /// - Throws: `ScheduleError`, where the bytes are no such file.
+    /// Reads a compiled zone of the system's time zone database (RFC 8536). Versions 2 and later have a rule for the time
+    /// after their last change. Leap seconds are ignored.
+    /// - Throws: `ScheduleError` if the bytes are no such file.
     package init(tzif bytes: [UInt8]) throws(ScheduleError) {
         var reader = TZifReader(bytes: bytes)
         var header = try reader.header()
@@ -30,7 +30,7 @@ extension ZoneRules {
     }
 }
 
-/// Reads the parts of such a file from the front; no count is believed before the bytes are there.
+/// Reads the parts of such a file in order. No count is trusted before the bytes are known to exist.
 private struct TZifReader {
     struct Header {
         var version: Int
@@ -41,7 +41,7 @@ private struct TZifReader {
         var standardCount: Int
         var utcCount: Int
 
-        /// What follows times and types.
+        /// The size of what follows times and types.
         func rest(width: Int) -> Int { characterCount + leapCount * (width + 4) + standardCount + utcCount }
 
         func size(width: Int) -> Int { timeCount * (width + 1) + typeCount * 6 + rest(width: width) }
@@ -67,7 +67,7 @@ private struct TZifReader {
         return bytes[start..<position]
     }
 
-    /// A signed number of 4 or 8 bytes, the highest first.
+    /// A signed number of 4 or 8 bytes in big-endian order.
     mutating func integer(_ width: Int) throws(ScheduleError) -> Int64 {
         var value: UInt64 = 0
         for byte in try bytes(width) { value = value << 8 | UInt64(byte) }
@@ -101,7 +101,7 @@ private struct TZifReader {
         return byte
     }
 
-    /// The rule between two line feeds; nil: there is none.
+    /// The rule between two line feeds, or nil if there is none.
     mutating func footer() throws(ScheduleError) -> String? {
         guard remaining > 0 else { return nil }
         guard try bytes(1).first == 10, let end = bytes[position...].firstIndex(of: 10) else { throw Self.error }

@@ -1,12 +1,12 @@
-/// When the clocks of a zone are how far ahead of UTC: a list of changes, and a rule for the time behind them.
+/// The offsets of a zone's clocks from UTC over time: a list of changes, and a rule for the time after them.
 package struct ZoneRules: Hashable, Sendable {
-    /// Seconds since 1970, ascending.
+    /// The times of the changes in seconds since 1970, ascending.
     private let changes: [Int64]
-    /// The seconds ahead of UTC from each change on.
+    /// The seconds ahead of UTC after each change.
     private let offsets: [Int64]
     /// The seconds ahead of UTC before the first change.
     private let firstOffset: Int64
-    /// For the time from the last change on; nil: it stays as it is then.
+    /// The rule from the last change on, or nil if the last offset stays.
     private let rule: ZoneRule?
 
     package static let utc = ZoneRules(rule: ZoneRule(offset: 0))
@@ -29,7 +29,7 @@ package struct ZoneRules: Hashable, Sendable {
         return index == 0 ? firstOffset : offsets[index - 1]
     }
 
-    /// The next time at which that changes; nil: it does not.
+    /// The time of the next change of the offset, or nil if there is none.
     package func nextChange(after time: Int64) -> Int64? {
         let index = countOfChanges(through: time)
         if index < changes.count { return changes[index] }
@@ -45,8 +45,8 @@ package struct ZoneRules: Hashable, Sendable {
         return low
     }
 
-    /// The time at which the zone's clocks show a local time: the first, where they show it twice; and where a change has skipped
-    /// it, the time of that change. Both in seconds since 1970.
+    /// The time at which the zone's clocks show a local time, both in seconds since 1970. If they show it twice, it is the
+    /// first one. If a change skips it, it is the time of that change.
     package func time(ofLocal local: Int64) -> Int64 {
         let day: Int64 = 86400
         let (before, after) = (offset(at: local - day), offset(at: local + day))
@@ -54,14 +54,14 @@ package struct ZoneRules: Hashable, Sendable {
         if offset(at: first) == before { return first }
         let second = local - after
         if offset(at: second) == after { return second }
-        // Skipped: the change is between both readings.
+        // The local time is skipped: the change is between both readings.
         return nextChange(after: min(first, second)) ?? first
     }
 }
 
 /// A zone's rule for every year, as POSIX writes it in `TZ`: "CET-1CEST,M3.5.0,M10.5.0/3".
 package struct ZoneRule: Hashable, Sendable {
-    /// Seconds ahead of UTC, in winter.
+    /// The seconds ahead of UTC in standard time.
     let offset: Int64
     private var summer: Summer?
 
@@ -74,18 +74,18 @@ package struct ZoneRule: Hashable, Sendable {
     /// A day of each year, with a time of that day in seconds, by the clock before the change.
     private struct Day: Hashable, Sendable {
         enum Form: Hashable, Sendable {
-            /// The last or the n-th of a day of the week in a month.
+            /// The n-th, or for 5 the last, of a day of the week in a month.
             case month(Int, week: Int, weekday: Int)
-            /// 1 to 365, where 29 February is never counted.
+            /// The day of the year, 1 to 365, which never counts 29 February.
             case julian(Int)
-            /// 0 to 365.
+            /// The day of the year, 0 to 365.
             case zeroBased(Int)
         }
 
         let form: Form
         let seconds: Int64
 
-        /// In seconds since 1970, by a clock without a zone.
+        /// The moment in a year, in seconds since 1970 by a clock without a zone.
         func local(in year: Int64) -> Int64 {
             let first = CivilTime(year, 1, 1).days
             let days: Int64
@@ -105,10 +105,11 @@ package struct ZoneRule: Hashable, Sendable {
         }
     }
 
-    /// Always this many seconds ahead of UTC.
+    /// A rule that is always this many seconds ahead of UTC.
     init(offset: Int64) { self.offset = offset }
 
-    /// - Throws: `ScheduleError`, where the text is no such rule.
+    /// Parses a rule.
+    /// - Throws: `ScheduleError` if the text is no such rule.
     package init(_ text: String) throws(ScheduleError) {
         var reader = RuleReader(text)
         try reader.name()
@@ -118,7 +119,7 @@ package struct ZoneRule: Hashable, Sendable {
         var ahead = offset + 3600
         if !reader.isAt(",") && !reader.isAtEnd { ahead = -(try reader.time()) }
         if reader.isAtEnd {
-            // What POSIX leaves to the system.
+            // POSIX does not define these dates; the rule of the USA is customary.
             let start = Day(form: .month(3, week: 2, weekday: 0), seconds: 7200)
             summer = Summer(offset: ahead, start: start, end: Day(form: .month(11, week: 1, weekday: 0), seconds: 7200))
             return
@@ -168,7 +169,7 @@ package struct ZoneRule: Hashable, Sendable {
     }
 }
 
-/// Reads a rule of POSIX from the front.
+/// Reads a POSIX rule in order.
 private struct RuleReader {
     private let text: [UInt8]
     private var position = 0
@@ -194,7 +195,7 @@ private struct RuleReader {
 
     mutating func expect(_ character: Character) throws(ScheduleError) { if !skip(character) { throw error } }
 
-    /// Three letters at least, or anything in angle brackets.
+    /// Reads at least three letters, or anything in angle brackets.
     mutating func name() throws(ScheduleError) {
         let start = position
         if skip("<") {
@@ -216,7 +217,7 @@ private struct RuleReader {
         return value
     }
 
-    /// Hours, and maybe minutes and seconds, with a sign.
+    /// Reads hours, with optional minutes, seconds and sign.
     mutating func time() throws(ScheduleError) -> Int64 {
         let isNegative = skip("-")
         if !isNegative { _ = skip("+") }

@@ -1,6 +1,6 @@
-/// Checks the sign of a time zone. In POSIX rules, and in names that begin with `Etc/GMT`, zones ahead of UTC have a minus.
+/// Checks the sign of a zone's offset: in POSIX rules, and in names that begin with `Etc/GMT`, zones ahead of UTC have a minus.
 enum ZoneSign {
-    /// - Throws: `ScheduleError` if a zone reads as the opposite of what it means, such as `UTC+2`, `Etc/GMT-3` or `<+02>2`.
+    /// - Throws: `ScheduleError` if a zone reads as the opposite of what it means: `UTC+2`, `Etc/GMT-3`, `<+02>2`.
     static func check(_ zone: String) throws(ScheduleError) {
         let text = zone.hasPrefix("Etc/") ? zone.dropFirst(4) : zone[...]
         let name = text.hasPrefix("<") ? text.prefix { $0 != ">" } : text.prefix { $0.isLetter }
@@ -8,7 +8,7 @@ enum ZoneSign {
         guard offset.contains(where: { ("1"..."9").contains($0) }) else { return }
         let isAhead = offset.hasPrefix("-")
         if name.hasPrefix("<") {
-            // The name in angle brackets has a sign of its own.
+            // The sign in the zone's own name.
             guard name.dropFirst().hasPrefix(isAhead ? "-" : "+") else { return }
         } else {
             guard ["UTC", "GMT", "UT"].contains(name.uppercased()) else { return }

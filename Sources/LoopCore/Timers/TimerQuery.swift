@@ -1,18 +1,18 @@
 package import LoopCollections
 
-/// The query of timers: one live effect for each key that has a time. Another time of a key is another effect: the old one is
-/// cancelled, also where it has fired already, and so never fires for the old time.
+/// The query of timers: one live effect for each key that has a time. If a key gets another time, its effect is cancelled,
+/// even if it has fired, and a new one starts.
 ///
-/// Effects get the IDs that the keyed queries would give them: cancellations in the order of effects, starts in the order of
+/// Effects get the IDs that keyed queries would give them: cancellations in the order of effects, starts in the order of
 /// the keys' encoded bytes.
 package struct TimerQuery<State: Sendable, Event: Sendable, Key: Hashable & Codable & Sendable>: FeedbackQuery {
     private struct Wanted: Sendable {
         var id: EffectID
-        /// Nil: not known, because another definition asked for it.
+        /// The last time, or nil if it is unknown because another definition requested it.
         var time: WallTime?
     }
 
-    /// What a transition changes.
+    /// The changes of a transition.
     private struct News: Sendable {
         var cancelled: [EffectID] = []
         var updated: [(id: EffectID, request: TimerRequest<Key>)] = []
@@ -24,7 +24,7 @@ package struct TimerQuery<State: Sendable, Event: Sendable, Key: Hashable & Coda
     private var feedback: UInt32 = 0
     private var coder: (any ValueCoder)?
     private var live: [Key: Wanted] = [:]
-    /// Of the state that was last asked; nil: the next one is compared with all that is live.
+    /// The mark of the last state, or nil if the next state must be compared with all live effects.
     private var mark: TimerSource<State, Key>.Mark?
 
     init(_ source: TimerSource<State, Key>) { self.source = source }
@@ -53,9 +53,9 @@ package struct TimerQuery<State: Sendable, Event: Sendable, Key: Hashable & Coda
         mark = nil
     }
 
-    // MARK: What is new
+    // MARK: Changes
 
-    /// What is new about one key. Asked once more, it is nothing.
+    /// Notes what is new about one key. A second call for the same key notes nothing.
     private mutating func look(_ key: Key, _ time: WallTime?, _ news: inout News) {
         guard let time else {
             if let gone = live.removeValue(forKey: key) { news.cancelled.append(gone.id) }
@@ -85,7 +85,7 @@ package struct TimerQuery<State: Sendable, Event: Sendable, Key: Hashable & Coda
         self.mark = mark
     }
 
-    /// All times that a state asks for.
+    /// All times that a state requests.
     private func asked(_ state: borrowing Lent) -> ([Key: WallTime], TimerSource<State, Key>.Mark?) {
         var now: [Key: WallTime] = [:]
         let mark = source.tell(state, nil) { now[$0] = $1 }
@@ -131,7 +131,7 @@ package struct TimerQuery<State: Sendable, Event: Sendable, Key: Hashable & Coda
                 throw QueryMemoryError("it remembers the key \(key) twice")
             }
         }
-        // What it would have asked for at this state; where that is not what is live, its code is another one now.
+        // If the requests at this state are not the live ones, the query's code has changed.
         let (now, mark) = asked(state)
         guard now.count == live.count, now.keys.allSatisfy({ live[$0] != nil }) else { return }
         for (key, time) in now { live[key]?.time = time }

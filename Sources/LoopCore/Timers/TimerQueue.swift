@@ -1,9 +1,8 @@
 import LoopCollections
 
-/// Timers in the order in which they are due: by time, and at one time by their effects. To set, move or clear one costs
-/// O(log n), amortized.
+/// Timers in the order in which they are due: by time, then by their effects. To set, move or clear one costs O(log n), amortized.
 ///
-/// Time is no argument here: whoever has a clock asks for the first.
+/// Time is no argument here: a caller that has a clock compares it with the first timer.
 package struct TimerQueue: Sendable {
     private struct Entry: Comparable, Sendable {
         let time: WallTime
@@ -13,7 +12,7 @@ package struct TimerQueue: Sendable {
     }
 
     private var times = HashTable<EffectID, WallTime>()
-    /// With entries of timers that were moved or cleared; never at the top.
+    /// The heap may contain entries of timers that were moved or cleared, but never at the top.
     private var heap = BinaryHeap<Entry>()
 
     package init() {}
@@ -21,13 +20,13 @@ package struct TimerQueue: Sendable {
     /// How many timers are set.
     package var count: Int { times.count }
 
-    /// The timer that is due first; nil: there is none.
+    /// The timer that is due first, or nil if there is none.
     package var first: (id: EffectID, time: WallTime)? { heap.top.map { ($0.id, $0.time) } }
 
-    /// When a timer is due; nil: it is not set.
+    /// When a timer is due, or nil if it is not set.
     package subscript(id: EffectID) -> WallTime? { times[id] }
 
-    /// The timer is due at this time, and at no other.
+    /// Sets or moves a timer to this time.
     package mutating func set(_ id: EffectID, to time: WallTime) {
         if times[id] == time { return }
         times[id] = time
@@ -35,7 +34,7 @@ package struct TimerQueue: Sendable {
         settle()
     }
 
-    /// The timer is not set any more. An unknown one is ignored.
+    /// Clears a timer. An unknown one is ignored.
     package mutating func clear(_ id: EffectID) {
         if times.removeValue(forKey: id) != nil { settle() }
     }

@@ -1,6 +1,6 @@
-/// What the state asks of one timer: the key that it is for, and the time at which it is due.
+/// The request for one timer: its key, and the time at which it is due.
 public struct TimerRequest<Key: Hashable & Codable & Sendable>: Hashable, Codable, Sendable {
-    /// What the timer is for: an order, a customer.
+    /// The purpose of the timer: an order, a customer.
     public var key: Key
     /// When the timer is due.
     public var time: WallTime
@@ -12,7 +12,7 @@ public struct TimerRequest<Key: Hashable & Codable & Sendable>: Hashable, Codabl
     }
 
     /// Reads the milliseconds of the time, then the key.
-    /// - Throws: the decoding error, where they are not there.
+    /// - Throws: the decoding error if either is missing.
     public init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
         time = WallTime(milliseconds: try container.decode(Int64.self))
@@ -28,7 +28,7 @@ public struct TimerRequest<Key: Hashable & Codable & Sendable>: Hashable, Codabl
     }
 }
 
-/// The key of the timer of a feedback that has no more than one.
+/// The key of a feedback's only timer.
 struct SoleKey: Hashable, Codable, Sendable {
     init() {}
 
@@ -40,13 +40,13 @@ struct SoleKey: Hashable, Codable, Sendable {
     }
 }
 
-/// What whoever fulfils timers must know of a feedback's: when one is due, and the event that it sends.
+/// The due time and the event of a feedback's timers, for the owner of the state.
 package struct FeedbackTimer<Event: Sendable>: Sendable {
     /// When a request is due.
     package let time: @Sendable (any Sendable) -> WallTime
-    /// What a request sends when it is due.
+    /// The event that a request sends when it is due.
     package let event: @Sendable (any Sendable) -> Event
-    /// Both, of a request in its encoded form.
+    /// The time and the event of an encoded request.
     package let encodedTime: @Sendable (Span<UInt8>, any ValueCoder) throws -> WallTime
     package let encodedEvent: @Sendable (Span<UInt8>, any ValueCoder) throws -> Event
 
@@ -72,7 +72,7 @@ package struct FeedbackTimer<Event: Sendable>: Sendable {
         encodedEvent = { embed(try base.encodedEvent($0, $1)) }
     }
 
-    /// The same in a loop with other events.
+    /// These timers in a loop with other events.
     func map<Other: Sendable>(_ embed: @escaping @Sendable (Event) -> Other) -> FeedbackTimer<Other> {
         FeedbackTimer<Other>(self, embed)
     }

@@ -1,22 +1,22 @@
 import LoopCollections
 
-/// How a query of timers asks the state: for all times, and for those that have changed since it last asked.
+/// The access of a timer query to the state: all times, or those that have changed since the last mark.
 struct TimerSource<State: Sendable, Key: Hashable & Sendable>: Sendable {
-    /// Of what was last asked.
+    /// A mark of the last state.
     enum Mark: Sendable {
         case dictionary([Key: WallTime])
         case stamp(TrackedStamp)
         case one(WallTime?)
     }
 
-    /// Tells, of the state that is lent, each key whose time may have changed after a mark, with its present time, as often
-    /// as it was changed. Without a mark it tells each key that has a time.
+    /// Reports each key whose time may have changed since a mark, with its present time, as often as it was changed.
+    /// Without a mark it reports each key that has a time.
     ///
-    /// It returns the mark of this state. Nil, and nothing is told, if what has changed since the mark is not known; without
-    /// a mark nil says that there is none.
+    /// It returns the mark of this state. If the changes since the mark are unknown, it returns nil and reports nothing.
+    /// Without a mark, nil means that this state has no mark.
     let tell: @Sendable (borrowing Lent, Mark?, (Key, WallTime?) -> Void) -> Mark?
 
-    /// An event costs a look at all times if it has changed one.
+    /// A source whose cost is proportional to all times if an event has changed one.
     init(_ times: @escaping @Sendable (State) -> [Key: WallTime]) {
         tell = { state, mark, tell in
             let now = state.read(as: State.self, times)
@@ -24,7 +24,7 @@ struct TimerSource<State: Sendable, Key: Hashable & Sendable>: Sendable {
                 for (key, time) in now { tell(key, time) }
                 return .dictionary(now)
             }
-            // Dictionaries that share their memory are equal without a look at what is in it.
+            // Dictionaries that share their memory are equal without a comparison of their contents.
             if old == now { return mark }
             for (key, time) in now where old[key] != time { tell(key, time) }
             for key in old.keys where now[key] == nil { tell(key, nil) }
@@ -32,7 +32,7 @@ struct TimerSource<State: Sendable, Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// An event costs what it changes.
+    /// A source whose cost is proportional to what an event changes.
     init<Entry: Sendable>(
         _ entries: @escaping @Sendable (State) -> TrackedDictionary<Key, Entry>,
         _ time: @escaping @Sendable (Entry) -> WallTime?

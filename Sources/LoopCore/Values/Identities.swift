@@ -1,8 +1,8 @@
 public import LoopCollections
 
-/// The number of a transition: 1 for the first event applied; 0 names the initial state. Numbered without gaps.
+/// The number of a transition, without gaps: 0 for the initial state, 1 for the first event that was applied.
 public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
-    /// The number itself; 0 for the initial state. A journal takes numbers below 2⁶².
+    /// The number itself; 0 for the initial state. A journal allows numbers below 2⁶².
     public var value: UInt64
 
     /// Creates the seq with this number.
@@ -11,14 +11,14 @@ public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConverti
     /// The initial state's number.
     public static let initial = Seq(0)
 
-    /// The seq of the transition that follows.
+    /// The seq of the next transition.
     public var next: Seq { Seq(value + 1) }
 
     /// Orders by number: an earlier transition is less.
     public static func < (a: Seq, b: Seq) -> Bool { a.value < b.value }
 
     /// Reads a single unsigned number.
-    /// - Throws: the decoding error, where there is none.
+    /// - Throws: the decoding error if there is none.
     public init(from decoder: any Decoder) throws {
         value = try decoder.singleValueContainer().decode(UInt64.self)
     }
@@ -34,11 +34,11 @@ public struct Seq: Hashable, Comparable, Codable, Sendable, CustomStringConverti
     public var description: String { String(value) }
 }
 
-/// Names one lifetime of one request of one feedback.
+/// The ID of one lifetime of one request of one feedback.
 ///
-/// Assigned by the `Evaluator`, a pure function of the transitions, so that a replay gives the same names.
+/// The `Evaluator` assigns it as a pure function of the transitions, so that a replay assigns equal IDs.
 public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
-    // The largest first: 16 bytes, where another order takes 24.
+    // The largest field first: 16 bytes, where another order takes 24.
 
     /// The transition that started the effect.
     public var seq: Seq
@@ -47,7 +47,7 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
     /// The index among this feedback's starts in that transition, keys sorted by their encoded bytes.
     public var index: UInt32
 
-    /// Creates an effect's name from its parts.
+    /// Creates an effect's ID from its parts.
     public init(feedback: UInt32, seq: Seq, index: UInt32) {
         self.feedback = feedback
         self.seq = seq
@@ -62,7 +62,7 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
     /// `feedback.seq.index`, as tools print and read it.
     public var description: String { "\(feedback).\(seq).\(index)" }
 
-    /// Reads what `description` writes; nil for anything else.
+    /// Parses what `description` prints. Nil for any other text.
     public init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let feedback = UInt32(parts[0]), let seq = UInt64(parts[1]),
@@ -73,7 +73,7 @@ public struct EffectID: Hashable, Comparable, Codable, Sendable, CustomStringCon
 }
 
 extension EffectID: MixedKey {
-    /// Feedback, seq and index are given out by the reducer.
+    /// A hash of the ID. It needs no protection from chosen keys, because the reducer assigns feedback, seq and index.
     @inlinable package var mixed: UInt64 {
         let place = UInt64(feedback) << 32 | UInt64(index)
         return Mix.finish(seq.value &* 0x9E37_79B9_7F4A_7C15 ^ place &* 0xC2B2_AE3D_27D4_EB4F)

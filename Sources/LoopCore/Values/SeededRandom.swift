@@ -1,8 +1,8 @@
-/// A small seeded generator (SplitMix64, Steele, Lea and Flood 2014): the same seed gives the same numbers everywhere.
+/// A small seeded generator (SplitMix64, Steele, Lea and Flood 2014). Equal seeds give equal numbers everywhere.
 public struct SeededRandom: RandomNumberGenerator, Equatable, Sendable {
     private var state: UInt64
 
-    /// Creates a generator at the beginning of the sequence that belongs to the seed. Any number is a seed.
+    /// Creates a generator at the beginning of the seed's sequence. Every number is a valid seed.
     public init(seed: UInt64) { state = seed }
 
     /// The next number, with 64 random bits.

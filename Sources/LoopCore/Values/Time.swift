@@ -1,4 +1,4 @@
-/// A point on the node's own steady clock, in nanoseconds from an arbitrary start. Never crosses a process.
+/// A time on the node's own monotonic clock, in nanoseconds from an arbitrary start. It never leaves its process.
 public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// Nanoseconds since the clock's arbitrary start.
     public var nanoseconds: UInt64
@@ -12,7 +12,7 @@ public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStri
     /// Orders by time: the earlier is less.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Later by `duration`; stays at the ends of the scale instead of overflowing.
+    /// A time that is later by `duration`, clamped to the ends of the scale.
     public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         let nanoseconds = duration.wholeNanoseconds
         if nanoseconds >= 0 {
@@ -23,10 +23,10 @@ public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStri
         return MonotonicTime(nanoseconds: time.nanoseconds > back ? time.nanoseconds - back : 0)
     }
 
-    /// Earlier by `duration`; stays at the ends of the scale instead of overflowing.
+    /// A time that is earlier by `duration`, clamped to the ends of the scale.
     public static func - (time: MonotonicTime, duration: Duration) -> MonotonicTime { time + (.zero - duration) }
 
-    /// How much later `a` is than `b`, negative where it is earlier; kept within `Int64` nanoseconds.
+    /// How much later `a` is than `b`, or a negative duration if it is earlier. Clamped to `Int64` nanoseconds.
     public static func - (a: MonotonicTime, b: MonotonicTime) -> Duration {
         a.nanoseconds >= b.nanoseconds
             ? .nanoseconds(Int64(clamping: a.nanoseconds - b.nanoseconds))
@@ -37,7 +37,7 @@ public struct MonotonicTime: Hashable, Comparable, Codable, Sendable, CustomStri
     public var description: String { "\(nanoseconds)ns" }
 }
 
-/// Civil time in milliseconds since 1970-01-01T00:00:00Z. Journaled; never used to judge who is alive.
+/// Civil time in milliseconds since 1970-01-01T00:00:00Z. It is journaled, and never used to detect failures.
 public struct WallTime: Hashable, Comparable, Codable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z; negative before.
     public var milliseconds: Int64
@@ -48,17 +48,16 @@ public struct WallTime: Hashable, Comparable, Codable, Sendable {
     /// Orders by time: the earlier is less.
     public static func < (a: WallTime, b: WallTime) -> Bool { a.milliseconds < b.milliseconds }
 
-    /// Later by the duration's whole milliseconds; a smaller rest is dropped. Stays at the end of the scale instead of
-    /// overflowing.
+    /// A time that is later by the duration's whole milliseconds, which drops any smaller rest. Clamped to the end of the scale.
     public static func + (time: WallTime, duration: Duration) -> WallTime {
         let (sum, overflow) = time.milliseconds.addingReportingOverflow(duration.wholeNanoseconds / 1_000_000)
         return WallTime(milliseconds: overflow ? .max : sum)
     }
 }
 
-/// Both clocks, read together by a shell and handed to a machine.
+/// A reading of both clocks, which a shell passes to a machine.
 public struct Moment: Hashable, Sendable {
-    /// The time on the steady clock, for limits and silence.
+    /// The time on the monotonic clock, for limits and silence.
     public var monotonic: MonotonicTime
     /// The civil time, for the journal and for people.
     public var wall: WallTime
@@ -71,7 +70,7 @@ public struct Moment: Hashable, Sendable {
 }
 
 extension Duration {
-    /// The whole duration in nanoseconds, kept within `Int64`.
+    /// The duration in whole nanoseconds, clamped to `Int64`.
     public var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

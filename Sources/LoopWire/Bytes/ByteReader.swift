@@ -1,9 +1,9 @@
 public import CBOR
 public import LoopCollections
 
-/// Reads what ``ByteWriter`` wrote, from bytes that may be anything: every read throws rather than traps.
+/// Reads what ``ByteWriter`` wrote, from untrusted bytes: every read throws rather than traps.
 ///
-/// A read that throws leaves the position where it was.
+/// A read that throws does not move the position.
 public struct ByteReader: Sendable {
     @usableFromInline
     let source: ArraySlice<UInt8>
@@ -25,20 +25,20 @@ public struct ByteReader: Sendable {
     @inlinable
     public var position: Int { next - source.startIndex }
 
-    /// How many bytes are left.
+    /// How many bytes remain.
     @inlinable
     public var remaining: Int { source.endIndex - next }
 
-    /// True once everything was read.
+    /// Whether everything was read.
     @inlinable
     public var isAtEnd: Bool { next == source.endIndex }
 
-    /// Everything that was not read yet; the position stays.
+    /// All unread bytes, without a change of the position.
     @inlinable
     public var rest: ArraySlice<UInt8> { source[next...] }
 
     /// Reads one byte. `what` names it in the error.
-    /// - Throws: `WireError.truncated` if no byte is left.
+    /// - Throws: `WireError.truncated` if no byte remains.
     @inlinable
     public mutating func u8(_ what: String = "byte") throws(WireError) -> UInt8 {
         try need(1, what)
@@ -46,23 +46,23 @@ public struct ByteReader: Sendable {
         return source[next]
     }
 
-    /// Reads 2 bytes, the lowest first.
-    /// - Throws: `WireError.truncated` if fewer are left.
+    /// Reads 2 bytes, little-endian.
+    /// - Throws: `WireError.truncated` if fewer remain.
     @inlinable
     public mutating func u16(_ what: String = "number") throws(WireError) -> UInt16 { try integer(what) }
 
-    /// Reads 4 bytes, the lowest first.
-    /// - Throws: `WireError.truncated` if fewer are left.
+    /// Reads 4 bytes, little-endian.
+    /// - Throws: `WireError.truncated` if fewer remain.
     @inlinable
     public mutating func u32(_ what: String = "number") throws(WireError) -> UInt32 { try integer(what) }
 
-    /// Reads 8 bytes, the lowest first.
-    /// - Throws: `WireError.truncated` if fewer are left.
+    /// Reads 8 bytes, little-endian.
+    /// - Throws: `WireError.truncated` if fewer remain.
     @inlinable
     public mutating func u64(_ what: String = "number") throws(WireError) -> UInt64 { try integer(what) }
 
     /// Reads `count` bytes.
-    /// - Throws: `WireError.truncated` if fewer are left, or if `count` is negative.
+    /// - Throws: `WireError.truncated` if fewer remain, or if `count` is negative.
     @inlinable
     public mutating func bytes(_ count: Int, _ what: String = "bytes") throws(WireError) -> ArraySlice<UInt8> {
         try need(count, what)
@@ -72,8 +72,8 @@ public struct ByteReader: Sendable {
 
     /// Reads a count of 4 bytes, then as many bytes.
     ///
-    /// - Throws: `WireError.tooLarge` if the count is above `max`, before anything else is looked at;
-    ///   `WireError.truncated` if fewer bytes are left.
+    /// - Throws: `WireError.tooLarge` if the count is above `max`, before anything else is read; `WireError.truncated` if
+    ///   fewer bytes remain.
     @inlinable
     public mutating func prefixed(max: Int, _ what: String = "byte string") throws(WireError) -> ArraySlice<UInt8> {
         let start = next
@@ -88,7 +88,7 @@ public struct ByteReader: Sendable {
     }
 
     /// Skips `count` bytes.
-    /// - Throws: `WireError.truncated` if fewer are left, or if `count` is negative.
+    /// - Throws: `WireError.truncated` if fewer remain, or if `count` is negative.
     @inlinable
     public mutating func skip(_ count: Int, _ what: String = "bytes") throws(WireError) {
         try need(count, what)
@@ -96,7 +96,7 @@ public struct ByteReader: Sendable {
     }
 
     /// Checks that everything was read.
-    /// - Throws: `WireError.trailingBytes` if bytes are left.
+    /// - Throws: `WireError.trailingBytes` if bytes remain.
     @inlinable
     public func end() throws(WireError) {
         guard isAtEnd else { throw .trailingBytes(count: remaining, offset: position) }

@@ -2,7 +2,7 @@ public import CBOR
 public import LoopCollections
 internal import LoopLock
 
-/// A growing buffer that numbers and bytes are appended to; integers are little-endian.
+/// A growing buffer to which numbers and bytes are appended. Integers are little-endian.
 public struct ByteWriter: Sendable, Equatable {
     @usableFromInline
     var storage: [UInt8]
@@ -11,7 +11,7 @@ public struct ByteWriter: Sendable, Equatable {
     @inlinable
     public var bytes: [UInt8] { storage }
 
-    /// An empty buffer with room for `capacity` bytes.
+    /// Creates an empty buffer with capacity for `capacity` bytes.
     @inlinable
     public init(capacity: Int = 0) {
         storage = []
@@ -22,7 +22,7 @@ public struct ByteWriter: Sendable, Equatable {
     @inlinable
     public var count: Int { storage.count }
 
-    /// Makes room for `count` more bytes, so that writing them allocates at most once.
+    /// Reserves capacity for `count` more bytes, so that writing them allocates at most once.
     @inlinable
     public mutating func reserve(_ count: Int) {
         // An exact request per call would copy the whole buffer each time; doubling keeps appending linear.
@@ -34,41 +34,41 @@ public struct ByteWriter: Sendable, Equatable {
     @inlinable
     public mutating func u8(_ value: UInt8) { storage.append(value) }
 
-    /// Appends 2 bytes, the lowest first.
+    /// Appends 2 bytes, little-endian.
     @inlinable
     public mutating func u16(_ value: UInt16) { integer(value) }
 
-    /// Appends 4 bytes, the lowest first.
+    /// Appends 4 bytes, little-endian.
     @inlinable
     public mutating func u32(_ value: UInt32) { integer(value) }
 
-    /// Appends 8 bytes, the lowest first.
+    /// Appends 8 bytes, little-endian.
     @inlinable
     public mutating func u64(_ value: UInt64) { integer(value) }
 
-    /// Writes 8 bytes over those that begin at `offset`, the lowest first.
+    /// Overwrites the 8 bytes that begin at `offset`, little-endian.
     package mutating func replace(at offset: Int, with value: UInt64) {
         for index in 0..<8 { storage[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index)) }
     }
 
-    /// Appends fields of bounded size, for which room is made once.
+    /// Appends fields of bounded size, for which capacity is reserved once.
     /// - Parameter countMax: how many bytes `write` appends at most.
     @inline(__always)
     mutating func fields(_ countMax: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
         storage.append(addingCapacity: countMax, initializingWith: write)
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes unchanged.
     @inlinable
     public mutating func append(bytes more: some Sequence<UInt8>) { storage.append(contentsOf: more) }
 
-    /// Appends bytes as they are, lent for the call.
+    /// Appends lent bytes unchanged.
     @inlinable
     public mutating func append(lent: Span<UInt8>) {
         if lent.count <= 1 << 20 { storage.append(lent) } else { append(large: lent) }
     }
 
-    /// New memory for much takes long; background work gives way in between.
+    /// Appends many bytes in steps, because new memory takes long and background work must yield in between.
     @usableFromInline
     mutating func append(large bytes: Span<UInt8>) {
         reserve(bytes.count)

@@ -2,17 +2,17 @@ import CBOR
 import LoopCollections
 import LoopCore
 
-// Fields of fixed places, written and read together: a message holds hundreds of commands.
+// Groups of fixed-width fields, written and read at once, because a message has hundreds of commands.
 
 extension ByteWriter {
-    /// The limit of bytes that are appended at once.
+    /// Appends a fixed number of bytes with one check of the capacity.
     mutating func fixed(_ count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
         storage.append(addingCapacity: count, initializingWith: fill)
     }
 }
 
 extension ByteReader {
-    /// Reads a number of bytes.
+    /// Reads a fixed number of bytes.
     mutating func fixed<Fields>(
         _ count: Int, _ what: String, _ read: (Span<UInt8>) -> Fields
     ) throws(WireError) -> Fields {
@@ -23,7 +23,7 @@ extension ByteReader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends both, in 32 bytes.
+    /// Appends an effect and its attempt, in 32 bytes.
     @inline(__always)
     mutating func append(_ effect: EffectID, _ attempt: Attempt) {
         append(number: effect.feedback)

@@ -4,19 +4,20 @@ import LoopCore
 
 /// The delta between two states as bytes: the changes of each `TrackedDictionary`, and everything else whole.
 ///
-/// A delta is the encoding of the new state in which a tracked dictionary that was in the base stands as
-/// `[path, [removed keys], [key, value, … updated], [key, value, … inserted]]`, and any other one as
-/// `[null, key, value, …]`. So it works for any `Codable` state. Its cost in work and bytes is that of the changes in
-/// the dictionaries, and of everything outside of them.
+/// A delta is the encoding of the new state with other entries for its tracked dictionaries. One that was in the base is:
 ///
-/// A dictionary is found again by the path of names that leads to it. A dictionary in an array or a set, or within a
-/// value of another one, is written whole when it is reached.
+///     [path, [removed keys], [key, value, … updated], [key, value, … inserted]]
+///
+/// Any other is `[null, key, value, …]`. This works for every `Codable` state. The cost in work and bytes is that of the
+/// changes in the dictionaries, and of everything outside of them.
+///
+/// A dictionary is identified by the path of names that leads to it. A dictionary in an array or a set, or within a value
+/// of another one, is written whole if it is encoded at all.
 public enum Delta {
     /// The delta that turns one state into a later one.
     /// - Parameters:
-    ///   - old: the base. Dictionaries that share structure with those of `new` are compared in proportion to the
-    ///     changes.
-    ///   - new: the state that results.
+    ///   - old: the base. The cost is proportional to the changes if the dictionaries of `old` and `new` share structure.
+    ///   - new: the resulting state.
     ///   - limits: the bounds of the encoding, such as its depth.
     /// - Throws: `WireError` as encoding either state does.
     public static func encode<State: Encodable>(
@@ -26,7 +27,7 @@ public enum Delta {
         return try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: parts)])
     }
 
-    /// What makes a state of one that was the base before it.
+    /// The delta that turns the state of a base into a later one.
     /// - Throws: what encoding a state throws.
     package static func encode<State: Encodable>(
         since base: DeltaBase, to new: State, limits: CBORLimits = .default
@@ -34,13 +35,13 @@ public enum Delta {
         try CBOR.encode(new, limits: limits, userInfo: [DeltaCoding.key: DeltaCoding.writing(since: base.parts)])
     }
 
-    /// Turns the base of a delta into the state that the delta results in.
+    /// Turns the base of a delta into the resulting state.
     /// - Parameters:
     ///   - bytes: the delta, as ``encode(from:to:limits:)`` makes it.
     ///   - state: the base; unchanged if an error is thrown.
     ///   - limits: the bounds of the decoding.
-    /// - Throws: `WireError` if the bytes are not a delta, or visibly not one to this state. A wrong base is not
-    ///   always visible; a hash of the result shows it.
+    /// - Throws: `WireError` if the bytes are no delta, or detectably none of this state. A wrong base is not always
+    ///   detected; a hash of the result detects it.
     public static func apply<State: Codable>(
         _ bytes: [UInt8], to state: inout State, limits: CBORLimits = .default
     ) throws(WireError) {
@@ -60,15 +61,15 @@ public enum Delta {
 
 /// A base for later deltas, without the state itself: an anchor for each tracked dictionary.
 ///
-/// So no copy is held, which would make the next changes copy what they change. The delta to it has more entries than
-/// one to a copy would have. It includes an entry that was changed and has its old value again. A dictionary that
-/// replaced another one, or most of which has changed, is in it whole.
+/// A copy of the state would force the next changes to copy what they change. A delta from a `DeltaBase` has more entries
+/// than one from a copy. It includes entries that were changed and have their old value again. A dictionary that replaced
+/// another one, or that has mostly changed, is in it whole.
 package struct DeltaBase: Sendable {
     let parts: DeltaParts
-    /// How many bytes there are outside of the state's dictionaries: every delta is as long.
+    /// The number of bytes outside of the state's dictionaries, which every delta contains.
     package let byteCount: Int
 
-    /// Takes work for what is outside of the state's dictionaries.
+    /// Creates the base. The work is proportional to what is outside of the state's dictionaries.
     /// - Throws: what encoding the state throws.
     package init<State: Encodable>(of state: State, limits: CBORLimits = .default) throws(WireError) {
         parts = DeltaParts()

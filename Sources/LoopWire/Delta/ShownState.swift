@@ -2,7 +2,7 @@ package import CBOR
 import LoopCollections
 package import LoopCore
 
-/// A state for people: tracked dictionaries are maps there, as plain dictionaries are. It cannot be decoded as a state.
+/// A state for people, in which tracked dictionaries are maps like plain dictionaries. It cannot be decoded as a state.
 package enum ShownState {
     /// The document of a state.
     /// - Throws: what encoding the state throws.

@@ -2,22 +2,24 @@ package import CBOR
 import LoopCollections
 import LoopCore
 
-/// A state as chunks, each an encoded item of its own: the first can be sent and decoded before the last is encoded.
+/// A state as chunks, each an encoded item of its own. The first can be sent and decoded before the last is encoded.
 ///
-/// The first chunk is the *manifest*: the state with a number in place of each `TrackedDictionary`, from 0 in the order in which
-/// the state encodes them. Each further chunk is an array in which the number of a dictionary and an array of its next
-/// entries, `[key, value, …]`, alternate. A state that has no entries in tracked dictionaries is one chunk: itself. A
-/// dictionary within a value of another one is part of that value.
+/// The first chunk is the *manifest*: the state with a number instead of each `TrackedDictionary`, from 0 in the order of
+/// encoding. Each further chunk is an array in which the number of a dictionary and an array of its next entries,
+/// `[key, value, …]`, alternate. A state without entries in tracked dictionaries is one chunk: itself. A dictionary within
+/// a value of another one is part of that value.
 package struct StateChunks: Sendable {
-    /// What is handed out first.
+    /// The chunk that is returned first.
     private var first: [UInt8]?
     private let sources: [any EntrySource]
     private var place = EntryPlace()
     private let limits: CBORLimits
-    /// How many entries the next chunk gets: learnt from those before, since what an entry takes is known once it is encoded.
+    /// The number of entries for the next chunk, learnt from earlier chunks, because the size of an entry is known only
+    /// once it is encoded.
     private var entriesCount = 16
 
-    /// Takes work for what is outside of the state's dictionaries, and shares what is in them. Nil: there is nothing in them.
+    /// Creates the chunks, or nil if the state's dictionaries are empty. The work is proportional to what is outside of the
+    /// dictionaries; their contents are shared.
     /// - Throws: what encoding the state throws.
     package init?<State: Encodable>(of state: State, limits: CBORLimits = .default) throws(WireError) {
         let dictionaries = NumberedDictionaries()
@@ -30,7 +32,7 @@ package struct StateChunks: Sendable {
         if place.source >= sources.count { return nil }
     }
 
-    /// A state that is encoded already, as its only chunk.
+    /// Creates the only chunk of a state that is already encoded.
     package init(whole: [UInt8]) {
         first = whole
         sources = []
@@ -40,8 +42,8 @@ package struct StateChunks: Sendable {
     /// Whether there are no more chunks.
     package var isAtEnd: Bool { first == nil && place.source >= sources.count }
 
-    /// The next chunk.
-    /// - Parameter byteCount: about how long it is to be; the manifest, and what holds one large entry, are as long as they are.
+    /// Returns the next chunk.
+    /// - Parameter byteCount: the approximate size. The manifest and a chunk of one large entry may be larger.
     /// - Throws: what encoding an entry throws.
     package mutating func next(byteCount: Int) throws(WireError) -> [UInt8] {
         if let manifest = first {
@@ -58,7 +60,7 @@ package struct StateChunks: Sendable {
     }
 }
 
-/// Where among a state's dictionaries the next chunk begins.
+/// The position in a state's dictionaries at which the next chunk begins.
 private struct EntryPlace {
     var source = 0
     var ordinal = 0
@@ -68,7 +70,7 @@ private struct EntryPlace {
     }
 }
 
-/// Entries that are encoded as one chunk; encoding them, once, says where the next chunk begins.
+/// The entries of one chunk. Encoding them, which must happen once, yields where the next chunk begins.
 private final class EntriesChunk: Encodable {
     private let sources: [any EntrySource]
     private let max: Int
@@ -96,14 +98,15 @@ private final class EntriesChunk: Encodable {
     }
 }
 
-/// A state of which chunks have come.
+/// A state that is assembled from its chunks.
 package struct AssembledState<State: Decodable>: Sendable {
     private let manifest: [UInt8]
     private let dictionaries = AssembledDictionaries()
     private let limits: CBORLimits
 
-    /// - Throws: where the manifest cannot be decoded while its dictionaries are empty: also where a type demands that
-    ///   something is in them. Such a state can only be had whole.
+    /// Begins with the manifest.
+    /// - Throws: an error if the manifest cannot be decoded with empty dictionaries, which some types reject. Such a state
+    ///   can only be fetched whole.
     package init(manifest: [UInt8], limits: CBORLimits = .default) throws(WireError) {
         _ = try CBOR.decode(
             State.self, from: manifest, limits: limits,
@@ -112,17 +115,17 @@ package struct AssembledState<State: Decodable>: Sendable {
         self.limits = limits
     }
 
-    /// Takes the next chunk.
-    /// - Throws: where it is none, or not one of this state as far as that can be seen.
+    /// Adds the next chunk.
+    /// - Throws: an error if the bytes are no chunk, or detectably none of this state.
     package mutating func add(_ chunk: [UInt8]) throws(WireError) {
-        // Entries take more than their encoding.
+        // Decoded entries take more memory than their encoding.
         HeapReservation.make(4 * chunk.count)
         _ = try CBOR.decode(
             DecodedChunk.self, from: chunk, limits: limits, userInfo: [DecodedChunk.key: dictionaries])
     }
 
     /// The state that the chunks make.
-    /// - Throws: where a key has come twice, and what decoding the state throws.
+    /// - Throws: an error if a key was added twice; what decoding the state throws.
     package func state() throws(WireError) -> State {
         try CBOR.decode(
             State.self, from: manifest, limits: limits,
@@ -130,7 +133,7 @@ package struct AssembledState<State: Decodable>: Sendable {
     }
 }
 
-/// Decoding one adds its entries to the dictionaries that the decoder was told of.
+/// A chunk. Decoding it adds its entries to the dictionaries in the decoder's `userInfo`.
 private struct DecodedChunk: Decodable {
     static let key = {
         guard let key = CodingUserInfoKey(rawValue: "loop.chunk") else { preconditionFailure("every text is a key") }

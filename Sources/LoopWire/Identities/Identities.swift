@@ -16,7 +16,7 @@ public struct History: Hashable, Codable, Sendable, CustomStringConvertible {
     public var description: String { hexadecimal(value) }
 }
 
-/// One incarnation of the reducer's leadership. The number grows in the journal; the nonce tells a copied journal.
+/// One start of a reducer on a journal. The number grows in the journal; the nonce distinguishes a copied journal.
 public struct Epoch: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Grows with each start of a reducer on the same journal, from 1; 0 only in ``none``.
     public var number: UInt64
@@ -36,7 +36,7 @@ public struct Epoch: Hashable, Codable, Sendable, CustomStringConvertible {
     public var description: String { "\(number)" }
 }
 
-/// 16 random bytes of a process: names its inbox topic and nothing else.
+/// 16 random bytes of a process, which name its inbox topic and nothing else.
 public struct PeerID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The first 8 of the 16 bytes in a topic.
     public var high: UInt64
@@ -59,9 +59,9 @@ public struct PeerID: Hashable, Comparable, Codable, Sendable, CustomStringConve
     public var description: String { String(hexadecimal(high).prefix(8)) }
 }
 
-/// A sender's numbered stream of entries at the reducer: granted and journaled there, never reused in a history.
+/// The number of a sender's stream of entries. The reducer grants and journals it, and never reuses it in a history.
 public struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
-    /// The number that the reducer granted, from 1 on; 0 only in ``none``.
+    /// The number that the reducer granted, from 1; 0 only in ``none``.
     public var value: UInt64
 
     /// Creates a session ID from its number on the wire.
@@ -77,12 +77,12 @@ public struct SessionID: Hashable, Comparable, Codable, Sendable, CustomStringCo
     public var description: String { "\(value)" }
 }
 
-/// The reducer gives the numbers, one after the other.
+/// A hash. It needs no protection from chosen keys, because the reducer assigns the numbers in sequence.
 extension SessionID: MixedKey {
     @inlinable package var mixed: UInt64 { Mix.finish(value) }
 }
 
-/// One try of an effect by one worker: `count` counts all grants of that epoch, so an attempt is never repeated.
+/// One try of an effect by one worker. `count` counts all grants of the epoch, so an attempt is never repeated.
 public struct Attempt: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
     /// The number of the epoch in which the attempt was granted, from 1.
     public var epoch: UInt64
@@ -107,13 +107,13 @@ public struct Attempt: Hashable, Comparable, Codable, Sendable, CustomStringConv
 
 /// The outcome of one numbered entry.
 public enum EntryOutcome: Equatable, Sendable {
-    /// Applied; `seq` is the transition, or `.initial` where the sender did not ask for it.
+    /// Applied. `seq` is the transition, or `.initial` if the sender did not request it.
     case applied(Seq)
     /// Consumed without being applied, for this reason.
     case refused(SendRefusal.Reason)
 }
 
-/// An outcome that a sender must know in particular: a refusal, or the seq that the sender asked for.
+/// An outcome that a sender must know individually: a refusal, or the seq that the sender requested.
 public struct NotableOutcome: Equatable, Sendable {
     /// The number of the entry in its session, from 1.
     public var number: UInt64
@@ -126,6 +126,6 @@ public struct NotableOutcome: Equatable, Sendable {
         self.outcome = outcome
     }
 
-    /// How many bytes one takes in a message.
+    /// The size of one in a message.
     package static var byteCount: Int { 17 }
 }

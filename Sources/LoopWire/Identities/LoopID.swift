@@ -1,7 +1,7 @@
 internal import LoopCollections
 internal import LoopLock
 
-/// The fixed-width name of a loop in topics and headers: the first 8 bytes of a 64-bit FNV-1a hash of its name.
+/// The fixed-width name of a loop in topics and headers: a 64-bit FNV-1a hash of its name.
 public struct LoopID: Hashable, Sendable, CustomStringConvertible {
     /// The hash of the loop's name; 0 in the messages of a tool that knows no loop.
     public var value: UInt64
@@ -16,7 +16,7 @@ public struct LoopID: Hashable, Sendable, CustomStringConvertible {
     public var description: String { hexadecimal(value) }
 }
 
-/// Hashes that are the same in every process, unlike `Hashable`'s.
+/// Hashes that are equal in every process, unlike `Hashable`'s.
 public enum StableHash {
     /// FNV-1a, 64 bits (Fowler, Noll and Vo).
     public static func fnv1a(_ bytes: some Sequence<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
@@ -25,17 +25,17 @@ public enum StableHash {
         return hash
     }
 
-    /// The same, of bytes in one place: a nanosecond for each.
+    /// FNV-1a of contiguous bytes, at about a nanosecond per byte.
     public static func fnv1a(_ bytes: [UInt8], seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         fnv1a(bytes[...], seed: seed)
     }
 
-    /// The same, of bytes in one place: a nanosecond for each.
+    /// FNV-1a of contiguous bytes, at about a nanosecond per byte.
     public static func fnv1a(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         fnv1a(bytes.span, seed: seed)
     }
 
-    /// The same, of bytes in one place: a nanosecond for each.
+    /// FNV-1a of contiguous bytes, at about a nanosecond per byte.
     public static func fnv1a(_ bytes: Span<UInt8>, seed: UInt64 = 0xcbf2_9ce4_8422_2325) -> UInt64 {
         var hash = seed
         BackgroundWork.steps(bytes) { step in
@@ -46,18 +46,18 @@ public enum StableHash {
 }
 
 extension StableHash {
-    /// A hash for telling bytes apart, eight at a time: a few times faster than FNV-1a, and as little a match for an
-    /// adversary. After the multiply-and-fold of wyhash (Wang Yi).
+    /// A hash that distinguishes bytes, eight at a time: a few times faster than FNV-1a, and equally weak against an
+    /// adversary. It uses the multiply-and-fold of wyhash (Wang Yi).
     public static func quick(_ bytes: [UInt8], seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
         quick(bytes.span, seed: seed)
     }
 
-    /// The same, of a part of an array.
+    /// The quick hash of a part of an array.
     public static func quick(_ bytes: ArraySlice<UInt8>, seed: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
         quick(bytes.span, seed: seed)
     }
 
-    /// Four words at a time in chains of their own, which a processor follows side by side.
+    /// Hashes four words at a time in independent chains, which a processor executes in parallel.
     private static func quick(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
         func word(_ offset: Int) -> UInt64 { bytes.number(at: offset) }
         var hash = fold(seed ^ UInt64(bytes.count), 0xa076_1d64_78bd_642f)
@@ -82,7 +82,7 @@ extension StableHash {
         return fold(hash ^ tail, 0x8ebc_6af0_9c88_c6e3)
     }
 
-    /// Both halves of the product: every bit of the one operand reaches half of the result's.
+    /// Combines both halves of the product, so that every bit of one operand affects half of the result's bits.
     private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
         return product.high ^ product.low

@@ -1,12 +1,12 @@
 public import LoopCore
 
-/// Identifies one state of a loop: a seq, with the history and the epoch in which a reducer reported it.
+/// The name of one state of a loop: a seq, in the history and the epoch in which a reducer reported it.
 ///
-/// A seq alone identifies no state: after `trim --after 4` another event becomes seq 5. Code that compares states compares these.
+/// A seq alone names no state: after `trim --after 4` another event becomes seq 5. Code that compares states compares these.
 public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
     /// The history of the journal that has the state.
     public var history: History
-    /// An epoch whose reducer has reported the state. Every event up to `seq` was in its journal.
+    /// An epoch whose reducer has reported the state: every event up to `seq` was in its journal.
     public var epoch: Epoch
     /// The seq of the transition that made the state; ``/LoopCore/Seq/initial`` for the state before the first event.
     public var seq: Seq
@@ -18,7 +18,7 @@ public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
         self.seq = seq
     }
 
-    /// Identifies no state.
+    /// The ID of no state.
     public static let none = StateID(history: .none, epoch: .none, seq: .initial)
 
     /// The seq with its epoch and history, for people.
@@ -27,7 +27,7 @@ public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Whether both are of one epoch of one history.
     public func isOfTheEpoch(of other: StateID) -> Bool { history == other.history && epoch == other.epoch }
 
-    /// How a known state compares with a wanted one.
+    /// The relation of a known state to a wanted one.
     public enum Relation: Equatable, Sendable {
         /// The known state is the wanted one or a later one.
         case reached
@@ -39,7 +39,7 @@ public struct StateID: Hashable, Codable, Sendable, CustomStringConvertible {
         case unrelated
     }
 
-    /// Compares a state that is known with one that is wanted.
+    /// Compares this known state with a wanted one.
     public func relation(to wanted: StateID) -> Relation {
         guard history == wanted.history else { return .unrelated }
         if epoch.number > wanted.epoch.number { return seq >= wanted.seq ? .reached : .lost }

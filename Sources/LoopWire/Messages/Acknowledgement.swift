@@ -13,15 +13,14 @@ public import LoopCore
 /// It settles an outbox only if `base` is at most the sender's own settled number. Otherwise the sender asks for
 /// outcomes.
 public struct Acknowledgement: Equatable, Sendable {
-    /// The number that the acknowledgement starts from: the outcomes of `base + 1 ... watermark` are known by it.
+    /// The number at which the acknowledgement begins: it has the outcomes of `base + 1 ... watermark`.
     public var base: UInt64
     /// Every entry up to this number is consumed, and the records of that are durable.
     public var watermark: UInt64
-    /// The outcomes that the sender must know one by one, in the order of their numbers. Every other entry was
-    /// applied.
+    /// The outcomes that the sender must know individually, in the order of their numbers. Every other entry was applied.
     public var notable: [NotableOutcome]
-    /// The answers to those of the notable entries that have asked, in the order of their numbers. An entry that has asked,
-    /// was applied and has none here had an answer that is kept no longer.
+    /// The answers to the notable entries that requested one, in the order of their numbers. If an applied entry that
+    /// requested an answer has none here, the reducer no longer keeps it.
     public var answers: [NumberedAnswer]
 
     /// Creates an acknowledgement from its parts.
@@ -61,13 +60,12 @@ public struct Tick: Equatable, Sendable {
     public var number: UInt64
     /// Every entry of the session up to this number is consumed, and the records of that are durable.
     public var watermark: UInt64
-    /// Every entry up to this number was read without a gap. `UInt64.max` while unread batches wait in the reducer's
-    /// sockets: then no entry is known to be missing.
+    /// Every entry up to this number was read without a gap. `UInt64.max` while unread batches are in the reducer's
+    /// sockets, because no entry is known to be missing then.
     public var received: UInt64
-    /// The reducer's steady clock in nanoseconds when the tick was made. A heartbeat echoes it and so renews the
-    /// lease.
+    /// The reducer's monotonic clock in nanoseconds when the tick was made. A heartbeat echoes it and so renews the lease.
     public var stamp: UInt64
-    /// Whether the reducer saw a gap after `received`: the sender sends those entries again at once.
+    /// Whether the reducer detected a gap after `received`, so that the sender must resend those entries at once.
     public var resend: Bool
 
     /// Creates a tick from its parts.
@@ -106,7 +104,7 @@ public struct Tick: Equatable, Sendable {
 /// | 1 | end u8: 0 the chunk continues in the next part, 1 it ends, 2 it ends and so does the state |
 /// | 4 + n | bytes of the chunk |
 public struct StatePart: Equatable, Sendable {
-    /// Whether a chunk or the whole state ends with a part. The raw values stand on the wire.
+    /// Whether a chunk or the whole state ends with a part. The raw values are on the wire.
     public enum End: UInt8, Sendable {
         /// The chunk continues in the next part.
         case nothing = 0
@@ -116,12 +114,11 @@ public struct StatePart: Equatable, Sendable {
         case state = 2
     }
 
-    /// The number of the transfer within one epoch, from 1. All parts with the same number belong to one encoded
-    /// state.
+    /// The number of the transfer within one epoch, from 1. All parts with one number belong to one encoded state.
     public var transfer: UInt64
     /// The seq of the state that is transferred.
     public var seq: Seq
-    /// Its place among all parts of the transfer, from 0.
+    /// The index of the part in the transfer, from 0.
     public var part: UInt64
     /// Whether a chunk, or the whole state, ends with this part.
     public var end: End
@@ -175,7 +172,7 @@ public struct TransitionNote: Equatable, Sendable {
     public var time: WallTime
     /// The session of the event's sender; `.none` for a quarantined event that an operator applied.
     public var session: SessionID
-    /// The effect that sent the event; nil for an event of a client.
+    /// The effect that sent the event, or nil for an event of a client.
     public var effect: EffectID?
     /// The encoded event.
     public var event: [UInt8]

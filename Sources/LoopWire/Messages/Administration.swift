@@ -4,21 +4,20 @@ public import CBOR
 public enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Lists the effects that failed for good.
     case parked
-    /// Runs a parked effect again. `effect` names it as the list does; `who` is the operator, for the journal.
+    /// Runs a parked effect again. `effect` is its ID in the list; `who` is the operator, for the journal.
     case retryParked(effect: String, who: String)
     /// Lists the events that were set aside.
     case quarantine
-    /// Asks for one of them, with its bytes.
+    /// Requests one quarantined event, with its bytes.
     case quarantined(id: UInt64)
     /// Applies a quarantined event after all. `who` is the operator, for the journal.
     case retryQuarantined(id: UInt64, who: String)
-    /// Gives up a quarantined event: it leaves the list, and its bytes stay in the journal only. `who` is the
-    /// operator.
+    /// Drops a quarantined event from the list; its bytes remain only in the journal. `who` is the operator.
     case dropQuarantined(id: UInt64, who: String)
-    /// Asks for a page of the journal's records in a range of seqs. `through` nil: up to the newest. The page begins
-    /// after the position `after`; nil: at the seq `from`.
+    /// Requests a page of the journal's records in a range of seqs. Without `through` the range ends at the newest. The
+    /// page begins after the position `after`, or without one at the seq `from`.
     case history(from: UInt64, through: UInt64?, after: UInt64?)
-    /// Asks for the state after a transition, or for the newest state if `at` is nil. Without a part it is the whole state.
+    /// Requests the state after a transition, or the newest for nil. Without a part it is the whole state.
     case state(at: UInt64?, part: StateSelection? = nil)
     /// Replays the journal, and compares it with its snapshots and state hashes.
     case verify
@@ -26,26 +25,26 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     case trim(before: UInt64)
     /// Lists the schedules.
     case schedules
-    /// A schedule does not run until it is resumed. `who` is the operator, for the journal.
+    /// Pauses a schedule until it is resumed. `who` is the operator, for the journal.
     case pauseSchedule(name: String, who: String)
-    /// A schedule that is paused goes on. `who` is the operator, for the journal.
+    /// Resumes a paused schedule. `who` is the operator, for the journal.
     case resumeSchedule(name: String, who: String)
     /// Runs a schedule now, besides its own runs. `who` is the operator, for the journal.
     case runSchedule(name: String, who: String)
-    /// Asks whether bytes are an event of the loop, why not, and what in them is not read.
+    /// Checks whether bytes are an event of the loop, with the reason if not, and the parts that are not read.
     case explain(event: [UInt8])
-    /// Asks what the loop's events, requests and state look like.
+    /// Requests the types of the loop's events, requests and state.
     case schema
-    /// The leader lets a standby lead, and stands by itself. With `takesSnapshot` it writes a snapshot first. `who` is the operator, for
-    /// the log.
+    /// Makes the leader step down, so that a standby leads. With `takesSnapshot` it writes a snapshot first. `who` is the
+    /// operator, for the log.
     case stepDown(takesSnapshot: Bool, who: String)
 }
 
-/// The reducer's answer to an operator's tool; a CBOR document, in as many messages as it needs.
+/// The reducer's answer to an operator's tool: a CBOR document, in as many messages as it needs.
 public enum AdministrationAnswer: Codable, Equatable, Sendable {
-    /// The request was carried out; the text says with which result, for people.
+    /// The request succeeded; the text is the result, for people.
     case done(String)
-    /// The request was not carried out; the text says why, for people.
+    /// The request failed; the text is the reason, for people.
     case refused(String)
     /// Answers `parked`: the effects in the order of their IDs, at most 10,000.
     case parked([ParkedEffect])
@@ -70,16 +69,15 @@ public enum AdministrationAnswer: Codable, Equatable, Sendable {
 public struct ListedSchedule: Codable, Equatable, Sendable {
     /// The name of its feedback.
     public var name: String
-    /// When it runs, as a person would write it.
+    /// The times of its runs, as text for people.
     public var schedule: String
     /// Whether it does not run until it is resumed.
     public var isPaused: Bool
-    /// The time of its newest run, in milliseconds since 1970; nil: there was none.
+    /// The time of its newest run in milliseconds since 1970, or nil if there was none.
     public var last: Int64?
-    /// The times of its next runs, at most five, in milliseconds since 1970; none while it is paused.
+    /// The times of its next runs, at most five, in milliseconds since 1970. Empty while it is paused.
     public var next: [Int64]
-    /// The time until which no schedule runs, in milliseconds since 1970, because the reducer's clock is behind the journal. Nil if
-    /// it is not.
+    /// The time until which no schedule runs because the reducer's clock is behind the journal's times, or nil if it is not.
     public var standsStillUntil: Int64?
 
     /// Creates an entry of the list of schedules from its parts.
@@ -97,21 +95,20 @@ public struct ListedSchedule: Codable, Equatable, Sendable {
 
 /// An effect that failed for good.
 public struct ParkedEffect: Codable, Equatable, Sendable {
-    /// Names the effect to `retryParked`: `feedback.seq.index`.
+    /// The ID of the effect for `retryParked`: `feedback.seq.index`.
     public var effect: String
     /// The name of the feedback.
     public var feedback: String
-    /// How many attempts of the effect have failed or timed out since it started, or since an operator last retried
-    /// it.
+    /// How many attempts of the effect have failed or timed out since it started, or since an operator last retried it.
     public var failures: Int
     /// Why the last attempt failed, for people.
     public var message: String
-    /// The encoded request. Empty if it does not fit into the 4 MiB of an answer after the requests listed before it.
+    /// The encoded request. Empty if it does not fit into the 4 MiB of an answer, after the requests listed before it.
     public var request: [UInt8]
-    /// The size of the encoded request in bytes, also if `request` is empty.
+    /// The size of the encoded request in bytes, even if it is not included.
     public var requestBytes: Int
 
-    /// Creates an entry of the list of parked effects from its parts. Without `requestBytes` the size is that of the request.
+    /// Creates an entry of the list of parked effects. Without `requestBytes` the size is that of `request`.
     public init(
         effect: String, feedback: String, failures: Int, message: String, request: [UInt8], requestBytes: Int? = nil
     ) {
@@ -124,17 +121,17 @@ public struct ParkedEffect: Codable, Equatable, Sendable {
     }
 }
 
-/// An event that ended the process more than once, and was set aside.
+/// An event that was set aside because the process ended in it more than once.
 public struct QuarantinedEvent: Codable, Equatable, Sendable {
-    /// Names the event to `quarantined`, `retryQuarantined` and `dropQuarantined`; unique in the journal.
+    /// The ID of the event for `quarantined`, `retryQuarantined` and `dropQuarantined`; unique in the journal.
     public var id: UInt64
-    /// Milliseconds since 1970.
+    /// The time of the event in milliseconds since 1970.
     public var time: Int64
     /// The session that numbered the event.
     public var session: UInt64
     /// The number of the event in that session, which is consumed.
     public var number: UInt64
-    /// The effect that sent the event; nil for an event of a client.
+    /// The effect that sent the event, or nil for an event of a client.
     public var effect: String?
     /// The phase in which the process ended: "decoding the event", "reduce" or "a feedback's query".
     public var phase: String
@@ -159,11 +156,11 @@ public struct QuarantinedEvent: Codable, Equatable, Sendable {
     }
 }
 
-/// Some records of a journal, in order.
+/// A page of a journal's records, in order.
 public struct HistoryPage: Codable, Equatable, Sendable {
     /// The records in the order of their positions, at most 2000.
     public var records: [HistoryRecord]
-    /// The position to pass as `after` for the next page; nil if this page is the last.
+    /// The position to pass as `after` for the next page, or nil if this page is the last.
     public var next: UInt64?
 
     /// Creates a page from its parts.
@@ -181,21 +178,21 @@ public struct HistoryRecord: Codable, Equatable, Sendable {
     public var seq: UInt64
     /// The kind of the record: "event", "refused", "completed", …
     public var kind: String
-    /// When the record was made, in milliseconds since 1970, or nil if it has no time.
+    /// The time of the record in milliseconds since 1970, or nil if it has none.
     public var time: Int64?
-    /// The earliest time of an effect's next attempt, in milliseconds since 1970, or nil if the record sets none.
+    /// The earliest time of an effect's next attempt in milliseconds since 1970, or nil if the record sets none.
     public var retryAt: Int64?
-    /// The session whose entry or life the record is about; nil if it is about none.
+    /// The session whose entry or life the record is about, or nil if it is about none.
     public var session: UInt64?
-    /// The number of the entry in that session; nil if the record is about no entry.
+    /// The number of the entry in that session, or nil if the record is about no entry.
     public var number: UInt64?
-    /// The effect that the record is about, as `feedback.seq.index`; nil if it is about none.
+    /// The effect that the record is about, as `feedback.seq.index`, or nil if it is about none.
     public var effect: String?
-    /// The attempt of that effect, as `epoch/count`; nil if the record is about no effect.
+    /// The attempt of that effect, as `epoch/count`, or nil if the record is about no effect.
     public var attempt: String?
-    /// Further content of the record as text; nil if there is none.
+    /// Further content of the record as text, or nil if there is none.
     public var note: String?
-    /// The encoded event, of an event and of a quarantined one.
+    /// The encoded event, if the record is an event or a quarantined one.
     public var event: [UInt8]?
 
     /// Creates a record with the fields that every record has. All others are nil.
@@ -210,7 +207,7 @@ public struct HistoryRecord: Codable, Equatable, Sendable {
 public struct VerifyReport: Codable, Equatable, Sendable {
     /// The seq of the state that the replay began with; 0 for the initial state.
     public var from: UInt64
-    /// The seq that the replay reached: the newest of the journal, or where the first difference was found.
+    /// The seq that the replay reached: the newest of the journal, or that of the first difference.
     public var through: UInt64
     /// How many records of all kinds were replayed.
     public var records: UInt64
@@ -218,7 +215,7 @@ public struct VerifyReport: Codable, Equatable, Sendable {
     public var snapshots: Int
     /// How many state hashes were compared with the replay.
     public var stateHashes: UInt64
-    /// The first difference; nil: there is none.
+    /// The first difference, or nil if there is none.
     public var difference: String?
 
     /// Creates a report from its parts.
@@ -245,7 +242,7 @@ public struct VerifyReport: Codable, Equatable, Sendable {
 public struct AnswerPart: Equatable, Sendable {
     /// The number of the question that this answers.
     public var request: UInt64
-    /// The place of this part in the answer, from 0.
+    /// The index of this part in the answer, from 0.
     public var part: UInt32
     /// How many parts the answer has, at least 1.
     public var parts: UInt32

@@ -1,12 +1,12 @@
 public import CBOR
 
-/// A request of an operator's tool, together with the kind of answer that it has.
+/// A request of an operator's tool, with the type of its answer.
 ///
 ///     let effects: [ParkedEffect] = try call.ask(.parked, within: .seconds(2))
 public struct AdministrationQuestion<Answer>: Sendable {
     /// The request as it is sent to the reducer.
     public let request: AdministrationRequest
-    /// Takes the answer out of what the reducer sent; nil if that is of another kind, such as a refusal.
+    /// Extracts the answer, or returns nil if the reducer sent another kind, such as a refusal.
     public let read: @Sendable (AdministrationAnswer) -> Answer?
 
     private init(_ request: AdministrationRequest, _ read: @escaping @Sendable (AdministrationAnswer) -> Answer?) {
@@ -15,7 +15,7 @@ public struct AdministrationQuestion<Answer>: Sendable {
     }
 }
 
-/// What is to be done, answered by what came of it, for people.
+/// Requests whose answer is a text for people about the result.
 extension AdministrationQuestion<String> {
     private init(toDo request: AdministrationRequest) {
         self.init(request) { if case .done(let text) = $0 { text } else { nil } }
@@ -53,7 +53,7 @@ extension AdministrationQuestion<String> {
         Self(toDo: .pauseSchedule(name: name, who: who))
     }
 
-    /// Asks to resume a schedule that is paused, with the first run that is still to come.
+    /// Asks to resume a paused schedule, with the first run that is still due.
     /// - Parameters:
     ///   - name: the schedule's ``ListedSchedule/name``.
     ///   - who: the operator, for the journal; 256 characters of it are kept.
@@ -69,9 +69,9 @@ extension AdministrationQuestion<String> {
         Self(toDo: .runSchedule(name: name, who: who))
     }
 
-    /// Asks the leader to let a standby lead. The answer comes when it has let go of the journal.
+    /// Asks the leader to step down. The answer comes when it has released the journal.
     /// - Parameters:
-    ///   - takesSnapshot: whether it writes a snapshot first: for a successor that has not followed.
+    ///   - takesSnapshot: whether it writes a snapshot first, for a successor that is not warm.
     ///   - who: the operator, for the log; 256 characters of it are kept.
     public static func stepDown(takesSnapshot: Bool, who: String) -> Self {
         Self(toDo: .stepDown(takesSnapshot: takesSnapshot, who: who))
@@ -108,10 +108,9 @@ extension AdministrationQuestion<[QuarantinedEvent]> {
 extension AdministrationQuestion<HistoryPage> {
     /// Asks for a page of the journal's records.
     /// - Parameters:
-    ///   - from: the seq of the first event that is wanted.
-    ///   - through: the seq of the last event that is wanted; nil for the newest.
-    ///   - after: the position after which the page begins, ``HistoryPage/next`` of the page before; nil for the
-    ///     first page.
+    ///   - from: the seq of the first requested event.
+    ///   - through: the seq of the last requested event, or nil for the newest.
+    ///   - after: the position after which the page begins: ``HistoryPage/next`` of the previous page, or nil for the first page.
     public static func history(from: UInt64, through: UInt64?, after: UInt64?) -> Self {
         Self(.history(from: from, through: through, after: after)) {
             if case .history(let page) = $0 { page } else { nil }
@@ -122,22 +121,22 @@ extension AdministrationQuestion<HistoryPage> {
 extension AdministrationQuestion<(seq: UInt64, bytes: [UInt8])> {
     /// Asks for the encoded state after a transition, and its seq.
     /// - Parameters:
-    ///   - seq: the seq of the transition; 0 for the initial state, nil for the newest.
-    ///   - part: the part that is wanted, or nil for the whole state.
+    ///   - seq: the seq of the transition: 0 for the initial state, nil for the newest.
+    ///   - part: the requested part, or nil for the whole state.
     public static func state(at seq: UInt64?, part: StateSelection? = nil) -> Self {
         Self(.state(at: seq, part: part)) { if case .state(let seq, let bytes) = $0 { (seq, bytes) } else { nil } }
     }
 }
 
 extension AdministrationQuestion<DecodingExplanation> {
-    /// Asks whether bytes are an event of the loop, why not, and what in them is not read.
+    /// Asks whether bytes are an event of the loop, with the reason if not, and the parts that are not read.
     public static func explain(event: [UInt8]) -> Self {
         Self(.explain(event: event)) { if case .explained(let explanation) = $0 { explanation } else { nil } }
     }
 }
 
 extension AdministrationQuestion<LoopSchema> {
-    /// Asks what the loop's events, requests and state look like.
+    /// Asks for the types of the loop's events, requests and state.
     public static var schema: Self { Self(.schema) { if case .schema(let schema) = $0 { schema } else { nil } } }
 }
 

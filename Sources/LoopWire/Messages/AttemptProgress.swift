@@ -12,9 +12,9 @@ public import LoopCore
 public struct AttemptProgress: Equatable, Sendable {
     /// The effect that runs.
     public var effect: EffectID
-    /// The attempt that has come so far.
+    /// The attempt that reports.
     public var attempt: Attempt
-    /// How far.
+    /// The report itself.
     public var progress: EffectProgress
 
     /// Creates a report from its parts.
@@ -24,10 +24,10 @@ public struct AttemptProgress: Equatable, Sendable {
         self.progress = progress
     }
 
-    /// The most bytes that one takes in a message.
+    /// The largest size of one in a message.
     package static var byteCountMax: Int { bytesMin + EffectProgress.textBytesMax }
 
-    /// The fewest.
+    /// The smallest size of one in a message.
     static var bytesMin: Int { 38 }
 
     func write(to writer: inout ByteWriter) {

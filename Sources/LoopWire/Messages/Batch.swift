@@ -45,7 +45,7 @@ public struct Batch: Equatable, Sendable {
         self.entries = entries
     }
 
-    /// Creates a batch from its parts, with entries that are encoded now.
+    /// Creates a batch from its parts, and encodes the entries.
     public init(
         loop: LoopID, history: History, session: SessionID, settled: UInt64, applied: UInt64, first: UInt64,
         entries: [Entry]
@@ -73,9 +73,9 @@ public struct Batch: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Reads a batch; its entries stay in the bytes.
-    /// - Throws: `WireError` if the frame is truncated, too long, of another protocol version or shard, without
-    ///   entries, with numbers that start at 0 or overflow, or if an entry is malformed.
+    /// Reads a batch, whose entries share the bytes.
+    /// - Throws: `WireError` if the frame is truncated, too long, of another protocol version or shard, or without entries;
+    ///   if its numbers start at 0 or overflow; or if an entry is malformed.
     public init(bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()

@@ -1,7 +1,7 @@
 import CBOR
 public import LoopCore
 
-/// One attempt that a peer holds, as it claims.
+/// One attempt in a peer's claim.
 public struct ClaimedAttempt: Equatable, Sendable {
     /// The effect that runs, or that has entries in the outbox.
     public var effect: EffectID
@@ -14,7 +14,7 @@ public struct ClaimedAttempt: Equatable, Sendable {
         self.attempt = attempt
     }
 
-    /// How many bytes one takes in a message.
+    /// The size of one in a message.
     package static var byteCount: Int { 32 }
 }
 
@@ -27,9 +27,9 @@ public struct ClaimedAttempt: Equatable, Sendable {
 /// | 4 | parts u32, at least 1 |
 /// | 4 + … | attempts: count u32, (effect, attempt)… |
 public struct ClaimPart: Equatable, Sendable {
-    /// The number of the claim. A peer gives each claim a greater number than the one before.
+    /// The number of the claim. Each claim of a peer has a greater number than the previous one.
     public var number: UInt64
-    /// The place of this part in the claim, from 0.
+    /// The index of this part in the claim, from 0.
     public var part: UInt32
     /// How many parts the claim has, at least 1.
     public var parts: UInt32
@@ -44,10 +44,10 @@ public struct ClaimPart: Equatable, Sendable {
         self.attempts = attempts
     }
 
-    /// Whether the claim is complete with this part: the session has claimed once the reducer has taken it.
+    /// Whether this part completes the claim. The session has claimed once the reducer has accepted it.
     public var isLast: Bool { part + 1 == parts }
 
-    /// A whole claim, in parts of at most a number of bytes, or of one attempt.
+    /// A whole claim, in parts of at most `bytesMax` bytes, or of one attempt.
     package static func parts(of claim: [ClaimedAttempt], number: UInt64, bytesMax: Int) -> [ClaimPart] {
         let size = max(1, bytesMax / ClaimedAttempt.byteCount)
         let count = max(1, (claim.count + size - 1) / size)
@@ -86,6 +86,6 @@ public struct ClaimPart: Equatable, Sendable {
 }
 
 extension ClaimPart: ExpressibleByArrayLiteral {
-    /// All of a claim.
+    /// Creates the only part of a claim of these attempts.
     public init(arrayLiteral attempts: ClaimedAttempt...) { self.init(attempts) }
 }

@@ -10,12 +10,12 @@ public import LoopCore
 /// | 16 | attempt: epoch u64, count u64 |
 /// | … | start: `Grant` without effect and attempt; update: version u64, request |
 public enum Command: Equatable, Sendable {
-    /// Runs a new attempt.
+    /// Starts a new attempt.
     case start(Grant)
     /// Replaces the request of an attempt that continues, if `version` is newer than its own. The version is the seq
     /// that made the request.
     case update(EffectID, Attempt, version: Seq, request: RequestBytes)
-    /// Ends an attempt: the state no longer requests the effect, or the attempt was taken away.
+    /// Ends an attempt, because the state no longer requests the effect, or because the attempt was taken away.
     case cancel(EffectID, Attempt)
 
     func write(to writer: inout ByteWriter) {
@@ -53,7 +53,7 @@ public enum Command: Equatable, Sendable {
     }
 }
 
-/// The right to run one attempt of one effect, and what is to be done.
+/// The right to run one attempt of one effect, with its request.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -72,9 +72,9 @@ public struct Grant: Equatable, Sendable {
     public var version: Seq
     /// How many attempts of the effect have failed or timed out before.
     public var failures: UInt32
-    /// Whether an earlier attempt may have had events applied, so that the work may be partly done.
+    /// Whether events of an earlier attempt may have been applied, so that the work may be partly done.
     public var isResumed: Bool
-    /// The encoded request; at most ``Wire/requestBytesMax``.
+    /// The encoded request, at most ``Wire/requestBytesMax`` bytes.
     public var request: RequestBytes
 
     /// Creates a grant from its parts.
@@ -89,7 +89,7 @@ public struct Grant: Equatable, Sendable {
         self.request = request
     }
 
-    /// The bytes this grant takes on the wire.
+    /// The size of the grant in a message.
     public var byteCount: Int { 49 + request.count }
 
     func write(to writer: inout ByteWriter) {
@@ -112,7 +112,7 @@ public struct Grant: Equatable, Sendable {
     }
 }
 
-/// Everything a worker should be running, as of one moment: repairs whatever was lost before it.
+/// All effects that a worker should run at one moment. It repairs whatever was lost before.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -122,11 +122,11 @@ public struct Grant: Equatable, Sendable {
 /// | 4 | parts u32, at least 1 |
 /// | 4 + … | grants: count u32, `Grant`… |
 public struct Assignments: Equatable, Sendable {
-    /// The number of the newest inbox message that is included. A worker that has applied a newer one asks again.
+    /// The number of the newest inbox message that is included. A worker that has applied a newer one requests the list again.
     public var number: UInt64
-    /// The watermark of the session when the list was taken. A worker that knows of a newer one asks again.
+    /// The watermark of the session when the list was made. A worker that knows a newer one requests the list again.
     public var watermark: UInt64
-    /// The place of this part in the list, from 0.
+    /// The index of this part in the list, from 0.
     public var part: UInt32
     /// How many parts the list has, at least 1. They arrive in order and are applied together.
     public var parts: UInt32

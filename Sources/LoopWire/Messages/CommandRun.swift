@@ -2,7 +2,7 @@ import CBOR
 import LoopCollections
 package import LoopCore
 
-/// Commands in sequence, in the bytes in which they travel: the reducer writes each once, as soon as it is made.
+/// Consecutive commands in the bytes in which they are sent. The reducer encodes each once, as soon as it is made.
 ///
 /// A slice shares the bytes and keeps its indices.
 public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
@@ -11,12 +11,12 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     /// Creates an empty run.
     public init() {}
 
-    /// Creates a run of these commands, which are encoded now.
+    /// Creates a run of these commands, and encodes them.
     public init(_ commands: some Sequence<Command>) {
         for command in commands { append(command) }
     }
 
-    /// Reads commands that may be anything.
+    /// Reads untrusted commands.
     init(_ count: Int, from reader: inout ByteReader) throws(WireError) {
         run = RunBytes(Array(reader.rest), from: 0, capacity: count)
         var end = 0
@@ -28,15 +28,15 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         }
     }
 
-    /// Takes the commands with which nothing is wrong.
-    /// - Returns: how many are left from the first one with which something is, for the reader to say what.
+    /// Accepts commands up to the first invalid one.
+    /// - Returns: how many remain. The slower reader then finds what is wrong with the first of them.
     private mutating func quickly(_ count: Int, _ reader: inout ByteReader, _ end: inout Int) -> Int {
         let bytes = run.storage
         while run.endIndex < count, let size = Command.size(bytes.span, at: end) {
             end += size
             run.accept(upTo: end)
         }
-        // Within what there is: it was just looked at.
+        // The size was checked above.
         try? reader.skip(end)
         return count - run.endIndex
     }
@@ -46,10 +46,10 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     /// The index after the last command.
     public var endIndex: Int { run.endIndex }
 
-    /// How many bytes the commands take.
+    /// The size of the commands in bytes.
     public var byteCount: Int { run.byteCount }
 
-    /// The bytes of the commands, as they travel.
+    /// The bytes of the commands, as they are sent.
     public var bytes: ArraySlice<UInt8> { run.bytes }
 
     /// The command at an index, decoded at each call. The index must be in `startIndex..<endIndex`.
@@ -64,8 +64,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         return slice
     }
 
-    /// How many commands from an index on take at most `bytesMax` bytes. At least 1, even if it is larger; 0 at the
-    /// end.
+    /// How many commands from an index on fit into `bytesMax` bytes. At least 1, even if it is larger; 0 at the end.
     public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
@@ -86,7 +85,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         }
     }
 
-    /// Appends a start, from what a `Grant` has.
+    /// Appends a start from the parts of a `Grant`.
     package mutating func appendStart(
         of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool,
         request: Span<UInt8>
@@ -102,7 +101,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         }
     }
 
-    /// Takes one of a whole run out.
+    /// Removes one command. The run must not be a slice.
     package mutating func remove(at position: Int) { run.remove(at: position) }
 
     /// Whether a command starts, or cancels, an attempt of an effect.
@@ -113,7 +112,7 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
             && bytes.effect(at: start + 1) == effect
     }
 
-    /// Makes room for a number of bytes.
+    /// Reserves capacity for a number of bytes.
     package mutating func reserve(_ byteCount: Int) { run.reserve(byteCount) }
 }
 
@@ -130,11 +129,11 @@ extension Command {
         case cancel = 3
     }
 
-    /// How large a command is; nil: it is none, or not all of it is there.
+    /// The size of a command, or nil if the bytes are no whole command.
     fileprivate static func size(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
         let there = bytes.count - offset
         guard there >= 33, let kind = Kind(rawValue: bytes[offset]) else { return nil }
-        // What stands before the request, with its count.
+        // The size of what precedes the request, including its count.
         let head: Int
         switch kind {
         case .start:
@@ -150,9 +149,9 @@ extension Command {
         return head + Int(size)
     }
 
-    /// Reads a command that was written or read before.
+    /// Reads a command that is known to be valid.
     fileprivate init(trusting bytes: Span<UInt8>, at offset: Int) {
-        /// What stands behind its count of 4 bytes.
+        /// The bytes that follow the count of 4 bytes.
         func request(countAt offset: Int) -> RequestBytes {
             let (start, count) = (offset + 4, Int(bytes.number(at: offset, as: UInt32.self)))
             return RequestBytes(bytes.extracting(start..<start + count))

@@ -11,7 +11,7 @@ public import LoopCore
 /// | 16 | attempt: epoch u64, count u64 (only with flag 1) |
 /// | 4 + n | payload: count u32, bytes |
 public struct Entry: Equatable, Sendable {
-    /// The kinds of entries: an event, or an end of an effect's attempt. The raw values stand on the wire.
+    /// The kinds of entries: an event, or an end of an effect's attempt. The raw values are on the wire.
     public enum Kind: UInt8, Sendable {
         /// The payload is an encoded event.
         case event = 1
@@ -31,7 +31,7 @@ public struct Entry: Equatable, Sendable {
     public var wantsAnswer: Bool
     /// Whether the effect's body has ended with this event: the event and the `completed` that follows are one entry.
     public var isLast: Bool
-    /// The effect on whose behalf the entry is sent, and its attempt; nil for events of clients.
+    /// The effect that sends the entry, or nil for an event of a client.
     public var effect: EffectID?
     /// The attempt of the effect that sends the entry; `.none` without an effect.
     public var attempt: Attempt
@@ -40,13 +40,13 @@ public struct Entry: Equatable, Sendable {
 
     /// Creates an entry from its parts.
     /// - Parameters:
-    ///   - kind: only an `event` may come without an effect.
-    ///   - effect: the effect that sends it; nil for a client.
+    ///   - kind: the kind. Only an `event` may have no effect.
+    ///   - effect: the effect that sends it, or nil for a client.
     ///   - attempt: the effect's attempt.
     ///   - payload: the encoded event or failure.
-    ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
+    ///   - wantsSeq: whether the sender requests the seq at which the event is applied.
     ///   - isLast: whether the effect's body has ended with this event; true only for an event of an effect.
-    ///   - wantsAnswer: whether the sender asks for an answer; true only for an event that is not the last.
+    ///   - wantsAnswer: whether the sender requests an answer; true only for an event that is not the last.
     public init(
         kind: Kind, effect: EffectID? = nil, attempt: Attempt = .none, payload: ArraySlice<UInt8> = [],
         wantsSeq: Bool = false, isLast: Bool = false, wantsAnswer: Bool = false
@@ -66,14 +66,14 @@ public struct Entry: Equatable, Sendable {
     /// - Parameters:
     ///   - effect: the effect that has ended.
     ///   - attempt: its attempt.
-    ///   - failure: the error of its body; nil if the body returned.
+    ///   - failure: the error of its body, or nil if the body returned.
     public init(endOf effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
         self.init(
             kind: failure == nil ? .completed : .failed, effect: effect, attempt: attempt,
             payload: (failure?.bytes ?? [])[...])
     }
 
-    /// The most bytes that an entry takes in addition to its payload.
+    /// The largest size of an entry in addition to its payload.
     public static let overhead = 38
 
     package func write(to writer: inout ByteWriter) {
@@ -97,7 +97,7 @@ public struct Entry: Equatable, Sendable {
     }
 }
 
-/// The error of an effect's body, as it crosses the wire and is shown to people.
+/// The error of an effect's body, on the wire and for people.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -107,10 +107,10 @@ public struct Entry: Equatable, Sendable {
 public struct Failure: Equatable, Sendable {
     /// The error message, for people.
     public var message: String
-    /// Whether a retry cannot help, so that this failure is the effect's last one.
+    /// Whether a retry cannot succeed, so that the failure is final.
     public var isFinal: Bool
-    /// The least time until the next try; nil leaves it to the feedback's policy. On the wire in whole milliseconds,
-    /// and read as one day at most. The longer of this and the policy's delay counts.
+    /// The shortest time until the next attempt, or nil for the feedback's policy. The longer of this and the policy's
+    /// delay applies. On the wire in whole milliseconds, and read as one day at most.
     public var retryAfter: Duration?
 
     /// Creates a failure from its parts.
@@ -120,7 +120,7 @@ public struct Failure: Equatable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// Creates the report of an error that a body has thrown. The reducer decides whether it is the effect's last failure.
+    /// A worker's report of an error that a body has thrown. The reducer decides whether it is final.
     package init(_ error: any Error) {
         let advice = error as? any RetryAdvice
         self.init(
@@ -128,7 +128,7 @@ public struct Failure: Equatable, Sendable {
             retryAfter: advice?.retryAfter)
     }
 
-    /// The encoding as the payload of a `failed` entry.
+    /// The bytes of a `failed` entry's payload.
     public var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.u8((isFinal ? 1 : 0) | (retryAfter == nil ? 0 : 2))

@@ -1,14 +1,14 @@
 package import CBOR
 public import LoopCore
 
-/// What is answered to an event that has asked and was applied.
+/// The answer to an applied event whose sender requested one.
 public enum EntryAnswer: Equatable, Sendable {
     /// The definition's answer, encoded.
     case value([UInt8])
-    /// There is none, for this reason.
+    /// There is no answer, for this reason.
     case missing(Unanswered)
 
-    /// How many bytes it carries.
+    /// The size of the encoded answer in bytes.
     var valueBytes: Int { if case .value(let bytes) = self { bytes.count } else { 0 } }
 }
 
@@ -18,11 +18,11 @@ public enum EntryAnswer: Equatable, Sendable {
 /// |---|---|
 /// | 8 | number u64 |
 /// | 1 | 0 = answered, else why not: 1 the definition has no answer, 2 it cannot be encoded, 3 it is too large |
-/// | 4 + n | the answer in CBOR; empty where there is none |
+/// | 4 + n | the answer in CBOR; empty if there is none |
 public struct NumberedAnswer: Equatable, Sendable {
     /// The number of the entry in its session, from 1.
     public var number: UInt64
-    /// What is answered to it.
+    /// The answer to the entry.
     public var answer: EntryAnswer
 
     /// Creates a numbered answer from its parts.
@@ -31,12 +31,12 @@ public struct NumberedAnswer: Equatable, Sendable {
         self.answer = answer
     }
 
-    /// How many bytes it takes in a message.
+    /// Its size in a message.
     package var byteCount: Int { Self.overhead + answer.valueBytes }
 
     private static var overhead: Int { 13 }
 
-    /// The fewest bytes of one.
+    /// The smallest size of one in a message.
     static var bytesMin: Int { overhead }
 }
 
@@ -58,7 +58,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-    /// At least one: where there are none, nothing stands.
+    /// Reads at least one answer. A message without answers omits the list.
     package mutating func answers() throws(WireError) -> [NumberedAnswer] {
         let count = try count(bytesEach: NumberedAnswer.bytesMin)
         guard count > 0 else { throw .malformed(what: "a list of no answers", offset: position) }

@@ -2,29 +2,28 @@ import CBOR
 import LoopCollections
 public import LoopCore
 
-/// Entries in sequence, in the bytes in which they travel.
+/// Consecutive entries in the bytes in which they are sent.
 ///
-/// A sender writes each entry once; outbox and batches hold parts of what it wrote. A slice shares the bytes and
-/// keeps its indices; an entry that is read from it shares its payload.
+/// A sender encodes each entry once; outbox and batches share the bytes. A slice shares the bytes and keeps its indices. An
+/// entry that is read from it shares its payload.
 public struct EntryRun: RandomAccessCollection, Sendable {
     private var run = RunBytes()
-    /// The size of the largest payload in bytes; for a slice at least that of its own largest.
+    /// The size of the largest payload in bytes. For a slice it may be larger than its own largest.
     public private(set) var payloadBytesMax = 0
-    /// Whether all entries are events without an effect whose seq the sender does not want. For a slice, false may be
-    /// wrong.
+    /// Whether all entries are events without an effect whose seq is not requested. For a slice it may be false although all are.
     public private(set) var isPlain = true
 
     /// Creates an empty run.
     public init() {}
 
-    /// Creates a run of these entries, which are encoded now.
+    /// Creates a run of these entries, and encodes them.
     public init(_ entries: some Sequence<Entry>) {
         for entry in entries { append(entry) }
     }
 
-    /// Reads entries that may be anything; they stay in these bytes, from whose first one the reader counts.
+    /// Reads untrusted entries, which share these bytes. The reader counts from the first byte.
     init(_ count: Int, from reader: inout ByteReader, in bytes: [UInt8]) throws(WireError) {
-        // As many as there can be, whatever the count says: an entry has at least 6 bytes.
+        // The capacity is bounded by the bytes, not by the claimed count: an entry has at least 6 bytes.
         run = RunBytes(bytes, from: reader.position, capacity: Swift.min(count, reader.remaining / 6 + 1))
         for _ in 0..<quickly(count, &reader) {
             let head = try EntryHead(from: &reader)
@@ -33,8 +32,8 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Takes the entries with which nothing is wrong.
-    /// - Returns: how many are left from the first one with which something is, for the reader to say what.
+    /// Accepts entries up to the first invalid one.
+    /// - Returns: how many remain. The slower reader then finds what is wrong with the first of them.
     private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
         var offset = reader.position
         let bytes = run.storage
@@ -43,7 +42,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
             offset += entry.all
             run.accept(upTo: offset)
         }
-        // Within what there is: it was just looked at.
+        // The size was checked above.
         try? reader.skip(offset - reader.position)
         return count - run.endIndex
     }
@@ -53,17 +52,17 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// The index after the last entry.
     public var endIndex: Int { run.endIndex }
 
-    /// How many bytes the entries take.
+    /// The size of the entries in bytes.
     public var byteCount: Int { run.byteCount }
 
-    /// The bytes of the entries, as they travel.
+    /// The bytes of the entries, as they are sent.
     public var bytes: ArraySlice<UInt8> { run.bytes }
 
-    /// The entry at an index, decoded at each call; its payload shares the run's bytes. The index must be in
+    /// The entry at an index, decoded at each call. Its payload shares the run's bytes. The index must be in
     /// `startIndex..<endIndex`.
     public subscript(position: Int) -> Entry { entry(head(at: position)) }
 
-    /// What stands before the payload of an entry.
+    /// The fields of an entry before its payload.
     package func head(at position: Int) -> EntryHead {
         EntryHead(trusting: run.storage.span, at: run.start(of: position))
     }
@@ -74,7 +73,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// The payload of a head that was read from this run.
     package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
 
-    /// Calls with what stands before the payload of each entry of a part, in order, until `body` returns false.
+    /// Calls `body` with the head of each entry of a range, in order, until it returns false.
     package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
         run.check(range)
         let (bytes, bounds) = (run.storage, run.bounds)
@@ -83,7 +82,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Calls with the effect of each entry of a part, in order, if it has one.
+    /// Calls `body` with the effect of each entry of a range that has one, in order.
     package func forEachEffect(in range: Range<Int>, _ body: (Int, EffectID) -> Void) {
         run.check(range)
         let (bytes, bounds) = (run.storage, run.bounds)
@@ -99,11 +98,10 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         return slice
     }
 
-    /// How many bytes the entries of a range take.
+    /// The size of the entries of a range in bytes.
     public func byteCount(of range: Range<Int>) -> Int { run.byteCount(of: range) }
 
-    /// How many entries from an index on take at most `bytesMax` bytes. At least 1, even if it is larger; 0 at the
-    /// end.
+    /// How many entries from an index on fit into `bytesMax` bytes. At least 1, even if it is larger; 0 at the end.
     public func count(from start: Int, bytesMax: Int) -> Int { run.count(from: start, bytesMax: bytesMax) }
 
     // MARK: Writing
@@ -118,10 +116,10 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// Appends an entry from its parts, with a copy of the payload. The run must not be a slice.
     /// - Parameters:
     ///   - kind: the kind of the entry.
-    ///   - effect: nil only for an `event`.
-    ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
+    ///   - effect: the effect, which only an `event` may lack.
+    ///   - wantsSeq: whether the sender requests the seq at which the event is applied.
     ///   - isLast: true only for an event of an effect.
-    ///   - wantsAnswer: true only for an event that is not the last, and whose seq is wanted.
+    ///   - wantsAnswer: true only for an event that is not the last, and whose seq is requested.
     ///   - payload: the encoded event or failure.
     public mutating func append(
         _ kind: Entry.Kind, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool, isLast: Bool = false,
@@ -148,7 +146,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
         isPlain = isPlain && other.isPlain
     }
 
-    /// Removes all entries and keeps the memory for the next ones.
+    /// Removes all entries, and keeps the memory for further ones.
     public mutating func removeAll() {
         run.removeAll()
         (payloadBytesMax, isPlain) = (0, true)
@@ -161,7 +159,7 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 }
 
 extension EntryRun: Equatable {
-    /// Compares the entries, whatever their indices.
+    /// Compares the entries, but not their indices.
     public static func == (a: EntryRun, b: EntryRun) -> Bool { a.run == b.run }
 }
 
@@ -170,16 +168,16 @@ extension EntryRun: ExpressibleByArrayLiteral {
     public init(arrayLiteral entries: Entry...) { self.init(entries) }
 }
 
-/// What stands before an entry's payload, and where that is.
+/// The fields of an entry before its payload, and the range of the payload.
 package struct EntryHead: Equatable, Sendable {
     package let kind: Entry.Kind
-    /// 1: has an effect; 2: the sender wants the seq; 4: the effect's body has ended with this event; 8: the sender wants an
-    /// answer.
+    /// Bits: 1 has an effect; 2 the sender requests the seq; 4 the effect's body has ended with this event; 8 the sender
+    /// requests an answer.
     let flags: UInt8
-    /// Where it has one.
+    /// The effect, valid only if the flags say that there is one.
     package let effect: EffectID
     package let attempt: Attempt
-    /// In the bytes it was read from.
+    /// The range of the payload in the bytes from which the head was read.
     let payload: Range<Int>
 
     package var hasEffect: Bool { flags & 1 != 0 }
@@ -196,10 +194,10 @@ package struct EntryHead: Equatable, Sendable {
         (hasEffect ? 1 : 0) | (wantsSeq ? 2 : 0) | (isLast ? 4 : 0) | (wantsAnswer ? 8 : 0)
     }
 
-    /// Whether an entry of a kind may have these flags.
+    /// Whether an entry of this kind may have these flags.
     @inline(__always)
     static func areSound(_ flags: UInt8, of kind: Entry.Kind) -> Bool {
-        // An event that asks for an answer asks for its seq too, and is not its effect's last.
+        // An event that requests an answer requests its seq too, and is not its effect's last.
         if flags & 1 == 0 { return (flags <= 3 || flags == 10) && kind == .event }
         return flags <= 3 || (flags <= 7 || flags == 11) && kind == .event
     }
@@ -240,7 +238,7 @@ package struct EntryHead: Equatable, Sendable {
         return (flags, Int(size), head + Int(size))
     }
 
-    /// Reads an entry that was written or read before.
+    /// Reads an entry that is known to be valid.
     init(trusting bytes: Span<UInt8>, at offset: Int) {
         kind = Entry.Kind(rawValue: bytes[offset]) ?? .event
         flags = bytes[offset + 1]
@@ -255,7 +253,7 @@ package struct EntryHead: Equatable, Sendable {
         payload = start..<start + Int(bytes.number(at: start - 4, as: UInt32.self))
     }
 
-    /// The effect of an entry that was written or read before; nil: it has none.
+    /// The effect of an entry that is known to be valid, or nil if it has none.
     @inline(__always)
     static func effect(trusting bytes: Span<UInt8>, at offset: Int) -> EffectID? {
         bytes[offset + 1] & 1 != 0 ? bytes.effect(at: offset + 2) : nil

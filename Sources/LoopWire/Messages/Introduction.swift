@@ -17,12 +17,11 @@ public struct Introduction: Equatable, Sendable {
     public var schema: UInt64
     /// The fingerprint of the reducer's definition. Both sides must have the same, except workers of an older schema.
     public var fingerprint: UInt64
-    /// A port where the transport is TCP: the peer uses the host that it dialled. Else an endpoint.
+    /// A port if the transport is TCP, because the peer uses the host that it dialled; else an endpoint.
     public var publisher: String
     /// The endpoint for batches, in the form of `publisher`.
     public var collector: String
-    /// The largest encoded event in bytes that the reducer accepts. A sender refuses a larger one before it has a
-    /// number.
+    /// The largest encoded event in bytes that the reducer accepts. A sender refuses a larger one before it is numbered.
     public var eventBytesMax: UInt32
 
     /// Creates an introduction from its parts.
@@ -56,7 +55,7 @@ public struct Introduction: Equatable, Sendable {
     }
 }
 
-/// The reason why a peer is not let in, with the values of both sides.
+/// The reason why a peer is refused, with the values of both sides.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -64,7 +63,7 @@ public struct Introduction: Equatable, Sendable {
 /// | 4 + n | the reducer's |
 /// | 4 + n | the peer's |
 public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The properties in which the two sides may differ. The raw values stand on the wire.
+    /// The properties in which the two sides may differ. The raw values are on the wire.
     public enum What: UInt8, Sendable {
         /// The loop's name.
         case loop = 1
@@ -76,16 +75,16 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         case placement = 4
         /// The version of the protocol.
         case protocolVersion = 5
-        /// The section of the state that the peer asks for: the definition registers none of this name.
+        /// The requested section of the state, which the definition does not register.
         case section = 6
-        /// The key by which the peer is known: the reducer does not admit it, or not any more.
+        /// The key of the peer, which the reducer does not admit, or no longer admits.
         case key = 7
-        /// What the peer wants to do: no role of its key allows it.
+        /// The requested action, which no role of the peer's key allows.
         case role = 8
-        /// The session: it is of another key, or was not its own when history was lost.
+        /// The session, which belongs to another key, or was not the peer's when history was lost.
         case session = 9
 
-        /// Whether it ends a peer's part also after it was admitted.
+        /// Whether the refusal can also end the part of a peer that was admitted.
         public var isOfKeys: Bool {
             switch self {
             case .loop, .schema, .definition, .placement, .protocolVersion, .section: false
@@ -94,7 +93,7 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The property that differs, or what is not allowed.
+    /// The property that differs, or the action that is not allowed.
     public var what: What
     /// The reducer's value, as text for people; for a section the existing names, for a role the key and its roles.
     public var reducer: String
@@ -108,7 +107,7 @@ public struct Refused: Error, Equatable, Sendable, CustomStringConvertible {
         self.peer = peer
     }
 
-    /// One sentence for people with both values and, where there is one, the remedy.
+    /// A sentence for people with both values and the remedy, if there is one.
     public var description: String {
         switch what {
         case .loop: "the reducer runs the loop \"\(reducer)\", this node was started for \"\(peer)\""

@@ -1,4 +1,4 @@
-/// Why a reducer cannot use its journal now, as a value for programs: for status, the log and metrics.
+/// The reason why a reducer cannot use its journal now, as a value for programs: for status, log and metrics.
 public struct JournalFault: Codable, Hashable, Sendable {
     /// The reasons. The raw values are stable names for programs. Later versions may have more.
     public enum Reason: String, CaseIterable, Codable, Sendable {
@@ -6,11 +6,11 @@ public struct JournalFault: Codable, Hashable, Sendable {
 
         /// No server answers at any address, or the connection to it has ended.
         case noDatabase = "no_database"
-        /// The server starts, stops or recovers, and takes no connections yet.
+        /// The server is starting, stopping or recovering, and accepts no connections yet.
         case databaseStarting = "database_starting"
         /// Servers answer, but none of them can be written: they are replicas.
         case readOnlyOnly = "read_only_only"
-        /// The server refuses the password, or asks for one that was not given.
+        /// The server refuses the password, or requires one that was not given.
         case auth
         /// The server's `pg_hba.conf` has no line that lets this role connect from here.
         case pgHBA = "pg_hba"
@@ -30,27 +30,27 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case pooler
         /// The server may lose what it has acknowledged: `fsync`, `full_page_writes` or `synchronous_commit` is off.
         case unsafeSettings = "unsafe_settings"
-        /// A commit waits for a synchronous standby, and none confirms it.
+        /// A commit waits for the confirmation of a synchronous standby, and none confirms it.
         case noSyncStandby = "no_sync_standby"
         /// A statement waits for a lock that another session has.
         case lockWait = "lock_wait"
         /// A statement got no answer in time, and the server does not say why.
         case appendDeadline = "append_deadline"
-        /// The database no longer knows this process as the holder of the journal.
+        /// The database no longer names this process as the holder of the journal.
         case termLost = "term_lost"
 
         // A file.
 
-        /// Another program reads the file, so that the write-ahead log cannot be moved into it.
+        /// Another program reads the file, so the write-ahead log cannot be checkpointed into it.
         case readerHolds = "reader_holds"
         /// The file was moved, removed or replaced.
         case moved
-        /// The file, its folder or its disk cannot be written, or the journal is an old one that is kept for reading only.
+        /// The file, its folder or its disk cannot be written, or the journal is open only for reading.
         case readOnly = "read_only"
         /// The disk failed to read, write or sync.
         case diskFailed = "disk_failed"
 
-        // Either.
+        // Files and databases.
 
         /// The disk has no room.
         case diskFull = "disk_full"
@@ -60,11 +60,11 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case recovering
         /// Acknowledged records are missing.
         case historyLost = "history_lost"
-        /// Bytes are not those that were written.
+        /// Bytes differ from those that were written.
         case corrupt
         /// What is there is no journal, is another loop's, or was moved to another place.
         case foreign
-        /// The program has a mistake.
+        /// An error in the program or its configuration.
         case mistake
     }
 
@@ -72,8 +72,7 @@ public struct JournalFault: Codable, Hashable, Sendable {
     public var reason: Reason
     /// The five characters of the server's SQLSTATE, or nil if no server has sent one.
     public var sqlState: String?
-    /// The database's host, with its port if that is not the usual one, or the folder of its socket. Nil if no single host is
-    /// concerned.
+    /// The database's host, with its port if that is not the default, or the folder of its socket. Nil if there are several hosts.
     public var host: String?
 
     /// Creates a fault from its parts.

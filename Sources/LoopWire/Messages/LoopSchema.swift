@@ -1,6 +1,6 @@
 public import CBOR
 
-/// What a loop's events, requests and state look like, for people who write them: types with an example of each.
+/// The types of a loop's events, requests and state, with an example of each, for authors of such values.
 public struct LoopSchema: Codable, Equatable, Sendable {
     /// The requests of one feedback.
     public struct Request: Codable, Equatable, Sendable {
@@ -8,9 +8,9 @@ public struct LoopSchema: Codable, Equatable, Sendable {
         public var feedback: String
         /// Where its effects run: `local`, or `workers(GROUP)`.
         public var placement: String
-        /// What its requests look like; nil: they stay in the reducer's process and have no encoding.
+        /// The type of its requests, or nil if they stay in the reducer's process and have no encoding.
         public var shape: TypeShape?
-        /// An encoded request of an effect that lives now; nil: none does.
+        /// An encoded request of a live effect, or nil if there is none.
         public var example: [UInt8]?
 
         /// Creates the description of a feedback's requests from its parts.
@@ -26,11 +26,11 @@ public struct LoopSchema: Codable, Equatable, Sendable {
     public var loop: String
     /// The version of its state and events as they are encoded.
     public var schema: UInt64
-    /// What events look like.
+    /// The type of events.
     public var event: TypeShape
     /// The definition's examples of events, encoded, in its order.
     public var eventExamples: [[UInt8]]
-    /// What the state looks like.
+    /// The type of the state.
     public var state: TypeShape
     /// The encoded initial state.
     public var initialState: [UInt8]

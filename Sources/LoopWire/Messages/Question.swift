@@ -1,6 +1,6 @@
 import CBOR
 
-/// Names the message of a peer that an answer is to. A peer may have asked several questions over one connection.
+/// The message of a peer to which an answer belongs, because a peer may have several open questions over one connection.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -9,7 +9,7 @@ import CBOR
 public struct Question: Equatable, Sendable {
     /// The verb of the message, or 0 if it came over another socket, or could not be read.
     public var verb: UInt8
-    /// The number in the message, or 0 if messages of this kind have none.
+    /// The number that the peer gave the message, or 0 if such a message has none.
     public var id: UInt64
 
     /// Creates the name of a message from its parts.
@@ -29,7 +29,7 @@ public struct Question: Equatable, Sendable {
     /// A request for transitions.
     public static let transitions = Question(verb: 11)
 
-    /// Whether an observer has asked, and not the peer whose connection it uses.
+    /// Whether an observer asked the question, and not the peer whose connection it uses.
     public var isOfAnObserver: Bool { verb == 7 || verb == 11 }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -44,7 +44,7 @@ public struct Question: Equatable, Sendable {
 }
 
 extension ToReducer {
-    /// The name of this message in answers to it.
+    /// The question by which answers to this message name it.
     public var question: Question {
         switch self {
         case .stateRequest(let transfer, _, _, _, _): Question(verb: verb, id: transfer)

@@ -1,6 +1,6 @@
 import CBOR
 
-/// Why an entry was refused, in words: for people, next to the reason in the acknowledgement.
+/// The reason for the refusal of an entry as text for people, in addition to the reason in the acknowledgement.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -9,19 +9,19 @@ import CBOR
 public struct RefusalDetail: Equatable, Sendable {
     /// The number of the entry in its session, from 1.
     public var number: UInt64
-    /// What is wrong with the entry. It may hold any character: print it escaped.
+    /// The text of what is wrong with the entry. It may have any characters: print it escaped.
     public var text: String
 
-    /// How many bytes of UTF-8 a text has at most.
+    /// The largest size of a text in bytes of UTF-8.
     public static let bytesMax = 512
 
-    /// Creates a detail from its parts. A text that is too long is cut between two characters.
+    /// Creates a detail from its parts. A text over the limit is truncated between two characters.
     public init(number: UInt64, text: String) {
         self.number = number
         self.text = Self.cut(text)
     }
 
-    /// The beginning of a text that fits, as whole characters.
+    /// The longest prefix of whole characters that fits.
     package static func cut(_ text: String) -> String {
         guard text.utf8.count > bytesMax else { return text }
         var end = text.startIndex
@@ -34,7 +34,7 @@ public struct RefusalDetail: Equatable, Sendable {
         return String(text[..<end])
     }
 
-    /// The fewest bytes of one.
+    /// The smallest size of one in a message.
     fileprivate static var bytesMin: Int { 12 }
 }
 

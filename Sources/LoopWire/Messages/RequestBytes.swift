@@ -1,12 +1,12 @@
 public import LoopCollections
 package import LoopCore
 
-/// A request in its encoded form. Up to 14 bytes are a part of the value; more have memory of their own.
+/// An encoded request. Up to 14 bytes are stored inline; more have memory of their own.
 public struct RequestBytes: Equatable, Sendable {
-    /// 16 bytes with the case. Equal bytes are in the same case, and what is behind the last inline one is 0.
+    /// 16 bytes, including the case. Equal bytes have equal cases, and the bytes after the last inline one are 0.
     @usableFromInline
     enum Storage: Equatable, Sendable {
-        /// The lowest 14 bytes of a number, and how many there are.
+        /// The 14 bytes in little-endian order, and how many are used.
         case inline(UInt64, UInt32, UInt16, count: UInt8)
         case array([UInt8])
     }
@@ -34,7 +34,7 @@ public struct RequestBytes: Equatable, Sendable {
         self.init(bytes.span)
     }
 
-    /// How many bytes the request has.
+    /// The size of the request in bytes.
     public var count: Int {
         switch storage {
         case .inline(_, _, _, let count): Int(count)
@@ -42,7 +42,7 @@ public struct RequestBytes: Equatable, Sendable {
         }
     }
 
-    /// The same bytes as an array, which is made where they have no memory of their own.
+    /// The bytes as an array, which is made if they are inline.
     public var array: [UInt8] {
         switch storage {
         case .inline: withBytes { Array($0) }
@@ -64,7 +64,7 @@ public struct RequestBytes: Equatable, Sendable {
         }
     }
 
-    /// Fetches bytes that lie elsewhere into the processor's cache.
+    /// Prefetches bytes that are not inline into the processor's cache.
     package func fetch() {
         if case .array(let bytes) = storage { ProcessorCache.fetch(bytes) }
     }

@@ -1,5 +1,4 @@
-/// The bytes of values one behind the other, as they travel, and where each begins: what runs of entries and of commands are
-/// made of.
+/// The bytes of consecutive values, as they are sent, with their bounds. Runs of entries and of commands are made of them.
 ///
 ///     storage  … ┌ value 0 ┬ value 1 ┬ value 2 ┐ …
 ///     bounds     ┘         ┘         ┘         ┘
@@ -7,7 +6,7 @@
 /// A slice shares the bytes and keeps its indices.
 struct RunBytes: Sendable {
     private(set) var storage: [UInt8]
-    /// Where each value begins, and the last one ends.
+    /// The offset of each value's start, and of the last one's end.
     private(set) var bounds: [Int]
     private(set) var startIndex = 0
     private(set) var endIndex = 0
@@ -18,8 +17,8 @@ struct RunBytes: Sendable {
     }
 
     /// - Parameters:
-    ///   - storage: bytes that begin with something else, up to `offset`.
-    ///   - capacity: for how many values room is made.
+    ///   - storage: bytes whose first `offset` ones belong to something else.
+    ///   - capacity: for how many values capacity is reserved.
     init(_ storage: [UInt8], from offset: Int, capacity: Int) {
         self.storage = storage
         bounds = []
@@ -27,13 +26,13 @@ struct RunBytes: Sendable {
         bounds.append(offset)
     }
 
-    /// How many bytes the values take.
+    /// The size of the values in bytes.
     var byteCount: Int { bounds[endIndex] - bounds[startIndex] }
 
-    /// Their bytes.
+    /// The bytes of the values.
     var bytes: ArraySlice<UInt8> { storage[bounds[startIndex]..<bounds[endIndex]] }
 
-    /// Where a value begins.
+    /// The offset at which a value begins.
     @inline(__always)
     func start(of position: Int) -> Int {
         precondition(position >= startIndex && position < endIndex, "value \(position) of \(startIndex)..<\(endIndex)")
@@ -46,7 +45,7 @@ struct RunBytes: Sendable {
             range.lowerBound >= startIndex && range.upperBound <= endIndex, "\(range) of \(startIndex)..<\(endIndex)")
     }
 
-    /// How many bytes some of the values take.
+    /// The size of the values of a range in bytes.
     func byteCount(of range: Range<Int>) -> Int { bounds[range.upperBound] - bounds[range.lowerBound] }
 
     mutating func slice(_ range: Range<Int>) {
@@ -54,7 +53,7 @@ struct RunBytes: Sendable {
         (startIndex, endIndex) = (range.lowerBound, range.upperBound)
     }
 
-    /// How many values from an index on take at most a number of bytes; one at least, if there is one.
+    /// How many values from an index on fit into `bytesMax` bytes; at least one, if there is one.
     func count(from start: Int, bytesMax: Int) -> Int {
         guard start < endIndex else { return 0 }
         let limit = bounds[start] + bytesMax
@@ -69,14 +68,14 @@ struct RunBytes: Sendable {
 
     // MARK: Changing
 
-    /// The value that ends here, among bytes that were there before, is the next one.
+    /// Adds the next value, which is already in the storage and ends here.
     @inline(__always)
     mutating func accept(upTo end: Int) {
         bounds.append(end)
         endIndex += 1
     }
 
-    /// Appends a value of at most a number of bytes, which `fill` writes.
+    /// Appends a value of at most `byteCount` bytes, which `fill` writes.
     @inline(__always)
     mutating func append(_ byteCount: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
         checkWhole()
@@ -93,7 +92,7 @@ struct RunBytes: Sendable {
         for index in other.startIndex..<other.endIndex { accept(upTo: other.bounds[index + 1] + shift) }
     }
 
-    /// Takes one of a whole run out.
+    /// Removes one value. The run must not be a slice.
     mutating func remove(at position: Int) {
         checkWhole()
         let size = bounds[position + 1] - bounds[position]
@@ -103,7 +102,7 @@ struct RunBytes: Sendable {
         endIndex -= 1
     }
 
-    /// Forgets all values and keeps the memory, for the next ones.
+    /// Removes all values, and keeps the memory for further ones.
     mutating func removeAll() {
         storage.removeAll(keepingCapacity: true)
         bounds.removeAll(keepingCapacity: true)
@@ -111,7 +110,7 @@ struct RunBytes: Sendable {
         (startIndex, endIndex) = (0, 0)
     }
 
-    /// Makes room for a number of bytes.
+    /// Reserves capacity for a number of bytes.
     mutating func reserve(_ byteCount: Int) { storage.reserveCapacity(byteCount) }
 
     private func checkWhole() {
@@ -120,7 +119,7 @@ struct RunBytes: Sendable {
 }
 
 extension RunBytes: Equatable {
-    /// Whether they are the same values.
+    /// Whether the values are equal.
     static func == (a: RunBytes, b: RunBytes) -> Bool {
         a.endIndex - a.startIndex == b.endIndex - b.startIndex && a.bytes == b.bytes
     }

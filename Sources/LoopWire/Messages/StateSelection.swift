@@ -1,21 +1,21 @@
 public import CBOR
 
-/// The part of a state that a tool asks for: a section, or the value at a path of the whole state or of the section.
+/// The part of a state that a tool requests: a section, or the value at a path of the whole or of the section.
 public struct StateSelection: Codable, Equatable, Sendable {
     /// The name of a section of the definition, or nil for the whole state.
     public var section: String?
-    /// The steps of the path: keys of maps as JSON shows them, and indices of array elements from 0. Empty for the whole.
+    /// Keys of maps as in JSON, and indices of array elements, from 0.
     public var path: [String]
 
-    /// Creates a part from its fields. Without arguments it is the whole state.
+    /// Creates a selection from its fields; without any it is the whole state.
     public init(section: String? = nil, path: [String] = []) {
         self.section = section
         self.path = path
     }
 
-    /// Extracts the encoded value at the path.
+    /// The bytes of the value at the path.
     /// - Parameter bytes: the encoded state or section.
-    /// - Throws: ``StateSelectionError`` if nothing is there; `WireError` if the bytes are no CBOR.
+    /// - Throws: ``StateSelectionError`` if there is no such value; `WireError` if the bytes are no CBOR.
     package func bytes(of bytes: [UInt8]) throws -> [UInt8] {
         if path.isEmpty { return bytes }
         switch try CBOR.part(of: bytes, at: path) {
@@ -25,14 +25,14 @@ public struct StateSelection: Codable, Equatable, Sendable {
     }
 }
 
-/// Why a state has no such part.
+/// The reason why a state has no such part.
 public enum StateSelectionError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The definition has only these sections.
     case unknownSection(String, known: [String])
-    /// The step of the path with this index leads nowhere.
+    /// The step of this number leads to nothing.
     case nothing([String], step: Int, CBORPart.Known)
 
-    /// One line for people, which says what there is instead.
+    /// A line for people that says what exists instead.
     public var description: String {
         switch self {
         case .unknownSection(let name, let known):

@@ -1,10 +1,10 @@
 public import LoopCore
 
-/// The reducer's report about itself: one CBOR document, shown as JSON by tools.
+/// The reducer's report about itself: one CBOR document, which tools show as JSON.
 public struct StatusReport: Codable, Equatable, Sendable {
     /// One peer that has a session.
     public struct Peer: Codable, Equatable, Sendable {
-        /// The name that the peer gave itself, for people; 256 characters of it.
+        /// The name that the peer gave itself, for people, in at most 256 characters.
         public var name: String
         /// The first 8 hexadecimal digits of the peer's ID.
         public var peer: String
@@ -12,11 +12,11 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var session: UInt64
         /// The groups whose effects it serves; empty for a peer that runs none.
         public var groups: [String]
-        /// How many effects it may hold at once; 0 for a peer that runs none or stops.
+        /// How many effects it may hold at once; 0 if it runs none or is stopping.
         public var capacity: Int
         /// How many effects it holds.
         public var leases: Int
-        /// Milliseconds until its effects may be taken from it; negative since then.
+        /// Milliseconds until its effects may be taken from it; negative once they may.
         public var leaseMilliseconds: Int64
         /// How many numbered inbox messages it was sent and has not reported as applied.
         public var lag: UInt64
@@ -49,11 +49,11 @@ public struct StatusReport: Codable, Equatable, Sendable {
         /// How many attempts of the effect have failed or timed out since it started, or since an operator last
         /// retried it.
         public var failures: Int
-        /// Why the last attempt failed, for people; 4096 characters of it.
+        /// Why the last attempt failed, for people, in at most 4096 characters.
         public var message: String
     }
 
-    /// How far one effect has come that runs and has said so.
+    /// How far one running effect that has reported it has come.
     public struct EffectReport: Codable, Equatable, Sendable {
         /// The effect as `feedback.seq.index`.
         public var effect: String
@@ -71,11 +71,11 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public struct Following: Codable, Equatable, Sendable {
         /// The position of the last record that it has applied.
         public var position: UInt64
-        /// How many records it has not applied of those that it knows to be in the journal.
+        /// How many records that are known to be in the journal it has not applied.
         public var lag: UInt64
-        /// Its state is not older than that, in milliseconds; nil: it never had everything that was in the journal.
+        /// An upper bound of its state's age in milliseconds, or nil if it never had everything that was in the journal.
         public var lagMilliseconds: Int64?
-        /// Why it has no state, and would recover like at any start, for people; nil: it has one, and would go on from it.
+        /// Why it has no state and would recover as at a start, for people; or nil if it is warm.
         public var coldBecause: String?
 
         /// Creates the report of a standby's position from its parts.
@@ -91,7 +91,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public struct JournalLease: Codable, Equatable, Sendable {
         /// How long after the last sign of life no other reducer takes over.
         public var milliseconds: Int64
-        /// How long ago a commit began that has shown that this reducer leads.
+        /// How long ago the last commit began that proved that this reducer leads.
         public var provenMillisecondsAgo: Int64
 
         /// Creates the report of a lease from its parts.
@@ -105,12 +105,12 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var loop: String
     /// The reducer's schema: the version of the loop's state and events as they are encoded.
     public var schema: UInt64
-    /// What the reducer is to the loop: `leader`, or `standby`, which waits to take over and knows nothing of the state. Nil of
-    /// a reducer of an earlier release, which leads.
+    /// The role of the reducer: `leader`, or `standby`, which waits for the journal. Nil for a reducer of an earlier
+    /// release, which leads.
     public var role: String?
-    /// The address of the leader, as it wants to be known; nil if it does not say, or if a standby knows no leader.
+    /// The published address of the leader, or nil if it has none, or if a standby knows no leader.
     public var leader: String?
-    /// How a standby follows the journal; nil of a leader.
+    /// How a standby follows the journal; nil for a leader.
     public var following: Following?
     /// The lease of a leader whose journal is in a database; else nil.
     public var journalLease: JournalLease?
@@ -118,9 +118,9 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var history: String
     /// The number of the reducer's epoch, from 1.
     public var epoch: UInt64
-    /// The seq of the newest transition; 0 before the first event. Of a standby: of the newest that it has applied.
+    /// The seq of the newest transition; 0 before the first event. For a standby, of the newest that it has applied.
     public var seq: UInt64
-    /// Milliseconds since this epoch began. For a standby, milliseconds since it began to wait for the journal.
+    /// Milliseconds since this epoch began, or since a standby began to stand by.
     public var uptimeMilliseconds: Int64
     /// Events applied per second, as the mean of the last few ticks.
     public var eventsPerSecond: Double
@@ -128,37 +128,36 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var isReady: Bool
     /// The reason, for people, if the reducer is not ready; else nil.
     public var notReadyBecause: String?
-    /// Why the journal cannot be used, for programs. Nil if it can be used, or if a standby knows the leader's address.
+    /// Why the journal cannot be used, for programs; or nil if it can, or if a standby waits for its turn.
     public var journalFault: JournalFault?
     /// How long the journal has been unusable, in milliseconds, or nil without a fault.
     public var journalFaultMilliseconds: Int64?
-    /// How far the job has come, by the definition; nil if the definition does not say, or if the report has no room
-    /// for it.
+    /// How far the job has come, as the definition says; or nil if it does not say, or if the report has no space for it.
     public var progress: Progress?
     /// The exit code of the loop's outcome; nil until the loop has ended.
     public var exitCode: Int32?
     /// The peers that have been admitted in this epoch, in the order of their sessions, at most 1000.
     public var peers: [Peer]
-    /// How many more peers there are than `peers` lists; nil if there are none.
+    /// How many more peers there are than `peers` lists, or nil if there are none.
     public var peersLeftOut: Int?
     /// The counts of each feedback of the definition, in its order.
     public var feedbacks: [FeedbackCounts]
     /// The effects that failed for good, at most 100.
     public var parked: [Parked]
-    /// How many more parked effects there are than `parked` lists; nil if there are none.
+    /// How many more parked effects there are than `parked` lists, or nil if there are none.
     public var parkedLeftOut: Int?
-    /// How many timers are set; nil if there are none.
+    /// How many timers are set, or nil if there are none.
     public var timers: Int?
     /// When the next of them is due, in milliseconds since 1970-01-01T00:00:00Z.
     public var nextTimer: Int64?
-    /// How far the reducer's clock is behind the times in the journal, in milliseconds. Timers and schedules do not run for this
-    /// long. Nil if it is less than five seconds.
+    /// How far the reducer's clock is behind the times in the journal, in milliseconds. Timers and schedules do not run for
+    /// that long. Nil if it is less than five seconds.
     public var clockBehindMilliseconds: Int64?
-    /// The newest reports of effects that run, at most 100; nil if there are none.
+    /// The newest reports of running effects, at most 100, or nil if there are none.
     public var effectReports: [EffectReport]?
-    /// How many more effects have reported than `effectReports` lists; nil if there are none.
+    /// How many more effects have reported than `effectReports` lists, or nil if there are none.
     public var effectReportsLeftOut: Int?
-    /// How many connections are open; nil where the reducer has no sockets.
+    /// How many connections are open, or nil if the reducer has no sockets.
     public var connections: Int?
     /// How many connections may be open.
     public var connectionsMax: Int?
@@ -166,7 +165,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var quarantined: Int
     /// One line for each condition that a person should act on.
     public var warnings: [String]
-    /// How many messages, entries and peers were dropped or refused, by the counters of the protocol's section 11.
+    /// The numbers of dropped or refused messages, entries and peers, by the counters of the protocol's section 11.
     public var counters: [String: UInt64]
 
     /// Creates a report in which everything but the loop is empty or 0, to be filled in.
@@ -212,7 +211,7 @@ extension StatusReport {
     /// The role of a reducer that waits for the journal.
     public static let standbyRole = "standby"
 
-    /// Whether it is the report of a standby.
+    /// Whether the report is a standby's.
     public var isStandby: Bool { role == Self.standbyRole }
 }
 

@@ -2,7 +2,7 @@ public import CBOR
 import LoopCollections
 public import LoopCore
 
-/// A message of the reducer: to one peer through its inbox topic or over ROUTER, or to all subscribers of a topic.
+/// A message of the reducer to one peer, through its inbox topic or over ROUTER, or to all subscribers of a topic.
 ///
 /// | verb | message | body |
 /// |---|---|---|
@@ -37,15 +37,15 @@ public enum ToPeer: Equatable, Sendable {
     case joinAccepted(watermark: UInt64, silenceLimit: Duration, tickInterval: Duration, feedbacks: [String] = [])
     /// Orders to a worker, numbered for each inbox. After a gap the worker applies nothing until `assignments`.
     case commands(number: UInt64, CommandRun)
-    /// Which entries of the session are consumed. Unnumbered; a lost one shows in the base of the next.
+    /// Acknowledges entries of the session. It is unnumbered; the base of the next one shows that one was lost.
     case acknowledgement(Acknowledgement)
     /// The sign of life at the tick interval, with the newest numbers.
     case tick(Tick)
-    /// Everything that the worker should run, over ROUTER. Repairs a gap in the inbox.
+    /// All effects that the worker should run, over ROUTER. It repairs a gap in the inbox.
     case assignments(Assignments)
     /// Answers ``ToReducer/outcomesRequest(_:after:)`` from the journaled state.
     case outcomes(Acknowledgement)
-    /// Asks the peer to ask a question again later; the reason is for people.
+    /// Requests that the peer repeats a question later. The reason is for people.
     case busy(to: Question, retryAfter: Duration, reason: String)
     /// Answers ``ToReducer/stateRequest(transfer:part:form:section:deltas:)`` with one part.
     case statePart(StatePart)
@@ -53,7 +53,7 @@ public enum ToPeer: Equatable, Sendable {
     case status([UInt8])
     /// The loop has ended; `at` is the seq of its last state.
     case ended(at: Seq, exitCode: Int32, text: String)
-    /// The peer may not do what it has asked, and must not ask again. The peer or observer that has asked ends.
+    /// Refuses what the peer has asked. The peer must not ask it again, and the part of it that asked has ended.
     case refused(Refused, to: Question)
     /// The whole state, or a section of it, in CBOR, as of a seq.
     case update(Seq, state: [UInt8])
@@ -65,19 +65,18 @@ public enum ToPeer: Equatable, Sendable {
     case answer(AnswerPart)
     /// The changes since an earlier state.
     case delta(StateDelta)
-    /// A section was the same at all of these seqs.
+    /// The section was unchanged at all of these seqs.
     case unchanged(ClosedRange<Seq>)
     /// FNV-1a of the canonical bytes of the state at a seq, which observers compare with their own.
     case stateHash(Seq, UInt64)
     /// The session that said goodbye has ended, by a record in the journal.
     case goodbyeHeard
-    /// Why entries were refused, in words: before the acknowledgement or the outcomes that say so. A peer that does not know this
-    /// message, or does not get it, knows the reasons.
+    /// The texts of refusals, before the acknowledgement or the outcomes that contain them. A peer that does not know or
+    /// get this message still gets the reasons.
     case refusalDetails([RefusalDetail])
-    /// A standby's answer: the leader is at this address. The frame has the leader's epoch, or `.none` if the standby does
-    /// not know it.
+    /// A standby's answer with the leader's address. The frame has the leader's epoch, or `.none` if the standby does not know it.
     case redirect(String)
-    /// A standby's answer while it knows no leader: asks the peer to try again later.
+    /// A standby's answer while it knows no leader. The peer should retry later.
     case noLeader(retryAfter: Duration)
 }
 
@@ -89,13 +88,13 @@ public enum ToPeer: Equatable, Sendable {
 /// | 2 | protocol: `4c`, version |
 /// | 8 | history u64 |
 /// | 16 | epoch: number u64, nonce u64 |
-/// | 8 | session u64, 0 where it is for no session in particular |
+/// | 8 | session u64, 0 if it is for no session in particular |
 /// | 1 | verb |
 /// | … | body |
 public struct PeerFrame: Equatable, Sendable {
-    /// The history that the reducer is in. A frame of another one tells the peer to join again.
+    /// The history that the reducer is in. If it is another one, the peer joins again.
     public var history: History
-    /// The epoch of the reducer that sent the frame. A frame of a newer one tells the peer to join again.
+    /// The epoch of the reducer that sent the frame. If it is a newer one, the peer joins again.
     public var epoch: Epoch
     /// The session that the message is for; `.none` if it is for none in particular.
     public var session: SessionID
@@ -111,7 +110,7 @@ public struct PeerFrame: Equatable, Sendable {
     }
 
     /// The whole frame.
-    /// - Parameter topic: what PUB publishes the frame under, written before it; nil over ROUTER.
+    /// - Parameter topic: the topic under which PUB publishes the frame, as its prefix; or nil over ROUTER.
     public func bytes(topic: Topic?) -> [UInt8] {
         var writer = ByteWriter(capacity: 96 + message.roomWanted)
         topic?.write(to: &writer)
@@ -126,14 +125,14 @@ public struct PeerFrame: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// A frame that came over ROUTER → DEALER.
+    /// Reads a frame that came over ROUTER → DEALER.
     /// - Throws: `WireError` if the frame is truncated, too long or malformed, or of another protocol version.
     public init(bytes: ArraySlice<UInt8>) throws(WireError) {
         var reader = ByteReader(bytes)
         try self.init(from: &reader)
     }
 
-    /// A frame that came over PUB → SUB, with its topic.
+    /// Reads a frame that came over PUB → SUB, with its topic.
     /// - Throws: `WireError` if topic or frame is truncated, too long or malformed, or of another protocol version.
     public static func published(_ bytes: ArraySlice<UInt8>) throws(WireError) -> (topic: Topic, frame: PeerFrame) {
         var reader = ByteReader(bytes)
@@ -152,7 +151,7 @@ public struct PeerFrame: Equatable, Sendable {
 }
 
 extension ToPeer {
-    /// How many bytes a large message takes, about.
+    /// The approximate size of a large message in bytes.
     fileprivate var roomWanted: Int {
         switch self {
         case .commands(_, let commands): commands.byteCount

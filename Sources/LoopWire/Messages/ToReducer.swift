@@ -1,7 +1,7 @@
 public import CBOR
 public import LoopCore
 
-/// A message of a peer to the reducer over DEALER → ROUTER. Batches of entries go over PUSH → PULL instead.
+/// A message of a peer to the reducer over DEALER → ROUTER. Batches of entries use PUSH → PULL instead.
 ///
 /// Every message begins with: protocol (2), loop ID u64, shard u16, verb u8. The verbs and their bodies:
 ///
@@ -20,33 +20,32 @@ public import LoopCore
 /// | 11 | transitions? | fingerprint u64, after u64 |
 /// | 12 | progress | session u64, epoch, reports: count u32, `AttemptProgress`… |
 public enum ToReducer: Equatable, Sendable {
-    /// The first message to the reducer's published address. It asks for the loop and the addresses of the other
-    /// sockets.
+    /// The first message to the reducer's published address. It requests the loop and the addresses of the other sockets.
     case hello(name: String, schema: UInt64)
-    /// Asks to be admitted. Answered through the inbox, or by `refused` or `busy` over ROUTER.
+    /// A request to be admitted. The answer comes through the inbox, or as `refused` or `busy` over ROUTER.
     case join(JoinRequest)
-    /// Names every attempt that runs or has entries in the outbox, or a part of these attempts.
+    /// All attempts that run or have entries in the outbox, or a part of them.
     case claim(SessionID, Epoch, ClaimPart)
     /// The peer's sign of life, which renews its lease and opens its inbox's window.
     case heartbeat(Heartbeat)
-    /// Asks for the whole assignment, after a gap in the inbox.
+    /// A request for the whole assignment, after a gap in the inbox.
     case assignmentsRequest(SessionID, Epoch)
-    /// Asks for the outcomes of the entries after a number.
+    /// A request for the outcomes of the entries after a number.
     case outcomesRequest(SessionID, after: UInt64)
-    /// Asks for a part of the encoded state, or of a section of it; transfer 0 begins a new transfer. A follower of
+    /// A request for a part of the encoded state, or of a section of it. Transfer 0 begins a new transfer. A follower of
     /// deltas names its stream by `deltas`, the interval in milliseconds, and gets the base of the next delta.
     case stateRequest(
         transfer: UInt64, part: UInt64, form: StateForm = .whole, section: String = "", deltas: UInt32? = nil)
     /// Ends the session of this peer in this history; its outbox is empty. Answered by ``ToPeer/goodbyeHeard``.
     case goodbye(SessionID, PeerID, History)
-    /// Asks for a ``StatusReport``. The answer proves that events are being committed and read.
+    /// A request for a ``StatusReport``. The answer proves that events are being committed and read.
     case statusRequest
-    /// An operator's request: an encoded ``AdministrationRequest``. The answer carries the same number.
+    /// An operator's request: an encoded ``AdministrationRequest``. The answer has the same number.
     case administration(request: UInt64, ArraySlice<UInt8>)
-    /// Asks for the transitions after a seq, as far as the reducer keeps them. `fingerprint` is that of the peer's
-    /// definition; one that differs from the reducer's is refused.
+    /// A request for the transitions after a seq, as far as the reducer keeps them. `fingerprint` is that of the peer's
+    /// definition. If it differs from the reducer's, the request is refused.
     case transitionsRequest(fingerprint: UInt64, after: Seq)
-    /// How far attempts that run here have come, for people. Not repeated, and not answered.
+    /// How far the attempts that run here have come, for people. Neither repeated nor answered.
     case progress(SessionID, Epoch, [AttemptProgress])
 
     /// The number of this kind of message on the wire, from 1.
@@ -68,8 +67,7 @@ public enum ToReducer: Equatable, Sendable {
     }
 
     /// The whole frame.
-    /// - Parameter loop: the sender's loop; value 0 for a tool that knows none, which may ask for the status and as
-    ///   an operator.
+    /// - Parameter loop: the sender's loop. A tool that knows none uses the value 0, and may request the status and administration.
     public func bytes(loop: LoopID) -> [UInt8] {
         var writer = ByteWriter()
         writer.protocolVersion()
@@ -124,10 +122,10 @@ public enum ToReducer: Equatable, Sendable {
     /// Reads a whole frame.
     /// - Parameters:
     ///   - bytes: the frame.
-    ///   - loop: this node's loop. A hello of another loop is let through, so that it can be refused by name; so are
-    ///     requests for the status and of operators.
-    /// - Throws: `WireError` if the frame is truncated, too long or malformed, of another protocol version or shard,
-    ///   or for another loop.
+    ///   - loop: this node's loop. A hello for another loop is accepted, so that it can be refused by name. Requests for
+    ///     the status and of operators are accepted too.
+    /// - Throws: `WireError` if the frame is truncated, too long or malformed, of another protocol version or shard, or for
+    ///   another loop.
     public init(bytes: ArraySlice<UInt8>, loop: LoopID) throws(WireError) {
         var reader = ByteReader(bytes)
         try reader.protocolVersion()
@@ -166,11 +164,11 @@ public enum ToReducer: Equatable, Sendable {
     }
 }
 
-/// How a fetched state is encoded. The raw values stand on the wire.
+/// How a fetched state is encoded. The raw values are on the wire.
 public enum StateForm: UInt8, Sendable {
-    /// In one chunk.
+    /// As one chunk.
     case whole = 0
-    /// In chunks: a manifest, then the entries of the tracked dictionaries, some at a time.
+    /// As chunks: a manifest, then the entries of the tracked dictionaries, some at a time.
     case chunks = 1
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -182,7 +180,7 @@ public enum StateForm: UInt8, Sendable {
     }
 }
 
-/// A peer asks to be known.
+/// A peer's request to be admitted.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -198,29 +196,28 @@ public enum StateForm: UInt8, Sendable {
 /// | 4 + n | a name for people |
 /// | 4 + … | the definition's feedbacks: count u32, strings "name@placement" |
 public struct JoinRequest: Equatable, Sendable {
-    /// The process that asks; its inbox topic must be subscribed to.
+    /// The peer's ID. The peer must subscribe to its inbox topic first.
     public var peer: PeerID
     /// The session that the peer had last; `.none` for its first.
     public var session: SessionID
     /// The history of that session; `.none` without one.
     public var history: History
-    /// The newest epoch that the peer has seen; `.none` before the first. One that the journal lacks shows lost
-    /// history.
+    /// The newest epoch that the peer has seen; `.none` before the first. If the journal lacks it, history was lost.
     public var epoch: Epoch
-    /// The newest watermark that the peer has seen in its session. One above the journal's shows lost history.
+    /// The newest watermark that the peer has seen in its session. If it is above the journal's, history was lost.
     public var watermark: UInt64
     /// The peer's schema; 0 for a tool that works with any.
     public var schema: UInt64
     /// The fingerprint of the peer's definition; 0 for a peer without one.
     public var fingerprint: UInt64
-    /// How many effects the peer may hold at once; 0 for one that runs none. The reducer uses at most 65,536 of it.
+    /// How many effects the peer may hold at once; 0 if it runs none. The reducer caps it at 65,536.
     public var capacity: UInt32
-    /// The groups whose effects the peer serves; the reducer regards the first 64.
+    /// The groups whose effects the peer serves. The reducer uses the first 64.
     public var groups: [String]
     /// A name for people, which the status shows.
     public var name: String
-    /// The definition's feedbacks as `name@placement`; empty for a peer without a definition. A reducer of a newer
-    /// schema grants only effects of those that it has under the same name and placement.
+    /// The definition's feedbacks as `name@placement`; empty for a peer without a definition. A reducer of a newer schema
+    /// grants only effects of feedbacks that it has under the same name and placement.
     public var feedbacks: [String]
 
     /// Creates a join request from its parts.
@@ -270,7 +267,7 @@ public struct JoinRequest: Equatable, Sendable {
     }
 }
 
-/// A peer is alive, has come this far, and can hold so much.
+/// A peer's sign of life, with its position and its capacity.
 ///
 /// | bytes | field |
 /// |---|---|
@@ -285,14 +282,14 @@ public struct Heartbeat: Equatable, Sendable {
     public var session: SessionID
     /// The epoch in which the peer was admitted.
     public var epoch: Epoch
-    /// The stamp of the newest tick received, in nanoseconds of the reducer's steady clock; 0 before the first. The
+    /// The stamp of the newest tick received, in nanoseconds of the reducer's monotonic clock; 0 before the first. The
     /// lease runs from it for the silence limit.
     public var echo: UInt64
     /// The number of the newest inbox message applied; 0 before the first.
     public var applied: UInt64
     /// Every outcome up to this number is known to the peer, so the reducer need not keep it.
     public var settled: UInt64
-    /// How many effects the peer may hold at once now: absolute, never an increment. 0 while it stops.
+    /// How many effects the peer may hold at once now: absolute, never an increment. 0 while it is stopping.
     public var capacity: UInt32
 
     /// Creates a heartbeat from its parts.

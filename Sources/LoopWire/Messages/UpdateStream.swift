@@ -1,23 +1,22 @@
 import CBOR
 public import LoopCore
 
-/// A stream of updates of the state that observers follow: its form, its content and its interval. A topic names it,
-/// so that all observers with the same choice share one stream. Nothing is encoded for a stream without followers.
+/// A stream of state updates that observers follow: its form, its content and its interval. A topic names it, so that all
+/// observers with equal choices share one stream. Nothing is encoded for a stream without followers.
 public struct UpdateStream: Hashable, Comparable, Sendable {
-    /// How the updates of a stream are written.
+    /// The form of a stream's updates.
     public enum Mode: UInt8, Hashable, Sendable {
         /// Each update is a whole state.
         case full = 0x75  // "u"
-        /// Each update has the changes since the one before.
+        /// Each update has the changes since the previous one.
         case delta = 0x64  // "d"
     }
 
     /// Whether the updates are whole states or deltas.
     public var mode: Mode
-    /// The section that is followed; ``SectionID/whole`` for the whole state.
+    /// The followed section; ``SectionID/whole`` for the whole state.
     public var section: SectionID
-    /// The least time between two updates in milliseconds; 0 leaves it to the reducer's own limit, which applies in
-    /// any case.
+    /// The least time between two updates in milliseconds, or 0 for only the reducer's own limit, which always applies.
     public var interval: UInt32
 
     /// Creates a stream from its parts.
@@ -27,13 +26,13 @@ public struct UpdateStream: Hashable, Comparable, Sendable {
         self.interval = interval
     }
 
-    /// The order in which the reducer serves streams, which is the same in every process.
+    /// The order in which the reducer serves streams, equal in every process.
     public static func < (a: UpdateStream, b: UpdateStream) -> Bool {
         (a.section.value, a.mode.rawValue, a.interval) < (b.section.value, b.mode.rawValue, b.interval)
     }
 }
 
-/// Names a section of the state in topics: a hash of the section's name, or 0 for the whole state.
+/// The ID of a section of the state in topics: a hash of the section's name, or 0 for the whole state.
 public struct SectionID: Hashable, Sendable {
     /// FNV-1a (64 bits) of the section's name, which is never 0; 0 for the whole state.
     public var value: UInt64
@@ -60,11 +59,11 @@ public struct SectionID: Hashable, Sendable {
 /// | 8 | hash u64 of that state's encoding (only then) |
 /// | 4 + n | the delta: CBOR |
 public struct StateDelta: Equatable, Sendable {
-    /// The seqs at all of which the state was the one that the delta applies to.
+    /// The range of seqs at which the state was the base of the delta.
     public var base: ClosedRange<Seq>
-    /// The seq of the state that the delta results in, above those of `base`.
+    /// The seq of the resulting state, above those of `base`.
     public var seq: Seq
-    /// FNV-1a (64 bits) of the canonical bytes of the resulting state; nil if this delta is sent without one.
+    /// FNV-1a (64 bits) of the canonical bytes of the resulting state, or nil if this delta has none.
     public var hash: UInt64?
     /// The delta in CBOR, as ``Delta/apply(_:to:limits:)`` reads it.
     public var bytes: [UInt8]

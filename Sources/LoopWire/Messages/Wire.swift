@@ -2,7 +2,7 @@ public import CBOR
 import LoopCollections
 package import LoopCore
 
-/// Constants of the protocol; `docs/spec/1-PROTOCOL.md` is their home.
+/// Constants of the protocol. `docs/spec/1-PROTOCOL.md` defines them.
 public enum Wire {
     /// The first byte of every header: the letter L.
     public static let magic: UInt8 = 0x4c
@@ -10,10 +10,9 @@ public enum Wire {
     public static let version: UInt8 = 1
     /// Reserved for loops divided into shards; always 0 in this version.
     public static let shard: UInt16 = 0
-    /// The version of a frame that another version of the protocol made; nil for a frame of this version or of no
-    /// version.
+    /// The version in a frame of another protocol version, or nil if the frame is of this version or of none.
     ///
-    /// The first two bytes after a topic mean the same in every version.
+    /// The first two bytes after a topic have the same meaning in every version.
     /// - Parameter frame: the frame without a topic.
     public static func foreignVersion(of frame: ArraySlice<UInt8>) -> UInt8? {
         guard frame.count >= 2, frame[frame.startIndex] == magic else { return nil }
@@ -23,16 +22,16 @@ public enum Wire {
 
     /// The largest message on any socket in bytes: 1 MiB. A socket disconnects the sender of a larger one.
     public static let messageBytesMax = 1 << 20
-    /// The largest subscription in bytes: no topic is as long. A publisher disconnects the sender of a larger one.
+    /// The largest subscription in bytes, longer than every topic. A publisher disconnects the sender of a larger one.
     public static let subscriptionBytesMax = 512
-    /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger
-    /// one is parked.
+    /// The largest encoded request in bytes, 512 KiB, so that a grant fits into a message. An effect with a larger request
+    /// is parked.
     public static let requestBytesMax = 512 << 10
-    /// How many bytes an encoded answer may have; one that is larger is not told.
+    /// The largest encoded answer in bytes. A larger one is not sent.
     public static let answerBytesMax = 512 << 10
-    /// The longest name in bytes of UTF-8: of a peer, a loop, a section, a group of effects.
+    /// The longest name of a peer, a loop, a section or a group of effects, in bytes of UTF-8.
     public static let nameBytesMax = 128
-    /// The longest line in bytes of UTF-8 that stands for a feedback, "name@placement".
+    /// The longest text that identifies a feedback, "name@placement", in bytes of UTF-8.
     package static let feedbackBytesMax = 2 * nameBytesMax + 1
     /// How many groups a peer may serve, and how many feedbacks a definition may have.
     public static let namesMax = 4096
@@ -61,7 +60,7 @@ public enum Topic: Hashable, Sendable {
     /// The server heartbeat and the loop's end, for all observers.
     case tick(LoopID)
 
-    /// The topic as PUB prefixes a frame with it and SUB subscribes to it: 11 to 27 bytes, by the kind.
+    /// The topic as PUB prefixes frames with it and SUB subscribes to it: 11 to 27 bytes, by its kind.
     public var bytes: [UInt8] {
         var writer = ByteWriter()
         write(to: &writer)
@@ -130,7 +129,7 @@ extension ByteWriter {
         u8(Wire.version)
     }
 
-    /// Our own bytes behind a count; never more than a message holds.
+    /// Appends a count and our own bytes, which are never more than a message allows.
     package mutating func prefixed(_ bytes: ArraySlice<UInt8>) {
         u32(UInt32(bytes.count))
         append(bytes: bytes)
@@ -232,7 +231,8 @@ extension ByteReader {
         .milliseconds(Int64(clamping: min(try u64(), 1 << 40)))
     }
 
-    /// - Parameter bytesMax: of UTF-8.
+    /// Reads a text.
+    /// - Parameter bytesMax: the largest size in bytes of UTF-8.
     package mutating func string(bytesMax: Int = .max) throws(WireError) -> String {
         let bytes = try prefixed(max: min(remaining, bytesMax), "text")
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -241,7 +241,8 @@ extension ByteReader {
         return text
     }
 
-    /// - Parameter bytesMax: of UTF-8, for each.
+    /// Reads a list of texts.
+    /// - Parameter bytesMax: the largest size of each in bytes of UTF-8.
     package mutating func strings(countMax: Int = .max, bytesMax: Int = .max) throws(WireError) -> [String] {
         let count = try count(bytesEach: 4)
         guard count <= countMax else { throw .tooLarge(what: "list of texts", size: count, limit: countMax) }
@@ -257,7 +258,7 @@ extension ByteReader {
         return value == 1
     }
 
-    /// A count of items of at least `bytesEach` bytes: never larger than what the remaining bytes can hold.
+    /// Reads a count of items of at least `bytesEach` bytes each. It is never larger than the remaining bytes allow.
     package mutating func count(bytesEach: Int) throws(WireError) -> Int {
         let count = Int(try u32())
         guard count <= remaining / bytesEach else {

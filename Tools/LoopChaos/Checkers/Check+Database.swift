@@ -1,6 +1,6 @@
-// What must be true of several reducers and of the database that has their journal.
+// Checks of several reducers and of the database that has their journal.
 extension Check {
-    /// The rows of the journal are one chain, and who writes is followed by a later term only.
+    /// The rows of the journal are one chain, and after a writer only one of a later term follows.
     static let oneLeaderForEachSeq = Check(name: "one leader for each seq") { evidence in
         guard let database = evidence.database else { return [] }
         var found: [String] = []
@@ -13,7 +13,7 @@ extension Check {
                 found.append(
                     "position \(row.positions.first) is of term \(row.term), behind one of term \(before.term)")
             }
-            // A row without events ends where the one before it does.
+            // A row without events ends where the previous one does.
             if row.seqs.first != before.seqs.last + 1 || row.seqs.last < before.seqs.last {
                 found.append("the row of seqs \(row.seqs.first) to \(row.seqs.last) is behind seq \(before.seqs.last)")
             }
@@ -21,7 +21,7 @@ extension Check {
         return found
     }
 
-    /// Every reducer that leads after the last fault tells the same state.
+    /// Every reducer that leads after the last fault reports the same state.
     static let reducersAgree = Check(name: "the reducers agree") { evidence in
         guard let database = evidence.database else { return [] }
         var found = database.reducers.filter { $0.value != evidence.stateJSON }.keys.sorted().map {
@@ -33,7 +33,7 @@ extension Check {
         return found
     }
 
-    /// Observers go only forward, are shown the same state at the same seq, and the last one in the end.
+    /// Observers only move forward, get equal states at equal seqs, and get the last one in the end.
     static let observersAgree = Check(name: "the observers agree") { evidence in
         guard let database = evidence.database else { return [] }
         var found: [String] = []

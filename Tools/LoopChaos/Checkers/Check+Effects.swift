@@ -1,6 +1,6 @@
 import LoopExamples
 
-// What became of the effects.
+// Checks of effects.
 extension Check {
     /// A booking comes from the attempt that began last.
     static let oneAttemptAtATime = Check(name: "one attempt at a time") { evidence in
@@ -17,7 +17,7 @@ extension Check {
         return found
     }
 
-    /// Every deposit was booked or cancelled, and what was booked has been written.
+    /// Every deposit was booked or cancelled, and every booked one was written to its page.
     static let everyEffectCompleted = Check(name: "every effect completed") { evidence in
         guard let state = evidence.state else { return ["the reducer told no final state"] }
         var found = state.open.keys.sorted().map { "deposit \($0) is still open" }
@@ -34,8 +34,8 @@ extension Check {
         return found
     }
 
-    /// The holder is never frozen or cut off, and no other worker may run its effects: it starts each effect once in a life of
-    /// its process, however often the reducer starts again.
+    /// The holder starts each effect once in a life of its process, however often the reducer restarts. The holder is never
+    /// frozen or cut off, and no other worker may run its effects.
     static let heldEffectsStay = Check(name: "held effects stay") { evidence in
         guard let holding = evidence.holding else { return [] }
         var found: [String] = []
@@ -57,7 +57,7 @@ extension Check {
         return found
     }
 
-    /// What a page says of seqs and deposits, the state says too.
+    /// Every seq and deposit on a page is in the state too.
     static let bookingsAgreeWithThePages = Check(name: "pages agree with the state") { evidence in
         guard let state = evidence.state else { return ["the reducer told no final state"] }
         var found: [String] = []

@@ -1,9 +1,9 @@
 import LoopCore
 import LoopExamples
 
-// What became of the clients' events.
+// Checks of the clients' events.
 extension Check {
-    /// Every event that a sender knows as applied is in the state, once, at a seq of its own.
+    /// Every event that its sender knows to be applied is in the state, once, at a seq of its own.
     static let confirmedIsAppliedOnce = Check(name: "applied exactly once") { evidence in
         guard let state = evidence.state else { return ["the reducer told no final state"] }
         var found: [String] = []
@@ -25,7 +25,7 @@ extension Check {
         return found
     }
 
-    /// Every event of a client is applied, or its sender knows why not; and only what was sent is applied.
+    /// Every event of a client is applied, or its sender knows the reason; and only sent events are applied.
     static let everySenderWasTold = Check(name: "applied or told why not") { evidence in
         guard let state = evidence.state else { return ["the reducer told no final state"] }
         var found: [String] = []

@@ -1,8 +1,8 @@
 import LoopCore
 
-// What the run itself was like.
+// Checks of the run itself.
 extension Check {
-    /// A replay of the journal gives the state that the reducer reported last.
+    /// A replay of the journal results in the state that the reducer reported last.
     static let theReplayIsTheSame = Check(name: "the replay is the same") { evidence in
         guard let replay = evidence.replay else { return [] }
         var found: [String] = []
@@ -19,17 +19,17 @@ extension Check {
         return found
     }
 
-    /// Every kind of fault took effect, and the refusals that such a run must cause came.
+    /// Every kind of fault took effect, and the refusals that such a run must cause occurred.
     static let everyKindOfFault = Check(name: "every kind of fault") { evidence in
         var found: [String] = []
         let planned = evidence.schedule.counts
-        // Of what happens to whichever reducer leads, one or two may come when none does.
+        // One or two faults of the leader may come while no reducer leads.
         let least = evidence.schedule.servers > 0 ? 3 : 1
         for kind in FaultKind.allCases where planned[kind] ?? 0 >= least {
             if kind.needsNetwork && !evidence.notRun.isEmpty { continue }
             if evidence.felt[kind] ?? 0 == 0 { found.append("no '\(kind.rawValue)' was felt") }
         }
-        // Several reducers are reached directly: their peers are too seldom late.
+        // Several reducers are reached directly, so their peers are rarely late enough.
         guard evidence.database == nil else { return found }
         for counter in ["refusedStale", "refusedAttempt"] where evidence.counters[counter] ?? 0 == 0 {
             found.append("the reducer counted no \(counter)")
@@ -39,7 +39,7 @@ extension Check {
 
     static let processesDoAsTold = Check(name: "processes do as they are told") { $0.unexpected }
 
-    /// No process finds a mistake, a trap or damage; and no bytes arrive that are none of the protocol's, whatever is cut.
+    /// No process reports a mistake, a trap or damage. No bytes arrive that are not of the protocol, whatever is cut.
     static let nobodyComplains = Check(name: "nobody complains") { evidence in
         var found = evidence.complaints
         if let count = evidence.counters["malformedFrame"], count > 0 {
@@ -50,6 +50,6 @@ extension Check {
 
     static let nothingIsLeft = Check(name: "nothing is left") { $0.leftovers }
 
-    /// If everything must run, a part that could not is a violation.
+    /// If all parts must run, one that could not is a violation.
     static let allParts = Check(name: "everything was run") { $0.mustRunAll ? $0.notRun : [] }
 }

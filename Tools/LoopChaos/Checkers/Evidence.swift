@@ -1,68 +1,68 @@
 import LoopExamples
 import LoopNode
 
-/// Everything that a run leaves for the checkers. Plain values: what is planted in them is found, or a test fails.
+/// The complete result of a run for the checkers. It consists of plain values, so that tests can plant violations.
 struct Evidence: Sendable {
     var schedule: ChaosSchedule
     /// What the clients know of each of their events.
     var clients: [UInt64: ClientOutcome] = [:]
-    /// The last state that the reducer reported; nil if it reported none in time.
+    /// The last state that the reducer reported, or nil if it reported none in time.
     var state: LedgerState?
-    /// The same as JSON of a state of this seq.
+    /// `state` as JSON, at the seq `seq`.
     var stateJSON = ""
     var seq: UInt64 = 0
     /// The pages, by deposit.
     var pages: [UInt64: [LedgerPage.Line]] = [:]
-    /// Of the worker that holds many effects; nil: there was none.
+    /// The result of the worker that holds many effects, or nil if there was none.
     var holding: Holding?
     var samples: [StatusSample] = []
-    /// When the reducer was started again, and when it was frozen or ended next.
+    /// The times from each start of the reducer until it was frozen or ended.
     var reducerLives: [Range<Duration>] = []
-    /// The reducer's counters, of all epochs together.
+    /// The sum of the reducer's counters over all epochs.
     var counters: [String: UInt64] = [:]
     /// Faults that took effect: signals that reached a process, packets dropped, bytes delayed, messages cut.
     var felt: [FaultKind: Int] = [:]
     var starts: [String: Int] = [:]
-    /// Of a run whose journal is in a database.
+    /// The result of a run whose journal is in a database.
     var database: Database?
-    /// What replaying the journal said; nil where there is none to replay.
+    /// The result of a replay of the journal, or nil if there is none to replay.
     var replay: Replay?
-    /// Processes that ended by themselves or not as they should.
+    /// Processes that ended unexpectedly or with a wrong exit code.
     var unexpected: [String] = []
-    /// What processes wrote of mistakes, traps and damage.
+    /// Log lines of processes about mistakes, traps and damage.
     var complaints: [String] = []
-    /// Processes, namespaces, sockets that are still there.
+    /// Processes, namespaces and sockets that still exist.
     var leftovers: [String] = []
     /// Parts that could not run here, and why.
     var notRun: [String] = []
     /// Whether a part that could not run is a violation.
     var mustRunAll = false
 
-    /// What became of the effects that are held.
+    /// The result of the effects that the holder holds.
     struct Holding: Equatable, Sendable {
-        /// How many were asked for.
+        /// How many were requested.
         var count: Int
-        /// How many the holder held after the last fault, as the reducer said.
+        /// How many the holder held after the last fault, as the reducer reported.
         var heldAtEnd = 0
-        /// How many were there when none was wanted any more, as the reducer said.
+        /// How many remained when none was requested any more, as the reducer reported.
         var leftAtEnd = 0
-        /// How often each number was started, of each life of the holder's process.
+        /// How often each number was started, for each life of the holder's process.
         var lives: [[UInt64: Int]] = []
 
         var starts: Int { lives.reduce(0) { $0 + $1.values.reduce(0, +) } }
     }
 
-    /// What a database and those who share it have left.
+    /// The result of a database and of the reducers that share it.
     struct Database: Sendable {
         var batches: [Batch] = []
-        /// The state that each reducer told at the end when it led, as JSON.
+        /// The state that each reducer reported at the end when it led, as JSON.
         var reducers: [String: String] = [:]
         var reducerCount = 0
         var observers: [String: Observed] = [:]
         /// How often another server became the primary.
         var failovers = 0
 
-        /// How many terms have written something.
+        /// How many terms have written a row.
         var terms: Int { Set(batches.map(\.term)).count }
     }
 
@@ -73,18 +73,18 @@ struct Evidence: Sendable {
         var seqs: (first: Int64, last: Int64)
     }
 
-    /// What one observer was shown.
+    /// The states that one observer got.
     struct Observed: Equatable, Sendable {
-        /// Of the newest state.
+        /// The seq of the newest state.
         var seq: UInt64 = 0
         var stateJSON = ""
         /// A short form of each state, by its seq.
         var digests: [UInt64: Int] = [:]
-        /// What must not be.
+        /// Violations: states that came after newer ones.
         var stepsBack: [String] = []
     }
 
-    /// What the reducer's program made of the journal at rest.
+    /// The replay of the journal at rest by the reducer's program.
     struct Replay: Equatable, Sendable {
         var verify: ProcessExit
         var verifyText: String
@@ -114,7 +114,7 @@ struct Check: Sendable {
         return more > 0 ? shown + [Violation(check: name, what: "and \(more) more like it")] : shown
     }
 
-    /// All of them.
+    /// All checks.
     static let all: [Check] = [
         .confirmedIsAppliedOnce, .everySenderWasTold, .nothingStale, .oneAttemptAtATime, .everyEffectCompleted,
         .bookingsAgreeWithThePages, .theReplayIsTheSame, .throughput, .everyKindOfFault, .processesDoAsTold,

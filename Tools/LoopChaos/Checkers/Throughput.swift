@@ -4,11 +4,11 @@ import LoopCore
 struct Throughput: Equatable, Sendable {
     /// Events applied between the first and the last sample.
     let events: UInt64
-    /// Seconds between them.
+    /// Seconds between the two.
     let seconds: Double
-    /// The longest time between two samples of which the second shows new events: at least as long as the real pause.
+    /// The longest time until a sample shows new events: at least as long as the real pause.
     let longestGap: Duration
-    /// Of the windows in which nothing happened to the reducer: how many were judged, and the slowest's events a second.
+    /// How many windows without a fault of the reducer were judged, and the events per second of the slowest.
     let windows: Int
     let slowestWindow: Double?
 
@@ -19,8 +19,8 @@ struct Throughput: Equatable, Sendable {
     var perSecond: Double { seconds > 0 ? Double(events) / seconds : 0 }
 
     /// - Parameters:
-    ///   - samples: in the order of time. The seq begins again where the history is another.
-    ///   - calm: spans in which nothing happens to the reducer's process.
+    ///   - samples: the samples in the order of time. The seq begins again with another history.
+    ///   - calm: spans without a fault of the reducer's process.
     init(_ samples: [StatusSample], calm: [Range<Duration>]) {
         var total: UInt64 = 0
         var curve: [(at: Duration, events: UInt64)] = []
@@ -63,8 +63,8 @@ struct Throughput: Equatable, Sendable {
 }
 
 extension Throughput {
-    /// How long after each start of the reducer the first new event was seen in a sample; lives that were cut short before
-    /// are left out. As exact as the samples are close.
+    /// The time from each start of the reducer to the first sample with a new event. Lives that ended before are skipped.
+    /// The precision is the distance of the samples.
     static func returns(after lives: [Range<Duration>], _ samples: [StatusSample]) -> [Duration] {
         lives.compactMap { life in
             let before = samples.last { $0.at <= life.lowerBound }?.seq ?? 0
@@ -84,7 +84,7 @@ extension Check {
             calm: evidence.schedule.calm)
         var found: [String] = []
         if evidence.schedule.servers > 0 {
-            // Something is broken all the time. What counts is that it goes on.
+            // With faults all the time, only progress counts.
             if throughput.longestGap > ChaosPlan.pauseMax {
                 found.append("\(throughput.longestGap.shown) without a new event")
             }
@@ -103,7 +103,7 @@ extension Check {
 }
 
 extension Double {
-    /// With one digit after the point.
+    /// The number with one decimal digit.
     var shown: String {
         guard isFinite, magnitude < 1e15 else { return "\(self)" }
         let tenths = Int((self * 10).rounded())

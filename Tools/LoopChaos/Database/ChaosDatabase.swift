@@ -5,8 +5,8 @@ import LoopNode
 import PostgreSQL
 import TestDatabase
 
-/// The servers of a run's database, what happens to them, and who looks after them: a primary that fails is replaced by the most
-/// advanced of the others, as docs/high-availability.md says.
+/// The servers of a run's database, their faults, and their recovery: a failed primary is replaced by the most advanced
+/// other server, as docs/high-availability.md says.
 final class ChaosDatabase: Sendable {
     let quorum: DatabaseQuorum
     private let network: FaultNetwork
@@ -16,13 +16,13 @@ final class ChaosDatabase: Sendable {
 
     /// The database's name.
     static let name = "ledger"
-    /// How long it takes until a primary is found to have failed.
+    /// How long it takes to detect that a primary has failed.
     private static let detection = Duration.milliseconds(300)
-    /// How long an old primary that has come back takes connections, before its files are replaced.
+    /// How long an old primary that has come back accepts connections before its files are replaced.
     private static let alone = Duration.milliseconds(1500)
 
     /// Starts the servers, each on a host of its own.
-    /// - Parameter note: takes what happens to them, a line at a time.
+    /// - Parameter note: called with a line for each event of the servers.
     init(
         servers: Int, network: FaultNetwork, folder: RunFolder, note: @escaping @Sendable (String) -> Void
     ) async throws {
@@ -50,10 +50,10 @@ final class ChaosDatabase: Sendable {
     /// How often another server became the primary.
     var failoverCount: Int { failovers.withLock { $0 } }
 
-    /// What servers wrote of damage.
+    /// Log lines of the servers about damage.
     var complaints: [String] { panics.withLock { $0 } }
 
-    /// Where the journal is now, over a socket, which no fault of the network reaches.
+    /// The journal's present URL, over a Unix socket, which no fault of the network reaches.
     var url: String { quorum.primary.url(Self.name) }
 
     // MARK: Faults
@@ -62,7 +62,7 @@ final class ChaosDatabase: Sendable {
         .server((quorum.servers.firstIndex { $0 === server } ?? 0) + 1)
     }
 
-    /// One fault from its beginning until all servers are whole again.
+    /// Executes one fault, from its beginning until all servers have recovered.
     /// - Returns: whether it took effect.
     func inflict(_ fault: Fault) async throws -> Bool {
         if fault.target == .replica { return try await inflictOnReplicas(fault) }
@@ -98,7 +98,7 @@ final class ChaosDatabase: Sendable {
         return isFelt
     }
 
-    /// Promotes another one, and lets the fault last.
+    /// Promotes another server, and waits for the end of the fault.
     private func replace(_ fault: Fault) async throws {
         try await Task.sleep(for: Self.detection)
         try await quorum.promote()
@@ -127,7 +127,7 @@ final class ChaosDatabase: Sendable {
 
     private func inflictOnReplicas(_ fault: Fault) async throws -> Bool {
         let replicas = quorum.standbys
-        // Either of them, by the schedule.
+        // One of the replicas, chosen by the schedule.
         guard let replica = replicas.dropFirst(Int(fault.at / .milliseconds(1)) % 2).first else { return false }
         let host = target(of: replica).description
         note("the replica is \(host)")

@@ -4,7 +4,7 @@ import LoopExamples
 import LoopLock
 import LoopNode
 
-/// Follows the state of the ledger through a run, and remembers what it was shown.
+/// An observer that follows the state of the ledger through a run, and records what it gets.
 final class ChaosObserver: Sendable {
     let name: String
     private let loop: RemoteLoop<Ledger>
@@ -33,8 +33,8 @@ final class ChaosObserver: Sendable {
 
     var observed: Evidence.Observed { seen.withLock { $0 } }
 
-    /// Waits until it was shown a state.
-    /// - Returns: what it was shown, also where that is another state after the limit.
+    /// Waits until it gets a state.
+    /// - Returns: what it got, even if that is another state after the limit.
     func wait(for stateJSON: String, within limit: Duration) async throws -> Evidence.Observed {
         let deadline = SystemClock.monotonic + limit
         while observed.stateJSON != stateJSON, SystemClock.monotonic < deadline {

@@ -4,29 +4,29 @@ import LoopNode
 
 /// The network of a run: every process on a host of its own, all on one bridge, with a packet filter on each host.
 ///
-/// Hosts are Linux network namespaces, so nothing of it is in the machine's own network, and no other run is in the way.
-/// Where namespaces cannot be had, hosts are addresses of loopback, and packets cannot be lost.
+/// Hosts are Linux network namespaces, so the network is separate from the machine's own and from that of other runs. If
+/// namespaces are not available, hosts are loopback addresses, and no packets can be lost.
 struct FaultNetwork: Sendable {
     /// One host.
     struct Host: Sendable {
         let name: String
-        /// Its first address is its own; further ones are for proxies.
+        /// The first address is the host's own; further ones are for proxies.
         let addresses: [String]
     }
 
-    /// Why hosts are no more than addresses of loopback; nil: they are namespaces.
+    /// Why hosts are only loopback addresses, or nil if they are namespaces.
     let obstacle: String?
     private let prefix: String
     private let hosts: [String: Host]
 
-    /// The reducer, the proxies' host, and one for each peer. Of several reducers each has a host like a peer's, and on this one
-    /// is only who asks them.
+    /// The reducer, the proxies' host, and one host for each peer. If there are several reducers, each has a host like a
+    /// peer's, and `reducerHost` is for participants that query them.
     static let reducerHost = "reducer"
     static let proxyHost = "proxy"
 
     /// - Parameters:
-    ///   - proxies: how many addresses the proxies have; nil: one for each peer.
-    ///   - isWanted: false leaves namespaces out, as where they cannot be had.
+    ///   - proxies: how many addresses the proxies have, or nil for one for each peer.
+    ///   - isWanted: whether to use namespaces if they are available.
     init(peers: [Target], proxies: Int? = nil, isWanted: Bool = true) async {
         await Self.removeLeftovers()
         let run = Self.runCount.withLock { count in
@@ -57,17 +57,18 @@ struct FaultNetwork: Sendable {
     /// The address of a host.
     func address(_ host: String, _ index: Int = 0) -> String { hosts[host]?.addresses[index] ?? "127.0.0.1" }
 
-    /// Where a host's sockets are made.
+    /// The network space in which a host's sockets are made.
     func space(_ host: String) -> NetworkSpace { obstacle == nil ? NetworkSpace(name: namespace(host)) : .own }
 
     // MARK: Building
 
     private func namespace(_ host: String) -> String { "\(prefix)-\(host)" }
 
-    /// - Throws: `ChaosFailure` with what the system said.
+    /// Builds the network.
+    /// - Throws: `ChaosFailure` with the system's error.
     func build() async throws {
         guard obstacle == nil else { return }
-        // The bridge has a namespace to itself, so that no host sees another's interface.
+        // The bridge has a namespace of its own, so that no host sees another's interface.
         let bridge = namespace("bridge")
         try await Tool.run("ip netns add \(bridge)")
         try await Tool.run("ip -n \(bridge) link add bridge type bridge")
@@ -84,7 +85,7 @@ struct FaultNetwork: Sendable {
     }
 
     /// Removes everything of this run.
-    /// - Returns: what is left all the same.
+    /// - Returns: what remains nevertheless.
     func remove() async -> [String] {
         await Self.removeNamespaces(of: prefix)
         return await Self.namespaces().filter { $0.hasPrefix(prefix + "-") }
@@ -92,7 +93,7 @@ struct FaultNetwork: Sendable {
 
     // MARK: Faults
 
-    /// A table of the packet filter for each sort, so that a loss and a partition can meet.
+    /// The table of the packet filter for a kind of fault, so that a loss and a partition can be combined.
     private func table(_ trouble: Fault.Trouble) -> String {
         switch trouble {
         case .loss: "loss"
@@ -123,7 +124,7 @@ struct FaultNetwork: Sendable {
         try await Tool.run(inHost(host) + ["nft", rules.joined(separator: "; ")])
     }
 
-    /// Drops no more.
+    /// Stops dropping packets.
     /// - Returns: how many packets were dropped.
     func end(_ trouble: Fault.Trouble, at host: String) async throws -> Int {
         let table = "inet \(table(trouble))"
@@ -143,9 +144,9 @@ struct FaultNetwork: Sendable {
 
     private func inHost(_ host: String) -> [String] { ["ip", "netns", "exec", namespace(host)] }
 
-    // MARK: What there is
+    // MARK: Obstacles and leftovers
 
-    /// Why namespaces and packet filters cannot be had here; nil: they can.
+    /// Why namespaces and packet filters are not available here, or nil if they are.
     private static func findObstacle(_ prefix: String) async -> String? {
         guard getuid() == 0 else { return "network namespaces need root" }
         let probe = "\(prefix)-probe"
@@ -171,7 +172,7 @@ struct FaultNetwork: Sendable {
         }
     }
 
-    /// What runs that were killed have left.
+    /// Removes the namespaces of runs that were killed.
     private static func removeLeftovers() async {
         guard getuid() == 0 else { return }
         let owners = await namespaces().filter { $0.hasPrefix(marker) }.compactMap { name in

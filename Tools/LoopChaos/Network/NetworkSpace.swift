@@ -2,9 +2,9 @@ import Glibc
 import Linux
 import LoopNode
 
-/// Where a thread's sockets are made: a network namespace, or the process's own.
+/// The network in which a thread's sockets are made: a namespace, or the process's own network.
 struct NetworkSpace: Sendable, Equatable {
-    /// The name that `ip netns` knows; nil: the process's own network.
+    /// The name that `ip netns` knows, or nil for the process's own network.
     let name: String?
 
     static let own = NetworkSpace(name: nil)
@@ -17,7 +17,7 @@ struct NetworkSpace: Sendable, Equatable {
         }
     }
 
-    /// Moves the calling thread here for the rest of its life; what it starts from now on inherits it.
+    /// Moves the calling thread into this network for the rest of its life. Its child processes and threads inherit it.
     func enter() throws {
         guard let name else { return }
         let path = "/run/netns/\(name)"

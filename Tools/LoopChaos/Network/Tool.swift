@@ -1,7 +1,7 @@
 import LoopLock
 import LoopNode
 
-/// What kept a run from going on, for people.
+/// The reason why a run could not continue, for people.
 public struct ChaosFailure: Error, Sendable, CustomStringConvertible {
     public let description: String
 
@@ -16,9 +16,9 @@ enum Tool {
         let errors: [String]
     }
 
-    /// Runs the words, which must succeed.
+    /// Runs a command, which must succeed.
     /// - Returns: the lines of the standard output.
-    /// - Throws: `ChaosFailure` that tells what was run and what it said.
+    /// - Throws: `ChaosFailure` with the command and its output.
     @discardableResult
     static func run(_ words: [String]) async throws -> [String] {
         let result = try await finish(words)
@@ -34,7 +34,7 @@ enum Tool {
         try await run(words.split(separator: " ").map(String.init))
     }
 
-    /// Runs the words, however they end; they are killed when that takes longer than the limit.
+    /// Runs a command, whatever its exit code. It is killed if it takes longer than the limit.
     static func finish(_ words: [String], within limit: Duration = .seconds(30)) async throws -> Result {
         var environment = ProcessEnvironment.current
         environment["PATH", default: ""] += ":/usr/sbin:/sbin"
@@ -54,7 +54,7 @@ enum Tool {
 }
 
 extension ChildProcess {
-    /// Waits for its end, and kills it when that takes longer than the limit.
+    /// Waits for the end, and kills the program if that takes longer than the limit.
     func wait(within limit: Duration) async -> ProcessExit {
         await withTaskGroup(of: ProcessExit?.self) { group in
             group.addTask { await self.wait() }

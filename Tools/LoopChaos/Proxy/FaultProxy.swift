@@ -2,19 +2,19 @@ import Glibc
 import LoopCore
 import LoopNode
 
-/// Carries TCP between peers and the reducer, and delays, stalls or cuts it on request.
+/// Relays TCP between peers and the reducer, and delays, stalls or cuts it on request.
 ///
-/// One thread, one poll. A link is one peer's way to the reducer: it has its own address, the reducer's three ports, and
-/// its own faults. What arrives waits in a queue until it may leave, so that bytes stay in order whatever happens.
+/// It has one thread with one poll. A link is one peer's connection to the reducer: it has its own address, the reducer's
+/// three ports, and its own faults. Received bytes are queued until they may leave, so that they stay in order.
 final class FaultProxy: Sendable {
-    /// One peer's way.
+    /// The link of one peer.
     struct Link: Sendable {
         let target: Target
         let listen: SocketAddress
         let upstream: SocketAddress
     }
 
-    /// How often something really happened: bytes were held up, a message was cut.
+    /// How often faults took effect: bytes were delayed, a message was cut.
     struct Counts: Equatable, Sendable {
         var connections = 0
         var delays = 0
@@ -29,15 +29,15 @@ final class FaultProxy: Sendable {
         case stop
     }
 
-    /// Where each link listens, in the order of the links: their own ports, or those that were free.
+    /// The port of each link, in the order of the links: its own, or a free one.
     let ports: [UInt16]
     private let mailbox: Mailbox<Order>
     private let thread: NodeThread
     private let counting: ProxyCounting
 
-    /// Listens on all links, and returns then.
+    /// Starts to listen on all links, and then returns.
     /// - Parameter space: the network in which it listens and connects.
-    /// - Throws: `SystemError` that names the address that cannot be had.
+    /// - Throws: `SystemError` that names the address that is not available.
     init(links: [Link], in space: NetworkSpace = .own) async throws {
         let mailbox = try Mailbox<Order>()
         let counting = ProxyCounting()
@@ -48,7 +48,7 @@ final class FaultProxy: Sendable {
         }
         ports = listeners.map { SocketAddress.port(of: $0.descriptor) }
         thread = try NodeThread("chaos-proxy") {
-            // Listening succeeded, so the namespace is there.
+            // Listening succeeded, so the namespace exists.
             try? space.enter()
             var connections = ProxyConnections(listeners: listeners, mailbox: mailbox, counting: counting)
             connections.run()
@@ -57,10 +57,10 @@ final class FaultProxy: Sendable {
 
     var counts: Counts { counting.counts }
 
-    /// Begins a fault on a peer's way.
+    /// Begins a fault on a peer's link.
     func begin(_ trouble: Fault.Trouble, at target: Target) { mailbox.post(.begin(target, trouble)) }
 
-    /// Ends it.
+    /// Ends a fault.
     func end(_ trouble: Fault.Trouble, at target: Target) { mailbox.post(.end(target, trouble)) }
 
     /// Closes everything.

@@ -3,28 +3,28 @@ import Linux
 import LoopCore
 import LoopNode
 
-/// The proxy's thread: accepts, reads, holds back, writes.
+/// The proxy's thread: it accepts, reads, delays and writes.
 struct ProxyConnections: ~Copyable {
-    /// One connection: the peer's socket, the reducer's, and what is between them.
+    /// One connection: the peer's socket, the reducer's, and the bytes between them.
     private struct Relay {
         let link: Int
         let peer: Int32
         let reducer: Int32
         var toReducer = ProxyPipe()
         var toPeer = ProxyPipe()
-        /// What was written to whom ends there.
+        /// The directions in which the end was passed on.
         var isShutToReducer = false
         var isShutToPeer = false
         var isOver = false
     }
 
-    /// What is wrong on one link now.
+    /// The present faults of one link.
     private struct Faults {
         var delay = Duration.zero
         var stalledToReducer = false
         var stalledToPeer = false
         var cutsWanted = 0
-        /// Whether the fault took effect, and so was counted.
+        /// Whether the fault took effect, and thus was counted.
         var delayWasFelt = true
         var stallWasFelt = true
     }
@@ -54,7 +54,7 @@ struct ProxyConnections: ~Copyable {
         }
     }
 
-    /// Carries bytes until it is stopped.
+    /// Relays bytes until it is stopped.
     mutating func run() {
         while true {
             var items = [Poll.item(mailbox.descriptor, POLLIN)]
@@ -72,7 +72,7 @@ struct ProxyConnections: ~Copyable {
         }
     }
 
-    /// - Returns: false once it was stopped.
+    /// - Returns: false if it was stopped.
     private mutating func takeOrders() -> Bool {
         mailbox.takeAll(into: &orders)
         for order in orders {
@@ -103,7 +103,7 @@ struct ProxyConnections: ~Copyable {
 
     private func fault(_ relay: Relay) -> Faults { faults[listeners[relay.link].target] ?? Faults() }
 
-    /// What is waited for on one side, and until when at most for the sake of its bytes' times.
+    /// The poll events of one side. The deadline is lowered to the time of its next bytes.
     private func events(
         _ relay: Relay, ofPeer: Bool, at now: MonotonicTime, _ deadline: inout MonotonicTime?
     ) -> Int32 {
@@ -153,7 +153,7 @@ struct ProxyConnections: ~Copyable {
         let relay = relays[index]
         guard !relay.isOver else { return }
         guard (fromPeer ? relay.toReducer : relay.toPeer).hasSpace else {
-            // Both ends are gone.
+            // Both ends are closed.
             if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
             return
         }
@@ -161,7 +161,7 @@ struct ProxyConnections: ~Copyable {
         do {
             count = try SystemCall.read(from: fromPeer ? relay.peer : relay.reducer, into: &buffer)
         } catch {
-            // A connection that broke, or was refused, ends on both sides.
+            // A connection that was broken or refused ends on both sides.
             if error.code != EAGAIN { relays[index].isOver = true }
             return
         }
@@ -180,7 +180,7 @@ struct ProxyConnections: ~Copyable {
         noticeFelt(relay, fault, fromPeer: fromPeer)
     }
 
-    /// A fault counts once it has held up something.
+    /// Counts a fault once it has delayed bytes.
     private mutating func noticeFelt(_ relay: Relay, _ fault: Faults, fromPeer: Bool) {
         let target = listeners[relay.link].target
         if fault.delay > .zero, !fault.delayWasFelt {
@@ -214,7 +214,7 @@ struct ProxyConnections: ~Copyable {
         passEndOn(index)
     }
 
-    /// Half of what was due has left: both sides find the connection at its end.
+    /// Cuts a connection after half of the due bytes have left. Both sides see its end.
     private mutating func cut(_ index: Int) {
         faults[listeners[relays[index].link].target]?.cutsWanted -= 1
         counting.add(\.cuts)

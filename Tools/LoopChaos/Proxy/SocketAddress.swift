@@ -9,7 +9,7 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
     var description: String { "\(host):\(port)" }
 
-    /// A socket that listens here; nothing on it waits.
+    /// Makes a non-blocking socket that listens at this address.
     func listen() throws -> Int32 {
         let descriptor = try Self.makeSocket()
         Sockets.set(SO_REUSEADDR, of: SOL_SOCKET, on: descriptor, to: 1)
@@ -23,7 +23,7 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         return descriptor
     }
 
-    /// A socket that connects to here, or will have failed when it is used.
+    /// Makes a socket that connects to this address. A failure shows when it is used.
     func connect() throws -> Int32 {
         let descriptor = try Self.makeSocket()
         Self.sendAtOnce(descriptor)
@@ -44,7 +44,7 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         return descriptor
     }
 
-    /// The port that a listening socket was given, where it asked for any.
+    /// The actual port of a socket that listens on any port.
     static func port(of descriptor: Int32) -> UInt16 { Sockets.port(of: descriptor) }
 
     private static func makeSocket() throws -> Int32 {

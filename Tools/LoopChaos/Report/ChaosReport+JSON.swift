@@ -24,7 +24,7 @@ extension ChaosReport {
         var again: String
     }
 
-    /// The report for programs.
+    /// The report as JSON for programs.
     public var json: String {
         let document = Document(
             seed: plan.seed, seconds: plan.duration.components.seconds, workers: plan.workers,

@@ -22,16 +22,16 @@ public struct ChaosReport: Sendable {
     public func felt(_ kind: FaultKind) -> Int { evidence.felt[kind] ?? 0 }
 
     public var kills: Int { FaultKind.allCases.reduce(0) { $0 + ($1.isKill ? felt($1) : 0) } }
-    /// Starts beyond the first of each process.
+    /// The number of starts after the first of each process.
     public var restarts: Int { evidence.starts.values.reduce(0) { $0 + $1 - 1 } }
     /// Events applied in the whole run.
     public var eventsApplied: UInt64 { evidence.seq }
     public var eventsPerSecond: Double { throughput.perSecond }
 
-    /// What the reducer refused and dropped, by reason; the sum over all its lives, as far as each was heard.
+    /// The reducer's refusals and drops by reason: the sum of the last known counters of each epoch.
     public var refusals: [String: UInt64] { evidence.counters.filter { $0.value > 0 } }
 
-    /// For people: a line for each number, then the violations, then the command that repeats the run.
+    /// The report for people: a line for each number, then the violations, then the command that repeats the run.
     public var text: String {
         var lines = ["seed \(plan.seed), \(plan.duration.shown), \(plan.workers) workers, \(ChaosPlan.clients) clients"]
         lines.append("kills \(kills), restarts \(restarts)")

@@ -1,16 +1,16 @@
 /// The options of a run.
 public struct ChaosPlan: Sendable {
-    /// How the reducer keeps its events.
+    /// Where the reducer keeps its journal.
     public enum JournalKind: String, CaseIterable, Sendable {
-        /// In a file: what was acknowledged survives every fault of the run.
+        /// In a file, so that acknowledged events survive every fault of the run.
         case file
-        /// In memory: a killed reducer forgets, and the run must notice.
+        /// In memory, so that a killed reducer forgets, which the run must notice.
         case memory
-        /// In a PostgreSQL database, of which the run has the servers. Several reducers take over from each other.
+        /// In a PostgreSQL database whose servers belong to the run. Several reducers take over from each other.
         case postgres
     }
 
-    /// When the run's folder, with the journal, the logs and the pages, stays.
+    /// When the run's folder, with the journal, the logs and the pages, is kept.
     public enum Keeping: Sendable {
         case never
         case onViolation
@@ -21,18 +21,18 @@ public struct ChaosPlan: Sendable {
     public var duration: Duration
     public var workers: Int
     public var journal: JournalKind
-    /// With a database: how many servers it has, 1 or 3.
+    /// With a database: the number of its servers, 1 or 3.
     public var servers: Int
-    /// With a database: how many reducers there are.
+    /// With a database: the number of reducers.
     public var reducers: Int
-    /// Nothing happens to the reducer's process.
+    /// Whether the reducer's process has no faults.
     public var sparesReducer: Bool
-    /// How many effects one more worker holds all the time; 0: there is no such worker.
+    /// How many effects one more worker holds all the time; 0 for no such worker.
     public var held: Int
-    /// A part that cannot run here is a violation.
+    /// Whether a part that cannot run here is a violation.
     public var mustRunAll: Bool
     public var keeping: Keeping
-    /// Where `loop-reducer` and `loop-effect` are.
+    /// The folder of `loop-reducer` and `loop-effect`.
     public var executables: String
 
     public init(
@@ -47,32 +47,33 @@ public struct ChaosPlan: Sendable {
         self.servers = journal == .postgres ? servers : 0
         self.reducers = journal == .postgres ? reducers : 1
         self.sparesReducer = sparesReducer
-        // A holder that hears of no leader for long gives its effects up, rightly.
+        // A holder that finds no leader for long rightly gives its effects up.
         self.held = journal == .postgres ? 0 : held
         self.mustRunAll = mustRunAll
         self.keeping = keeping
         self.executables = executables
     }
 
-    /// More than fit in one message when a worker claims them.
+    /// More than fit into one message when a worker claims them.
     public static let heldByDefault = 40_000
     public static let reducersByDefault = 3
     static let clients = 2
-    /// A worker that is silent for longer loses its effects; faults are shorter and longer than this.
+    /// A worker that is silent for longer loses its effects. Some faults are shorter than this, some longer.
     static let silenceLimit = "1s"
-    /// Half as much where leaders and a database fail, which is half of the time: what is open must not grow from fault to fault.
+    /// With a database, leaders and servers fail half of the time. Half the pace keeps open deposits from growing from
+    /// fault to fault.
     var pace: DepositClient.Pace { .init(depositsPerSecond: journal == .postgres ? 30 : 60) }
-    /// A low limit, which the sessions of short-lived clients and of killed workers would reach if they stayed. Of several reducers
-    /// a new one gives no session up for 9 s, in which its peers find it, and the next one may lead by then: the sessions of all
-    /// workers that are killed in a row of such leaders stay.
+    /// A low limit, which the sessions of short-lived clients and killed workers would reach if they remained. Of several
+    /// reducers, a new leader keeps all sessions for 9 s, in which its peers find it. The next one may lead by then, so the
+    /// sessions of workers killed under a series of such leaders remain.
     var sessionsMax: Int { journal == .postgres ? 512 : 64 }
-    /// A low number, so that restarts find snapshots, and records after them.
+    /// A low number, so that restarts find snapshots and later records.
     static let snapshotInterval = 300
-    /// The first of the reducer's three ports, on a host of its own.
+    /// The first of the reducer's three ports on its own host.
     static let port: UInt16 = 7710
-    /// The longest time without a new event that a run with a database may have.
+    /// The longest time without a new event that is allowed in a run with a database.
     static let pauseMax = Duration.seconds(25)
-    /// How long the end may take: until all outcomes are known, and until all effects are done.
+    /// How long the end may take: until all outcomes are known, and again until all effects have completed.
     static let settleLimit = Duration.seconds(30)
 
     /// The command that repeats the run's schedule.

@@ -11,12 +11,12 @@ final class ChaosProcess: Sendable {
         var starts = 0
         var startedAt = MonotonicTime.zero
         var unexpected: [String] = []
-        /// It was asked to end.
+        /// Whether it was told to end.
         var isMeantToEnd = false
     }
 
     let name: String
-    /// Its exit code when it is asked to end.
+    /// Its exit code if it is told to end.
     private let codeWhenTold: Int32
     private let program: String
     private let arguments: [String]
@@ -26,7 +26,7 @@ final class ChaosProcess: Sendable {
     /// The last lines of its output.
     private let lastLine = Locked("it said nothing")
 
-    /// - Parameter log: the file that its lines are added to.
+    /// - Parameter log: the file to which its lines are appended.
     init(
         name: String, program: String, arguments: [String], codeWhenTold: Int32, space: NetworkSpace, log: String
     ) {
@@ -41,18 +41,18 @@ final class ChaosProcess: Sendable {
     /// How often it was started.
     var starts: Int { state.withLock { $0.starts } }
 
-    /// The number of the process that runs, if one does.
+    /// The process ID, or nil if it does not run.
     var processID: Int32? {
         state.withLock { state in state.child.flatMap { $0.status == nil ? $0.processID : nil } }
     }
 
-    /// The unexpected ends.
+    /// Its unexpected ends.
     var unexpected: [String] {
         noticeEnd()
         return state.withLock { $0.unexpected }
     }
 
-    /// Starts it, in its network.
+    /// Starts the process in its network.
     func start() async throws {
         noticeEnd()
         let plan = ChildProcess.Plan(
@@ -80,10 +80,10 @@ final class ChaosProcess: Sendable {
     func freeze() { signal(SIGSTOP) }
     func thaw() { signal(SIGCONT) }
 
-    /// Asks it to end, and kills it when that takes longer than the limit.
-    /// - Returns: how it ended, and whether that is as it should be; nil where it was not running.
+    /// Tells it to end, and kills it if that takes longer than the limit.
+    /// - Returns: how it ended, and whether that is right; or nil if it was not running.
     func terminate(within limit: Duration) async -> (exit: ProcessExit, isProper: Bool)? {
-        // Before it listens to signals they do what they do to any program. On a busy machine that may take seconds.
+        // Until it handles signals, they end it like any program. On a busy machine that may take seconds.
         let isStarting = state.withLock { SystemClock.monotonic - $0.startedAt < .seconds(3) }
         guard let exit = await end(within: limit, { $0.terminate() }) else { return nil }
         return (exit, exit == .exited(codeWhenTold) || isStarting && exit == .signaled(SIGTERM))
@@ -109,7 +109,7 @@ final class ChaosProcess: Sendable {
         state.withLock { $0.child }?.send(number)
     }
 
-    /// An unexpected end is kept.
+    /// Notes an unexpected end.
     private func noticeEnd() {
         state.withLock { state in
             guard !state.isMeantToEnd, let exit = state.child?.status else { return }

@@ -6,19 +6,19 @@ import LoopLock
 import LoopNode
 import LoopWire
 
-/// One run: starts everything, breaks it by the schedule, lets it settle, and gathers the evidence.
+/// One run: it starts everything, breaks it by the schedule, lets it settle, and collects the evidence.
 public struct ChaosRun: Sendable {
     public let plan: ChaosPlan
     public let schedule: ChaosSchedule
     private let say: @Sendable (String) -> Void
     private let felt = Locked<[FaultKind: Int]>([:])
     private let problems = Locked<[String]>([])
-    /// What went wrong when it did: begins and ends.
+    /// A line for each beginning and end of a fault.
     private let inflicted = Locked<[String]>([])
     private let began = Locked<MonotonicTime?>(nil)
     private let lives = Locked<(started: Duration?, all: [Range<Duration>])>((nil, []))
 
-    /// - Parameter say: takes a line for people at a time.
+    /// - Parameter say: called with lines for people, one at a time.
     public init(_ plan: ChaosPlan, say: @escaping @Sendable (String) -> Void) {
         self.plan = plan
         self.say = say
@@ -33,7 +33,7 @@ public struct ChaosRun: Sendable {
         }
     }
 
-    /// - Throws: what kept the run from being one: no executables, no room for a folder; `CancellationError`.
+    /// - Throws: the obstacle to the run, such as missing executables or no space for a folder; `CancellationError`.
     public func run() async throws -> ChaosReport {
         let folder = try RunFolder()
         let holders: [Target] = plan.held > 0 ? [.holder] : []
@@ -87,7 +87,7 @@ public struct ChaosRun: Sendable {
         return report
     }
 
-    /// Starts the servers of the database where there is one, and makes its tables.
+    /// Starts the servers of the database, if there is one, and makes its tables.
     private func makeDatabase(in network: FaultNetwork, _ folder: RunFolder) async throws -> ChaosDatabase? {
         guard plan.journal == .postgres else { return nil }
         let database = try await ChaosDatabase(servers: plan.servers, network: network, folder: folder) { noteLine($0) }
@@ -99,7 +99,7 @@ public struct ChaosRun: Sendable {
         clients.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: "\n")
     }
 
-    // MARK: The acts
+    // MARK: Phases
 
     private func perform(_ stage: ChaosStage, _ evidence: inout Evidence) async throws {
         try await stage.waitUntilReady()
@@ -122,7 +122,7 @@ public struct ChaosRun: Sendable {
                     stage.visitors.finish()
                     try await wait(for: &group, stage)
                 } catch {
-                    // A task that waits for an outcome learns that it will not come.
+                    // A task that waits for an outcome gets the error that none will come.
                     group.cancelAll()
                     await stage.closeClients()
                     throw error
@@ -154,9 +154,9 @@ public struct ChaosRun: Sendable {
         evidence.complaints += stage.folder.complaints()
     }
 
-    /// Waits for the clients' outcomes; when they do not come in time their handles are closed, and it is not known.
+    /// Waits for the clients' outcomes. If they do not come in time, the handles are closed, and the outcomes are unknown.
     private func wait(for clients: inout ThrowingTaskGroup<Void, any Error>, _ stage: ChaosStage) async throws {
-        // In no group, which would wait for it as well. It is cancelled when all outcomes have come.
+        // Outside of the group, which would wait for it too. It is cancelled when all outcomes have come.
         let watch = Task {
             try await Task.sleep(for: ChaosPlan.settleLimit)
             problems.withLock {
@@ -171,7 +171,7 @@ public struct ChaosRun: Sendable {
     private func breakThings(_ stage: ChaosStage, from begin: MonotonicTime) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             let possible = schedule.faults.filter { !$0.kind.needsNetwork || stage.network.obstacle == nil }
-            // Those of one sort at one target come one after the other, also where one takes longer than planned.
+            // Faults of one lane come one after the other, even if one takes longer than planned.
             for faults in Dictionary(grouping: possible, by: \.lane).values {
                 group.addTask {
                     for fault in faults {
@@ -197,7 +197,7 @@ public struct ChaosRun: Sendable {
         }
     }
 
-    /// Faults begin and end by the schedule, which is one of times.
+    /// Sleeps until a time of the schedule, at which a fault begins or ends.
     static func sleep(until time: MonotonicTime) async throws {
         let wait = time - SystemClock.monotonic
         if wait > .zero { try await Task.sleep(for: wait) }
@@ -224,7 +224,7 @@ public struct ChaosRun: Sendable {
 
     private func feel(_ kind: FaultKind) { felt.withLock { $0[kind, default: 0] += 1 } }
 
-    /// One fault from its beginning to its end. It lasts as long as the schedule says, whatever comes of it.
+    /// Executes one fault. It lasts as long as the schedule says, whether or not it takes effect.
     private func inflict(_ fault: Fault, on stage: ChaosStage) async throws {
         if let database = stage.database, fault.target == .primary || fault.target == .replica {
             if try await database.inflict(fault) { feel(fault.kind) }
@@ -266,7 +266,7 @@ public struct ChaosRun: Sendable {
         }
     }
 
-    /// Waits until every deposit is booked or cancelled, and takes the last state.
+    /// Waits until every deposit is booked or cancelled, and notes the last state.
     private func settle(_ stage: ChaosStage, _ sampler: StatusSampler, _ evidence: inout Evidence) async throws {
         let counts = stage.proxy.counts
         felt.withLock { felt in
@@ -293,7 +293,7 @@ public struct ChaosRun: Sendable {
         if stage.database != nil { try await settleReducers(stage, &evidence) }
     }
 
-    /// What every observer was shown last, and what every reducer tells when it leads.
+    /// Notes the last state of every observer, and the state that every reducer reports when it leads.
     private func settleReducers(_ stage: ChaosStage, _ evidence: inout Evidence) async throws {
         var database = Evidence.Database(reducerCount: plan.reducers)
         for observer in stage.observers {

@@ -3,22 +3,22 @@ import LoopCore
 import LoopExamples
 import LoopNode
 
-// Of several reducers: which one leads, and what each of them tells.
+// With several reducers: which one leads, and the state of each.
 extension ChaosStage {
-    /// The process or server that a fault hits now.
+    /// The process or server that a fault affects now.
     func resolve(_ target: Target, _ fault: Fault) async -> Target {
         switch target {
         case .leader: return .member(await leader())
         case .standby:
             let leader = await leader()
             let others = (1...plan.reducers).filter { $0 != leader }
-            // Any of them, by the schedule.
+            // One of the others, chosen by the schedule.
             return .member(others[Int(fault.at / .milliseconds(1)) % others.count])
         default: return target
         }
     }
 
-    /// The number of the reducer that leads; where none says so, of the one that did last.
+    /// The number of the reducer that leads, or of the last known one if none reports that it leads.
     private func leader() async -> Int {
         let address = reducerAddress
         let found = try? await network.space(FaultNetwork.reducerHost).run("chaos-leader") {
@@ -31,7 +31,7 @@ extension ChaosStage {
         }
     }
 
-    /// What each reducer tells as the leader: one after the other is stopped in an orderly way, and all are started again.
+    /// The state that each reducer reports as the leader. They are stopped in turn, in an orderly way, and all are started again.
     func statesOfReducers(within limit: Duration) async throws -> [String: String] {
         var states: [String: String] = [:]
         var stopped: [ChaosProcess] = []

@@ -5,7 +5,7 @@ import LoopLock
 import LoopNode
 import LoopWire
 
-/// Everything that takes part in a run, in its place: the network, the proxies, the processes, the clients.
+/// All participants of a run: the network, the proxies, the processes, the clients.
 final class ChaosStage: Sendable {
     let plan: ChaosPlan
     let network: FaultNetwork
@@ -15,23 +15,23 @@ final class ChaosStage: Sendable {
     let clients: [DepositClient]
     let visitors: Visitors
     let reducerCalls: ReducerProgramCalls
-    /// Nil: there is one reducer, with a journal of its own.
+    /// The database, or nil if there is one reducer with a journal of its own.
     let database: ChaosDatabase?
     let observers: [ChaosObserver]
     let ways: ChaosWays
-    /// As the processes on the reducer's own host dial it, or who asks all reducers.
+    /// The address for processes on the reducer's own host, and for requests to all reducers.
     var reducerAddress: ReducerAddress { ways.reducer }
-    /// Of several reducers the number of the one that led last, as far as that is known.
+    /// The number of the reducer that led last, as far as known.
     let lastLeader = Locked(1)
     private let keeper: RemoteLoop<Ledger>?
     private let loops: [RemoteLoop<Ledger>]
     private let processes: [Target: ChaosProcess]
 
-    /// How long a process may take to end once it was asked to.
+    /// How long a process may take to end after it was told to.
     static let stopLimit = Duration.seconds(10)
 
     /// Builds the stage and starts the processes.
-    /// - Throws: `SystemError` for a program or an address that cannot be had.
+    /// - Throws: `SystemError` for a program or an address that is not available.
     init(
         plan: ChaosPlan, schedule: ChaosSchedule, network: FaultNetwork, peers: [Target], folder: RunFolder,
         database: ChaosDatabase?
@@ -123,7 +123,7 @@ final class ChaosStage: Sendable {
         }
     }
 
-    /// - Throws: `ChaosFailure` where the reducer does not answer.
+    /// - Throws: `ChaosFailure` if the reducer does not become ready.
     func waitUntilReady() async throws {
         for _ in 0..<(database == nil ? 40 : 100) {
             if await status()?.isReady == true { return }
@@ -131,14 +131,14 @@ final class ChaosStage: Sendable {
                 guard let end = process.unexpected.first else { continue }
                 throw ChaosFailure("\(end): \(folder.tail(of: process.name, lines: 3).joined(separator: "; "))")
             }
-            // Asked again: a reducer does not publish that it is ready, and does not answer before it listens.
+            // Polled, because a reducer does not publish that it is ready, and does not answer before it listens.
             try await Task.sleep(for: .milliseconds(100))
         }
         let reducer = database == nil ? Target.reducer : .member(1)
         throw ChaosFailure("the reducer did not become ready: \(folder.tail(of: reducer.description, lines: 3))")
     }
 
-    /// What the reducer says of itself; nil where it does not answer.
+    /// The reducer's status report, or nil if it does not answer.
     private func status() async -> StatusReport? {
         let address = reducerAddress
         return try? await network.space(FaultNetwork.reducerHost).run("chaos-probe") {
@@ -146,12 +146,12 @@ final class ChaosStage: Sendable {
         }
     }
 
-    /// What is to be done about the holder; nil where there is none.
+    /// The control of the holder, or nil if there is none.
     var holder: Holder? {
         keeper.map { loop in Holder(count: plan.held, loop: loop) { await self.status() } }
     }
 
-    /// The state once nothing is open, or the last one before the time is up; nil where none was told.
+    /// The state once nothing is open, or the last one before the time is up; nil if there was none.
     func lastState(within limit: Duration) async throws -> (seq: Seq, state: LedgerState)? {
         let auditor = try await Self.connect(
             to: reducerAddress, as: "auditor", in: network.space(FaultNetwork.reducerHost), folder)
@@ -163,7 +163,7 @@ final class ChaosStage: Sendable {
                     if state.open.isEmpty { return }
                 }
             }
-            // What stays open may stay so for ever.
+            // Deposits may stay open forever.
             group.addTask { try? await Task.sleep(for: limit) }
             await group.next()
             group.cancelAll()
@@ -174,7 +174,7 @@ final class ChaosStage: Sendable {
 
     // MARK: The end
 
-    /// Closes the clients' handles: tasks that still wait for an outcome learn that it will not come.
+    /// Closes the clients' handles. Tasks that still wait for an outcome get the error that none will come.
     func closeClients() async {
         await visitors.close()
         for loop in loops { await loop.close() }
@@ -183,7 +183,7 @@ final class ChaosStage: Sendable {
     }
 
     /// Closes the clients and ends all processes, workers first.
-    /// - Returns: what was not as it should be.
+    /// - Returns: what was wrong.
     func stopProcesses() async -> [String] {
         var found: [String] = []
         await closeClients()
@@ -199,7 +199,7 @@ final class ChaosStage: Sendable {
     }
 
     /// Ends everything by force.
-    /// - Returns: what is still there.
+    /// - Returns: what still exists.
     @discardableResult
     func clear() async -> [String] {
         for process in processes.values { await process.kill() }
@@ -210,7 +210,7 @@ final class ChaosStage: Sendable {
             + processes.values.compactMap { process in process.processID.map { "\(process.name), process \($0)" } }
     }
 
-    /// The processes whose command line has these words in it.
+    /// The processes whose command line contains this text.
     private static func processes(naming text: String) -> [String] {
         TemporaryFolder.names(in: "/proc").compactMap { name in
             guard let id = Int32(name), let bytes = try? FileSystem.bytes(of: "/proc/\(id)/cmdline") else { return nil }

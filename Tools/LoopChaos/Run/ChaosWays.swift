@@ -1,21 +1,21 @@
 import LoopNode
 
-/// Who reaches whom at which address, and what the proxies carry: the peers' connections to one reducer, or the connections of
-/// several reducers to the database.
+/// The addresses of all participants, and the links of the proxies: the peers' connections to one reducer, or the
+/// connections of several reducers to the database.
 struct ChaosWays: Sendable {
     /// The addresses at which the reducers listen.
     let reducers: [String]
-    /// The reducers, as whoever is not disturbed dials them.
+    /// The reducers' addresses for participants without faults.
     let reducer: ReducerAddress
-    /// The reducers, as each peer dials them.
+    /// The reducers' addresses for each peer.
     private(set) var dialled: [Target: ReducerAddress] = [:]
     private(set) var links: [FaultProxy.Link] = []
-    /// Of each reducer: the journal's URL.
+    /// The journal's URL for each reducer.
     private(set) var journals: [String] = []
 
     private static let databasePort: UInt16 = 5432
 
-    /// One reducer: the peers come through the proxies.
+    /// One reducer, whose peers connect through the proxies.
     init(peers: [Target], in network: FaultNetwork) throws {
         let host = network.address(FaultNetwork.reducerHost)
         reducers = [host]
@@ -36,7 +36,7 @@ struct ChaosWays: Sendable {
         }
     }
 
-    /// Several reducers: each comes through the proxies to each server of the database.
+    /// Several reducers, each of which connects through the proxies to each server of the database.
     init(peers: [Target], reducers: Int, servers: Int, in network: FaultNetwork) throws {
         self.reducers = (1...reducers).map { network.address(Target.member($0).description) }
         reducer = try ReducerAddress(

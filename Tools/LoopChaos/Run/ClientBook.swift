@@ -1,7 +1,7 @@
 import LoopCore
 import LoopLock
 
-/// What the clients know of every event that they sent.
+/// The outcomes of all events that the clients have sent, as far as they know them.
 final class ClientBook: Sendable {
     private let outcomes = Locked<[UInt64: ClientOutcome]>([:])
 

@@ -3,20 +3,20 @@ import LoopExamples
 import LoopLock
 import LoopNode
 
-/// A client of the ledger: deposits numbers at its pace, cancels some of them, and waits for every outcome.
+/// A client of the ledger. It deposits numbers at its pace, cancels some of them, and waits for every outcome.
 struct DepositClient: Sendable {
-    /// How busy a client is.
+    /// The pace of a client.
     struct Pace: Sendable {
         var depositsPerSecond = 60.0
-        /// The number of outcomes that are awaited at a time.
+        /// How many outcomes may be open at a time.
         var openMax = 64
     }
 
-    /// What is done about one deposit; drawn from the seed.
+    /// The plan of one deposit, drawn from the seed.
     struct Plan: Equatable, Sendable {
         let number: UInt64
         let work: Ledger.Work
-        /// The number of its cancellation, and how long after the deposit it is sent.
+        /// The number of its cancellation, and the delay after the deposit.
         let cancellation: (number: UInt64, after: Duration)?
 
         static func == (a: Plan, b: Plan) -> Bool {
@@ -31,7 +31,7 @@ struct DepositClient: Sendable {
     private let isOver = Locked(false)
     private let plans: Locked<DepositPlans>
 
-    /// - Parameter client: numbered from 1; its events have numbers of their own range.
+    /// - Parameter client: the client's number, from 1. Its events have numbers of its own range.
     init(client: Int, seed: UInt64, loop: RemoteLoop<Ledger>, book: ClientBook, pace: Pace = Pace()) {
         self.loop = loop
         self.book = book
@@ -39,10 +39,10 @@ struct DepositClient: Sendable {
         plans = Locked(DepositPlans(client: client, seed: seed))
     }
 
-    /// No new deposits from now on.
+    /// Ends new deposits.
     func finish() { isOver.withLock { $0 = true } }
 
-    /// Deposits until told to finish; returns when every outcome is known.
+    /// Deposits until `finish` is called. Returns when every outcome is known.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             var open = 0
@@ -57,7 +57,7 @@ struct DepositClient: Sendable {
                 count += 1
                 let due = begin + .seconds(count / pace.depositsPerSecond)
                 let wait = due - SystemClock.monotonic
-                // The client's pace is independent of everything else.
+                // A wait, because the client's pace is independent of everything else.
                 if wait > .zero { try? await Task.sleep(for: wait) }
                 let plan = plans.withLock { $0.next() }
                 open += 1
@@ -69,7 +69,7 @@ struct DepositClient: Sendable {
     private func carryOut(_ plan: Plan) async {
         guard await send(.deposit(number: plan.number, work: plan.work), plan.number) else { return }
         guard let cancellation = plan.cancellation else { return }
-        // The plan says when, whatever has become of the deposit by then.
+        // A fixed delay, whatever the outcome of the deposit until then.
         try? await Task.sleep(for: cancellation.after)
         _ = await send(.cancel(number: cancellation.number, deposit: plan.number), cancellation.number)
     }
@@ -81,14 +81,14 @@ struct DepositClient: Sendable {
             book.settled(number, .applied(try await loop.sendAndConfirm(event).seq))
             return true
         } catch {
-            // A closed handle does not know; every other outcome comes from the reducer.
+            // A closed handle does not know the outcome. Every other refusal comes from the reducer.
             book.settled(number, error.reason == .ended ? .unknown : .refused(error.reason))
             return false
         }
     }
 }
 
-/// The deposits of one client, one after the other: a function of the seed.
+/// The sequence of deposits of one client: a function of the seed.
 struct DepositPlans: Sendable {
     private var random: SeededRandom
     /// The last numbers of a deposit and of a cancellation: two ranges, so that each has few gaps.

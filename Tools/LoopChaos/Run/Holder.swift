@@ -7,13 +7,14 @@ import LoopWire
 struct Holder: Sendable {
     let count: Int
     let loop: RemoteLoop<Ledger>
-    /// Asks the reducer; nil: it did not answer.
+    /// Requests the reducer's status, or returns nil if it does not answer.
     let status: @Sendable () async -> StatusReport?
 
-    /// How many effects the holder holds, and how many there are.
+    /// How many effects the holder holds, and how many there are in all.
     private typealias Held = (byHolder: Int, inAll: Int)
 
-    /// - Throws: `ChaosFailure` where the effects are not all held in time.
+    /// Requests the effects, and waits until the holder holds them.
+    /// - Throws: `ChaosFailure` if it does not hold all in time.
     func begin() async throws {
         try await loop.sendAndConfirm(.hold(count: count))
         let held = try await wait { $0.byHolder == count }
@@ -31,7 +32,7 @@ struct Holder: Sendable {
         return holding
     }
 
-    /// - Returns: what the reducer said last, within the limit; as long as it says nothing, none is held and all are there.
+    /// - Returns: the last report within the limit. Without any report, none is held and all exist.
     private func wait(until isRight: (Held) -> Bool) async throws -> Held {
         let limit = SystemClock.monotonic + ChaosPlan.settleLimit
         var held: Held = (0, count)
@@ -40,14 +41,14 @@ struct Holder: Sendable {
                 held = Self.held(report)
                 if isRight(held) { break }
             }
-            // Asked again: a reducer does not publish which worker holds which effect.
+            // Polled, because a reducer does not publish which worker holds which effect.
             try await Task.sleep(for: .milliseconds(100))
         }
         return held
     }
 
     private static func held(_ report: StatusReport) -> Held {
-        // A killed process may be listed for a while, next to the present one.
+        // A killed process may be listed for a while, in addition to the present one.
         let leases = report.peers.filter { $0.name == Target.holder.description }.map(\.leases)
         let counts = report.feedbacks.first { $0.name == "hold" }
         return (leases.max() ?? 0, (counts?.running ?? 0) + (counts?.waiting ?? 0) + (counts?.parked ?? 0))

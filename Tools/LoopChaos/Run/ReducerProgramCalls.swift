@@ -1,16 +1,16 @@
 import LoopNode
 
-/// How the reducer's program is called: to run, and to replay its journal at rest.
+/// The command lines of the reducer's program: to run, and to replay its journal at rest.
 struct ReducerProgramCalls: Sendable {
     let program: String
     let folder: RunFolder
     let journal: ChaosPlan.JournalKind
     let sessionsMax: Int
-    /// Where the journal is in a database: its URL as the database's own host has it.
+    /// The journal's URL on the database's own host, if the journal is in a database.
     var url: String?
 
-    /// Its arguments to run.
-    /// - Parameter ownURL: where the journal is in a database: its URL for this reducer.
+    /// The arguments to run it.
+    /// - Parameter ownURL: the journal's URL for this reducer, if the journal is in a database.
     func running(at address: String, journal ownURL: String? = nil) -> [String] {
         let node = [
             "ledger", "--bind", "tcp://\(address):\(ChaosPlan.port)", "--insecure", "--silence-limit",
@@ -28,7 +28,7 @@ struct ReducerProgramCalls: Sendable {
         return node + keeping + [folder.pages]
     }
 
-    /// Replays the journal of a reducer that has ended; nil where there is none.
+    /// Replays the journal of a reducer that has ended, or returns nil if there is none.
     func replay() async throws -> Evidence.Replay? {
         let place: String
         switch journal {

@@ -2,12 +2,12 @@ import Linux
 import LoopExamples
 import LoopNode
 
-/// Where a run keeps its journal, its processes' words and the deposits' pages.
+/// The folder of a run, with the journal, the logs of its processes and the pages of deposits.
 struct RunFolder: Sendable {
     private let folder: TemporaryFolder
     var path: String { folder.path }
 
-    /// - Throws: `SystemError` where it cannot be made.
+    /// - Throws: `SystemError` if the folder cannot be made.
     init() throws {
         folder = try TemporaryFolder("loop-chaos")
         try FileSystem.makeFolder(pages)
@@ -29,7 +29,7 @@ struct RunFolder: Sendable {
         return pages
     }
 
-    /// What each life of the holder has started, and how often.
+    /// The numbers that each life of the holder has started, and how often.
     func readHolderPages() throws -> [[UInt64: Int]] {
         try TemporaryFolder.names(in: pages).filter(HolderPage.isNamed).sorted().map {
             try HolderPage(path: "\(pages)/\($0)").starts()
@@ -45,7 +45,7 @@ struct RunFolder: Sendable {
     /// The last lines of a log.
     func tail(of name: String, lines: Int) -> [String] { Array(Self.lines(of: log(of: name)).suffix(lines)) }
 
-    /// Lines of the logs that tell of a mistake, a trap, or damage.
+    /// Log lines about a mistake, a trap, or damage.
     func complaints() -> [String] {
         TemporaryFolder.names(in: path).filter { $0.hasSuffix(".log") }.sorted().flatMap { name in
             Self.lines(of: "\(path)/\(name)").filter(Self.isComplaint).map { "\(name): \($0)" }

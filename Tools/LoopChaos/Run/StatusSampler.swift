@@ -4,9 +4,9 @@ import LoopNode
 import LoopWire
 import ZMQ
 
-/// What the reducer said of itself at one moment.
+/// The reducer's report about itself at one moment.
 struct StatusSample: Equatable, Sendable, CustomStringConvertible {
-    /// Since the beginning.
+    /// The time since the beginning.
     var at: Duration
     var history: String
     var epoch: UInt64
@@ -15,11 +15,11 @@ struct StatusSample: Equatable, Sendable, CustomStringConvertible {
     var description: String { "\(at.shown)  epoch \(epoch) seq \(seq)" }
 }
 
-/// Asks the reducer for its status repeatedly, on a thread in its own network.
+/// Requests the reducer's status repeatedly, on a thread in its own network.
 final class StatusSampler: Sendable {
     private struct Heard {
         var samples: [StatusSample] = []
-        /// The last report of each epoch: its counters begin at zero.
+        /// The last report of each epoch, whose counters begin at zero.
         var last: [String: StatusReport] = [:]
     }
 
@@ -27,15 +27,15 @@ final class StatusSampler: Sendable {
     private let isOver = Monitor(false)
     private let thread: NodeThread
 
-    /// - Parameter begin: what the samples' times count from.
+    /// - Parameter begin: the origin of the samples' times.
     init(reducer: ReducerAddress, space: NetworkSpace, begin: MonotonicTime) throws {
         let (heard, isOver) = (heard, isOver)
         thread = try NodeThread("chaos-sampler") {
-            // Other threads found the namespace there; without it every sample is missing, which is noticed.
+            // Other threads have entered the namespace, so it exists. Without it every sample would be missing, which is noticed.
             try? space.enter()
             guard let context = try? ZMQContext() else { return }
             repeat {
-                // One that has no journal has no seq.
+                // A reducer without a journal has no seq.
                 if let report = try? StatusProbe.ask(reducer, within: .milliseconds(500), context: context),
                     !report.history.isEmpty
                 {
@@ -47,7 +47,7 @@ final class StatusSampler: Sendable {
                         heard.last["\(report.history) \(report.epoch)"] = report
                     }
                 }
-                // Ten samples a second: a reducer does not publish its status.
+                // Ten samples a second, polled because a reducer does not publish its status.
             } while !isOver.wait(until: { $0 }, timeout: .milliseconds(100))
         }
     }
@@ -59,7 +59,7 @@ final class StatusSampler: Sendable {
         heard.withLock { heard in heard.samples.last.flatMap { heard.last["\($0.history) \($0.epoch)"] } }
     }
 
-    /// The counters of all epochs together, as far as each was heard.
+    /// The sum of the last known counters of each epoch.
     var counters: [String: UInt64] {
         heard.withLock { heard in
             heard.last.values.reduce(into: [:]) { sum, report in
@@ -68,7 +68,7 @@ final class StatusSampler: Sendable {
         }
     }
 
-    /// How many epochs were heard of.
+    /// The number of epochs that have reported.
     var epochs: Int { heard.withLock { $0.last.count } }
 
     func stop() async {

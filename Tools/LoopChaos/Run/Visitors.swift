@@ -3,8 +3,8 @@ import LoopExamples
 import LoopLock
 import LoopNode
 
-/// Many clients that each come for one event: they connect, deposit a number, wait for its outcome, and leave. Each has a session,
-/// and far more of them come than the reducer may have sessions.
+/// Many clients for one event each: a client connects, deposits a number, waits for the outcome, and leaves. Each has a
+/// session, and far more of them come than the reducer may have sessions.
 final class Visitors: Sendable {
     /// Connects one more client.
     typealias Connect = @Sendable () async throws -> RemoteLoop<Ledger>
@@ -13,7 +13,7 @@ final class Visitors: Sendable {
         var plans: DepositPlans
         var isOver = false
         var count = 0
-        /// Those that are there, by their number.
+        /// The connected clients, by number.
         var present: [Int: RemoteLoop<Ledger>] = [:]
         var problems: [String] = []
     }
@@ -25,28 +25,28 @@ final class Visitors: Sendable {
     /// The number of visitors at a time.
     static let lanes = 4
 
-    /// - Parameter client: the client whose range their numbers are of; no other process uses it.
+    /// - Parameter client: the number of the client whose range their events use; no other process uses it.
     init(client: Int, seed: UInt64, book: ClientBook, connect: @escaping Connect) {
         self.connect = connect
         self.book = book
         progress = Locked(Progress(plans: DepositPlans(client: client, seed: seed)))
     }
 
-    /// How many have come.
+    /// How many clients have come.
     var count: Int { progress.withLock { $0.count } }
-    /// Errors that kept some of them away, other than refusals of the reducer.
+    /// Errors that prevented some of them, other than refusals of the reducer.
     var problems: [String] { progress.withLock { $0.problems } }
 
-    /// No visitor comes from now on.
+    /// Ends new visits.
     func finish() { progress.withLock { $0.isOver = true } }
 
-    /// The present visitors leave, and learn that they will receive no outcome.
+    /// Disconnects the present visitors. They get the error that no outcome will come.
     func close() async {
         finish()
         for loop in progress.withLock({ Array($0.present.values) }) { await loop.close() }
     }
 
-    /// Returns when the last has left.
+    /// Returns when the last visitor has left.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.lanes {
@@ -74,7 +74,7 @@ final class Visitors: Sendable {
             }
             await loop.close()
             progress.withLock { $0.present[number.visit] = nil }
-            // The visitors' pace is independent of everything else.
+            // A wait, because the visitors' pace is independent of everything else.
             try await Task.sleep(for: .milliseconds(100))
         } catch is CancellationError {
         } catch {

@@ -1,12 +1,12 @@
 import LoopCore
 
-// Runs in which several reducers have their journal in a database.
+// Schedules of runs in which several reducers have their journal in a database.
 extension ChaosSchedule {
-    /// The observers that follow such a run.
+    /// The number of observers that follow such a run.
     public static let observers = 2
 
     /// - Parameters:
-    ///   - servers: of the database: 1, or 3 of which two must have each append.
+    ///   - servers: the number of the database's servers: 1, or 3 of which two must have each append.
     ///   - reducers: at least 2.
     public init(database servers: Int, seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2) {
         self.init(of: servers, seed: seed, duration: duration, workers: workers, clients: clients)
@@ -19,7 +19,7 @@ extension ChaosSchedule {
         faults.sort { ($0.at, $0.target) < ($1.at, $1.target) }
     }
 
-    /// What happens to the reducers comes one after the other: which of them leads is found out then.
+    /// Draws faults of the reducers, one after the other. A fault of the leader finds the leader when it begins.
     private mutating func drawReducers(_ random: inout SeededRandom) {
         var bag = Bag<(Target, Fault.Trouble)>([
             (.leader, .kill), (.leader, .freeze), (.leader, .terminate), (.leader, .partition(.both)),
@@ -30,11 +30,11 @@ extension ChaosSchedule {
         while at <= lastBegin {
             let (target, trouble) = bag.draw(&random)
             let isAway = trouble == .kill || trouble == .terminate
-            // Frozen and cut off for less and for more than the lease.
+            // Reducers are frozen and cut off for less and for more than the lease.
             let lasts = random.duration(
                 isAway ? .milliseconds(100) ... .milliseconds(1500) : .milliseconds(400) ... .milliseconds(3000))
             faults.append(Fault(at: at, lasts: lasts, target: target, trouble: trouble))
-            // Now and then the next one is hit while it still recovers.
+            // Sometimes the next reducer is hit while the last one still recovers.
             let isEarly = random.next() % 3 == 0
             at +=
                 lasts
@@ -43,8 +43,8 @@ extension ChaosSchedule {
         }
     }
 
-    /// What happens to the servers comes one after the other, and each is whole again before the next: two that fail at once are
-    /// more than a quorum of three survives without waiting, and have kinds of their own.
+    /// Draws faults of the servers, one after the other, with recovery in between. Two simultaneous failures, which block a
+    /// quorum of three, are kinds of their own.
     private mutating func drawServers(_ random: inout SeededRandom) {
         var failovers = Bag<Fault.Trouble>(
             servers > 1 ? [.kill, .freeze, .partition(.both), .blackout] : [.kill, .freeze, .partition(.both)])
@@ -54,7 +54,7 @@ extension ChaosSchedule {
         while at <= lastBegin {
             let trouble = isFailover || servers == 1 ? failovers.draw(&random) : others.draw(&random)
             let target: Target = isFailover || servers == 1 ? .primary : .replica
-            // Without a quorum for less and for more than a statement's deadline.
+            // The quorum is missing for less and for more than a statement's deadline.
             let longest: Int64 = trouble == .noQuorum ? 7000 : 2500
             let lasts = random.duration(.milliseconds(300) ... .milliseconds(longest))
             faults.append(Fault(at: at, lasts: lasts, target: target, trouble: trouble))
@@ -65,7 +65,7 @@ extension ChaosSchedule {
         }
     }
 
-    /// What happens on the leader's way to the database, also in the middle of an append.
+    /// Draws faults of the leader's connection to the database, which may occur in the middle of an append.
     private mutating func drawPaths(_ random: inout SeededRandom) {
         var bag = Bag<Int>([0, 0, 1, 2, 3, 4, 4, 4])
         draw(every: .milliseconds(1500) ... .milliseconds(3500), at: [.leader], &random) { random, _ in

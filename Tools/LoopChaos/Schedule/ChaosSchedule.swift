@@ -2,11 +2,11 @@ import LoopCore
 
 /// The faults of a run and their times: a function of the seed, the duration and the number of workers only.
 ///
-/// Four things are drawn side by side: faults of the reducer's process, of the workers' processes, of the network and of
-/// the proxies. No target has two faults of the same sort at once; faults of different sorts meet freely. Kinds come out
-/// of a bag that is filled again when it is empty, so that each has its share in every run.
+/// Four sequences are drawn independently: faults of the reducer's process, of the workers' processes, of the network and
+/// of the proxies. No target has two faults of one sort at once; faults of different sorts overlap freely. Kinds are drawn
+/// from a bag that is refilled when it is empty, so that each has its share in every run.
 public struct ChaosSchedule: Equatable, Sendable {
-    /// The shortest run in which there is room for every kind, and for a calm.
+    /// The shortest run that has time for every kind and for a calm span.
     public static let durationMin = Duration.seconds(30)
     private static let durationLeast = Duration.seconds(5)
 
@@ -14,18 +14,18 @@ public struct ChaosSchedule: Equatable, Sendable {
     public let duration: Duration
     public let workers: Int
     public let clients: Int
-    /// The servers of the database that has the journal; 0: there is none, and one reducer.
+    /// The number of servers of the journal's database; 0 for one reducer without a database.
     public let servers: Int
-    /// In the order of their times.
+    /// The faults, in the order of their times.
     public internal(set) var faults: [Fault] = []
-    /// Once in every half minute: spans in which nothing happens to the reducer, so that its throughput can be judged.
+    /// Spans without a fault of the reducer, one in every half minute, in which its throughput is judged.
     public private(set) var calm: [Range<Duration>] = []
 
     /// - Parameters:
     ///   - duration: at least 5 s; below ``durationMin`` some kinds may be missing.
-    ///   - workers: at least 2: the first speaks to the reducer directly, the others through proxies.
-    ///   - sparesReducer: nothing happens to the reducer's process.
-    ///   - holds: there is a worker that holds many effects, and it is killed and terminated too.
+    ///   - workers: at least 2. The first connects to the reducer directly, the others through proxies.
+    ///   - sparesReducer: whether the reducer's process has no faults.
+    ///   - holds: whether a worker holds many effects, and is killed and terminated too.
     public init(
         seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2, sparesReducer: Bool = false,
         holds: Bool = false
@@ -42,12 +42,12 @@ public struct ChaosSchedule: Equatable, Sendable {
         drawWorkers(&random)
         drawNetwork(&random)
         drawProxies(&random)
-        // Last, so that everything else is the same without it.
+        // Drawn last, so that everything else is independent of it.
         if holds { drawHolder(&random) }
         faults.sort { ($0.at, $0.target) < ($1.at, $1.target) }
     }
 
-    /// Without faults.
+    /// Creates a schedule without faults.
     init(of servers: Int, seed: UInt64, duration: Duration, workers: Int, clients: Int) {
         self.seed = seed
         self.duration = max(duration, Self.durationLeast)
@@ -61,10 +61,10 @@ public struct ChaosSchedule: Equatable, Sendable {
         target != .reducer && target != .worker(1) && target != .holder
     }
 
-    /// How many there are of each kind.
+    /// The number of faults of each kind.
     public var counts: [FaultKind: Int] { faults.reduce(into: [:]) { $0[$1.kind, default: 0] += 1 } }
 
-    /// The kinds of such runs.
+    /// The kinds of faults in such runs.
     public var kinds: [FaultKind] { servers > 0 ? FaultKind.ofDatabase(servers: servers) : FaultKind.ofOneReducer }
 
     // MARK: Drawing
@@ -97,7 +97,7 @@ public struct ChaosSchedule: Equatable, Sendable {
             }
             guard at <= lastBegin else { return }
             faults.append(Fault(at: at, lasts: lasts, target: .reducer, trouble: trouble))
-            // Now and then it is hit while it still recovers.
+            // Sometimes it is hit while it still recovers.
             let isEarly = random.next() % 4 == 0
             let pause = isEarly ? 20...200 : 1100...2300
             at += lasts + random.duration(.milliseconds(pause.lowerBound) ... .milliseconds(pause.upperBound))
@@ -117,8 +117,8 @@ public struct ChaosSchedule: Equatable, Sendable {
         }
     }
 
-    /// It is never frozen or cut off: when the reducer starts again meanwhile, its effects are given out again, rightly. It
-    /// lives long enough to see the reducer start again several times.
+    /// Draws faults of the holder. It is never frozen or cut off, because its effects would rightly be given to others if
+    /// the reducer restarted meanwhile. It lives long enough to see several restarts of the reducer.
     private mutating func drawHolder(_ random: inout SeededRandom) {
         var bag = Bag<Fault.Trouble>([.kill, .kill, .terminate])
         draw(every: .milliseconds(8000) ... .milliseconds(12_000), at: [.holder], &random) { random, _ in
@@ -145,7 +145,7 @@ public struct ChaosSchedule: Equatable, Sendable {
         let targets = (2...workers).map { Target.worker($0) } + (1...clients).map { .client($0) }
         draw(every: .milliseconds(700) ... .milliseconds(1500), at: targets, &random) { random, target in
             let kind = bag.draw(&random)
-            // A worker that hears nothing for longer than the silence limit speaks for attempts that others have by now.
+            // A worker that is stalled for longer than the silence limit reports attempts that others have by then.
             let isLong = if case .worker = target { kind == 2 } else { false }
             let shortest = Duration.milliseconds(isLong ? 1500 : 700)
             let lasts = random.duration(shortest ... .milliseconds(2200))
@@ -159,7 +159,7 @@ public struct ChaosSchedule: Equatable, Sendable {
         }
     }
 
-    /// Draws faults of one sort at targets of which each has one at a time.
+    /// Draws faults of one sort at targets, each of which has one fault at a time.
     mutating func draw(
         every pause: ClosedRange<Duration>, at targets: [Target], _ random: inout SeededRandom,
         _ draw: (inout SeededRandom, Target) -> (Fault.Trouble, Duration)
@@ -176,14 +176,14 @@ public struct ChaosSchedule: Equatable, Sendable {
             let target = free[Int(random.next() % UInt64(free.count))]
             let (trouble, lasts) = draw(&random, target)
             faults.append(Fault(at: at, lasts: lasts, target: target, trouble: trouble))
-            // A process that comes back has a moment to itself.
+            // A process that has restarted has a moment without faults.
             busyUntil[target] = at + lasts + .milliseconds(300)
             at += random.duration(pause)
         }
     }
 }
 
-/// Draws without putting back, until nothing is left; then all is there again.
+/// Draws without replacement until the bag is empty, and then refills it.
 struct Bag<Element> {
     private let all: [Element]
     private var left: [Element] = []

@@ -1,25 +1,25 @@
 /// The target of a fault.
 public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     case reducer
-    /// Numbered from 1.
+    /// A worker, numbered from 1.
     case worker(Int)
-    /// Numbered from 1.
+    /// A client, numbered from 1.
     case client(Int)
     /// The worker that holds many effects.
     case holder
-    /// Of several reducers: the one that leads when the fault begins.
+    /// The reducer that leads when the fault begins, of several.
     case leader
-    /// Of several reducers: one that does not.
+    /// A reducer that does not lead when the fault begins, of several.
     case standby
-    /// Of the database's servers: the one that is written.
+    /// The primary server of the database.
     case primary
-    /// Of the database's servers: one that follows.
+    /// A replica server of the database.
     case replica
     /// One of several reducers, numbered from 1.
     case member(Int)
     /// One of the database's servers, numbered from 1.
     case server(Int)
-    /// Numbered from 1.
+    /// An observer, numbered from 1.
     case observer(Int)
 
     public var description: String {
@@ -39,13 +39,13 @@ public enum Target: Hashable, Comparable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The direction in which nothing gets through, seen from a peer.
+/// The direction in which no packet passes, as seen from a peer.
 public enum Direction: String, CaseIterable, Sendable {
     case toReducer = "to the reducer"
     case toPeer = "to the peer"
     case both = "both ways"
 
-    /// Of a reducer's connections to the database, whose peer is the reducer.
+    /// The direction for a reducer's connection to the database, where the reducer is the peer.
     var ofDatabase: String {
         switch self {
         case .toReducer: "to the database"
@@ -57,13 +57,13 @@ public enum Direction: String, CaseIterable, Sendable {
 
 /// One fault, with its time and its duration.
 public struct Fault: Equatable, Sendable, CustomStringConvertible {
-    /// The faults of a run.
+    /// The kinds of trouble, with their parameters.
     public enum Trouble: Equatable, Sendable {
-        /// SIGKILL; started again when the time is over.
+        /// SIGKILL, and a restart at the end.
         case kill
-        /// SIGTERM; started again when the time is over.
+        /// SIGTERM, and a restart at the end.
         case terminate
-        /// SIGSTOP, and SIGCONT when the time is over.
+        /// SIGSTOP, and SIGCONT at the end.
         case freeze
         /// A percentage of packets is dropped, in both directions.
         case loss(percent: Int)
@@ -71,21 +71,21 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         case partition(Direction)
         /// Every byte is delayed by this time.
         case delay(Duration)
-        /// Connections stand, and nothing moves on them.
+        /// Connections remain open, but nothing moves on them.
         case stall(Direction)
         /// A connection ends in the middle of a message.
         case cut
         /// No packet passes between a reducer and the database.
         case severed
-        /// All servers of the database are killed. Those that followed start again, and one of them is promoted.
+        /// All servers of the database are killed. The replicas start again, and one of them is promoted.
         case blackout
-        /// Every server that follows stands still.
+        /// Every replica is frozen.
         case noQuorum
     }
 
-    /// Since the beginning.
+    /// The time since the beginning.
     public var at: Duration
-    /// How long it lasts, or how long a process stays away.
+    /// How long it lasts, or how long a process is away.
     public var lasts: Duration
     public var target: Target
     public var trouble: Trouble
@@ -125,10 +125,10 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Faults of one lane never overlap: those of one sort at one target.
+    /// The lane of the fault: its sort and its target. Faults of one lane never overlap.
     var lane: String {
         switch target {
-        // What they mean is found out when the fault begins, so that two of them may be the same process.
+        // Their targets are determined when the fault begins, so two of them may be one process.
         case .leader where trouble.isOfProxy: "proxy of the leader"
         case .leader, .standby: "reducers"
         case .primary, .replica: "database"
@@ -144,7 +144,7 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// `3.250 s  kill the reducer, away for 0.410 s`
+    /// Such as `3.250 s  kill the reducer, away for 0.410 s`.
     public var description: String {
         let what =
             switch trouble {
@@ -166,7 +166,7 @@ public struct Fault: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The kinds of faults, each of which has to happen in every run.
+/// The kinds of faults, each of which must occur in every run.
 public enum FaultKind: String, CaseIterable, Sendable {
     case reducerKilled = "reducer killed"
     case reducerTerminated = "reducer terminated"
@@ -197,13 +197,13 @@ public enum FaultKind: String, CaseIterable, Sendable {
     case replicaPartition = "replica cut off"
     case noQuorum = "no replica answers"
 
-    /// Those of a run with one reducer.
+    /// The kinds in a run with one reducer.
     public static let ofOneReducer: [FaultKind] = [
         .reducerKilled, .reducerTerminated, .reducerFrozen, .workerKilled, .workerTerminated, .workerFrozen, .loss,
         .oneWayPartition, .partition, .delay, .stall, .cut,
     ]
 
-    /// Those of a run whose journal is in a database.
+    /// The kinds in a run whose journal is in a database.
     public static func ofDatabase(servers: Int) -> [FaultKind] {
         let one = ofOneReducer.filter { !$0.isOfReducer }
         let reducers: [FaultKind] = [
@@ -217,7 +217,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         ]
     }
 
-    /// Whether it takes network namespaces and a packet filter.
+    /// Whether it requires network namespaces and a packet filter.
     public var needsNetwork: Bool {
         switch self {
         case .loss, .oneWayPartition, .partition, .leaderPartition, .severed, .standbyPartition, .primaryPartition,
@@ -236,7 +236,7 @@ public enum FaultKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is one of the reducer's process.
+    /// Whether it affects the process of the only reducer.
     public var isOfReducer: Bool { self == .reducerKilled || self == .reducerTerminated || self == .reducerFrozen }
 }
 
@@ -251,7 +251,7 @@ extension Fault.Trouble {
 }
 
 extension Duration {
-    /// Seconds with three digits: `1.250 s`.
+    /// The duration in seconds with three decimal digits: `1.250 s`.
     var shown: String {
         let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
         let digits = String(milliseconds % 1000)

@@ -1,15 +1,14 @@
-/// The places in a page that a fragment can name, as sorted 64-bit hashes of their names: eight bytes each,
-/// little-endian, as they travel.
+/// The anchors of a page, as sorted 64-bit hashes of their names: eight bytes each, little-endian, as in events.
 struct AnchorSet: Sendable, Equatable {
     let bytes: [UInt8]
 
-    /// - Parameter bytes: sorted hashes; a rest of less than eight bytes is not looked at.
+    /// - Parameter bytes: sorted hashes; a rest of less than eight bytes is ignored.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// - Parameter names: in the form of `FragmentText`.
+    /// - Parameter names: the names in the form of `FragmentText`.
     init(names: some Sequence<String>) { bytes = Self.packed(names.map { Self.hash($0.utf8.span) }) }
 
-    /// Sorted and packed.
+    /// The hashes, sorted and packed.
     static func packed(_ hashes: [UInt64]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 * hashes.count)
@@ -21,10 +20,10 @@ struct AnchorSet: Sendable, Equatable {
         return bytes
     }
 
-    /// Whether the fragment, in the form of `FragmentText`, names one of these places.
+    /// Whether the fragment, in the form of `FragmentText`, names one of these anchors.
     ///
-    /// A range of lines such as `12-34`, which documentation tools write and scripts understand, names one where both
-    /// ends are places.
+    /// A range of lines such as `12-34`, which documentation tools write and scripts understand, names one if both ends are
+    /// anchors.
     func contains(_ fragment: Span<UInt8>) -> Bool {
         if contains(hash: Self.hash(fragment)) { return true }
         guard let dash = Self.dash(inRange: fragment) else { return false }
@@ -32,7 +31,7 @@ struct AnchorSet: Sendable, Equatable {
             && contains(hash: Self.hash(fragment.extracting((dash + 1)..<fragment.count)))
     }
 
-    /// FNV-1a (Fowler, Noll, Vo): the same in every process and on every machine.
+    /// FNV-1a (Fowler, Noll, Vo), equal in every process and on every machine.
     static func hash(_ name: Span<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for index in name.indices { hash = (hash ^ UInt64(name[index])) &* 0x100_0000_01b3 }
@@ -52,7 +51,7 @@ struct AnchorSet: Sendable, Equatable {
         return false
     }
 
-    /// Where the dash is in digits, dash, digits.
+    /// The offset of the dash in digits, dash, digits; or nil if the text has another form.
     private static func dash(inRange text: Span<UInt8>) -> Int? {
         var dash: Int?
         for index in text.indices {

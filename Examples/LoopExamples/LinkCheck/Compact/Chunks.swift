@@ -1,7 +1,7 @@
-/// An array in pieces: changing one element of a value that is shared copies one piece, and growing moves none.
+/// An array in pieces. Changing one element of a shared value copies one piece, and growing moves none.
 ///
-/// A state that is published after every event is shared at every event, so that what a change costs must not depend on
-/// how large the whole is.
+/// A state that is published after every event is shared at every event. So the cost of a change must not depend on the
+/// size of the whole.
 struct Chunks<Element: Sendable>: Sendable {
     private static var pieceCount: Int { 256 }
 

@@ -1,14 +1,14 @@
-/// The one way in which the name of a place is written here: percent-encoded where RFC 3986 section 3.5 demands it.
+/// The canonical form of an anchor's name: percent-encoded as RFC 3986 section 3.5 requires.
 ///
-/// Names that are equal without percent-encoding are equal in this form, and it has no space, `#` or line end.
+/// Names that are equal without percent-encoding are equal in this form. It has no space, `#` or line end.
 enum FragmentText {
-    /// - Parameter name: without percent-encoding.
+    /// - Parameter name: the name without percent-encoding.
     static func encode(_ name: String) -> String {
         if name.utf8.allSatisfy(isPlain) { return name }
         return encode(name, isPlain)
     }
 
-    /// A reference that is no URL, in one word.
+    /// A reference that is no URL, as one word.
     static func encode(malformed reference: String) -> String {
         encode(reference) { $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "%") }
     }

@@ -20,11 +20,11 @@ enum LinkLines {
     enum Piece: Equatable {
         /// The line's target, before its fragments.
         case target(Range<Int>)
-        /// A link to the target; the empty fragment is none.
+        /// A link to the target. The empty fragment means no fragment.
         case fragment(Range<Int>)
     }
 
-    /// Parses lines. Every line gives its target and then at least one fragment.
+    /// Parses lines. Every line yields its target and then at least one fragment.
     struct Reader {
         private var index = 0
         private var isInLine = false
@@ -50,7 +50,7 @@ enum LinkLines {
             return .fragment(start..<(isInLine ? index - 1 : index))
         }
 
-        /// Goes past the next `#` if a fragment follows, or to the end of the line.
+        /// Skips past the next `#` if a fragment follows, or to the end of the line.
         private mutating func skipPiece(in bytes: Span<UInt8>) {
             while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
                 index += 1

@@ -1,6 +1,6 @@
-/// The links that lead to one target, as pairs of page and fragment in about six bytes each.
+/// The links to one target, as pairs of page and fragment, in about six bytes each.
 ///
-/// Two numbers per link in LEB128. The fragments' numbers are those of a table; 0 is the fragment of a link without one.
+/// Each link is two numbers in LEB128. Fragments are numbered in a table; 0 is the fragment of a link without one.
 struct LinkList: Sendable, Equatable {
     struct Link: Hashable, Sendable {
         var page: UInt32
@@ -11,7 +11,7 @@ struct LinkList: Sendable, Equatable {
 
     init() {}
 
-    /// The list that had these bytes; what is no list ends where it stops being one.
+    /// Creates a list from its bytes. Malformed bytes end the list.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
     init(_ links: some Sequence<Link>) {

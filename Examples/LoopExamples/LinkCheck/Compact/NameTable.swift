@@ -1,9 +1,9 @@
-// Unsafe: the bytes belong to a value that is held for the whole call.
+// Unsafe: the bytes belong to a value that lives for the whole call.
 
-/// Gives every distinct name a number: 0, 1, 2, … in the order in which they came.
+/// Gives every distinct name a number: 0, 1, 2, … in the order of insertion.
 ///
-/// The names lie end to end in blocks, found by open addressing, which takes about 20 bytes per name in addition to its own.
-/// Which slot a name has differs from process to process and decides nothing.
+/// The names are concatenated in blocks, and found by open addressing, which takes about 20 bytes per name in addition to
+/// its own. The slot of a name differs between processes and has no effect.
 struct NameTable: Sendable {
     private static let blockBytes = 1 << 14
 
@@ -15,12 +15,12 @@ struct NameTable: Sendable {
 
     private var blocks: [[UInt8]] = []
     private var places = Chunks<Place>()
-    /// The number of a name plus one; 0 is an empty slot. Their count is a power of two.
+    /// The number of a name plus one, or 0 for an empty slot. The count of slots is a power of two.
     private var slots = Chunks(repeatElement(UInt32(0), count: 64))
 
     init() {}
 
-    /// A table of these names, numbered by their order.
+    /// Creates a table of these names, numbered in their order.
     init(_ names: some Sequence<some StringProtocol>) {
         for name in names { _ = intern(String(name)) }
     }
@@ -40,10 +40,10 @@ struct NameTable: Sendable {
         return body(block.span.extracting(start..<(start + Int(place.count))))
     }
 
-    /// The first byte of a name; 0 for the empty one.
+    /// The first byte of a name, or 0 for the empty name.
     func firstByte(of number: UInt32) -> UInt8 { bytes(of: places[Int(number)]).first ?? 0 }
 
-    /// The number of this name, which is new if it has not been here before.
+    /// The number of this name. It is new if the name was not in the table.
     mutating func intern(_ name: String) -> (number: UInt32, isNew: Bool) { intern(name.utf8.span) }
 
     /// The number of the name with these bytes of UTF-8.
@@ -103,7 +103,7 @@ struct NameTable: Sendable {
 }
 
 extension NameTable: Codable {
-    /// The names in one text, a line each: no name has a line end in it.
+    /// The names as one text, a line each, because no name has a line end.
     init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         self.init(text.isEmpty ? [] : text.dropLast().split(separator: "\n", omittingEmptySubsequences: false))

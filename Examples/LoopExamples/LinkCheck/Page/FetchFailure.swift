@@ -1,19 +1,19 @@
 internal import LoopCore
 internal import LoopFetch
 
-/// Why a URL has no good answer, with the same text in every run.
+/// The reason why a URL has no good answer, with equal text in every run.
 struct FetchFailure: RetryAdvice, Equatable {
-    /// The HTTP status, where there was one.
+    /// The HTTP status, or nil if there was no answer.
     var status: Int?
-    /// What went wrong; nil where the status says it.
+    /// The reason, or nil if the status says it.
     var reason: String?
     var isTransient: Bool
     var retryAfter: Duration?
 
-    /// The longest wait that a server may ask for; a fetch that must wait longer has failed.
+    /// The longest wait that a server may request. A fetch that must wait longer has failed.
     static let patience = Duration.seconds(300)
 
-    /// A failure that a later try may overcome; nil for any other.
+    /// Creates a failure that a retry may overcome, or returns nil for any other status.
     init?(status: Int, retryAfterSeconds: Int?) {
         guard status == 408 || status == 429 || (500..<600).contains(status) else { return nil }
         self.status = status
@@ -27,7 +27,7 @@ struct FetchFailure: RetryAdvice, Equatable {
         isTransient = error.isTransient
     }
 
-    // libcurl's own messages contain times and addresses.
+    // Our own texts, because libcurl's messages contain times and addresses.
     private static func words(_ error: FetchError) -> String {
         switch error.code {
         case .malformedURL: "malformed URL"

@@ -5,7 +5,7 @@ internal import LoopFetch
 struct PageCheck: Sendable {
     let job: FetchJob
 
-    /// - Parameter failures: how often this was tried before.
+    /// - Parameter failures: how often this has failed before.
     /// - Throws: failures that a retry may overcome.
     func run(failures: Int, _ send: Send<LinkCheck.Event>) async throws {
         do {
@@ -27,11 +27,11 @@ struct PageCheck: Sendable {
         do {
             let response = try await fetch(.head)
             let isPage = isPageType(response) && (200..<300).contains(response.status)
-            // A server that cannot answer a HEAD may answer anything. One that asks to wait is believed.
+            // A server that does not support HEAD may answer anything. Only its request to wait is trusted.
             let isTrusted = response.status < 400 || response.status == 429
             if isTrusted, !(isPage && job.isPageWanted) { return response }
         } catch let failure as FetchFailure where Self.signsOfNoHEAD.contains(failure.reason) {
-            // The same, by closing the connection or saying nothing.
+            // Such servers may also close the connection or not answer.
         }
         return try await fetch(.get)
     }
@@ -41,7 +41,7 @@ struct PageCheck: Sendable {
     private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
         let response = try await fetch(request(method))
         guard response.setsCookie, response.location != nil else { return response }
-        // A server that wants its cookie back may lead to the same URL again, directly or by a detour.
+        // A server that requires its cookie may redirect to the URL itself, directly or indirectly.
         var withCookies = request(method)
         withCookies.redirectsMax = Int(LinkCheckState.hopsMax)
         withCookies.keepsCookies = true
@@ -73,7 +73,7 @@ struct PageCheck: Sendable {
         }
     }
 
-    // MARK: What was found
+    // MARK: Results
 
     private func events(_ response: FetchResponse) -> [LinkCheck.Event] {
         if let location = response.location {
@@ -107,7 +107,7 @@ struct PageCheck: Sendable {
         return events
     }
 
-    /// An event has to stay below 512 KiB.
+    /// An event must be smaller than 512 KiB.
     private static let partBytesMax = 200 << 10
 
     // MARK: Content types
@@ -135,7 +135,7 @@ struct PageCheck: Sendable {
         return "text/markdown" + type.drop { $0 != ";" }
     }
 
-    /// Whether the URL looks like a file that is no page, so that its header suffices.
+    /// Whether the URL looks like a file that is no page, so that the header suffices.
     private var hasFileSuffix: Bool {
         guard let name = path.split(separator: "/").last, let dot = name.lastIndex(of: ".") else { return false }
         return Self.fileSuffixes.contains(name[name.index(after: dot)...].lowercased())

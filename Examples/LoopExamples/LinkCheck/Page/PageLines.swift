@@ -4,7 +4,7 @@ internal import LoopFetch
 struct PageLines {
     /// A line for each target, in the order in which they first appear on the page.
     private(set) var lines: [String] = []
-    /// Sorted.
+    /// The hashes of the anchors, sorted.
     private(set) var anchors: [UInt64]
 
     init(_ page: ParsedPage, base: String) {
@@ -31,7 +31,7 @@ struct PageLines {
         lines = targets.flatMap { Self.lines($0.name, $0.fragments) }
     }
 
-    /// The payloads of the events, none much larger than `bytesMax`. At least one.
+    /// The payloads of the events, at least one, and none much larger than `bytesMax`.
     func contents(bytesMax: Int) -> [LinkCheck.PageContent] {
         var contents = [LinkCheck.PageContent()]
         var bytes = 0
@@ -55,7 +55,7 @@ struct PageLines {
         return contents
     }
 
-    /// Where a redirect leads, without a line end.
+    /// The target of a redirect as a line, without a line end.
     static func line(location: String, base: String) -> String {
         let parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         if parts[0].utf8.count > LinkLines.bytesMax { return marked(LinkLines.overlong, parts[0]) }
@@ -63,7 +63,7 @@ struct PageLines {
         return parts.count > 1 && !parts[1].isEmpty ? "\(name)#\(FragmentText.encode(parts[1]))" : name
     }
 
-    /// A name for a reference that is no URL, cut to a readable length.
+    /// A name for a reference that is no URL, truncated to a readable length.
     private static func marked(_ mark: UInt8, _ reference: String) -> String {
         let text = FragmentText.encode(malformed: reference.count > 200 ? reference.prefix(200) + "…" : reference)
         return String(decoding: [mark], as: UTF8.self) + text

@@ -1,6 +1,6 @@
 internal import LoopFetch
 
-/// The fetchers of this process: one for each user agent, which is one for all jobs of a check.
+/// The fetchers of this process, one for each user agent. The jobs of a check share one.
 actor SharedFetchers {
     static let shared = SharedFetchers()
 

@@ -1,5 +1,6 @@
 extension LinkReport {
-    /// For programs: one JSON document, an entry a line. Absent values are null. The schema is in docs/linkcheck.md.
+    /// The report as one JSON document for programs, with an entry a line. Absent values are null. The schema is in
+    /// docs/linkcheck.md.
     var json: String {
         var json = "{\"pages\":\(pages),\"links\":\(links),\n\"broken\":["
         for (index, entry) in broken.enumerated() {
@@ -60,7 +61,7 @@ enum JSONText {
         }
     }
 
-    /// With three decimals at most.
+    /// A number with at most three decimals.
     static func number(_ number: Double) -> String {
         let thousandths = Int64((number * 1000).rounded())
         let fraction = String(thousandths.magnitude % 1000 + 1000).dropFirst()

@@ -1,5 +1,5 @@
 extension LinkReport {
-    /// For people: what is broken, with every page that links to it; redirects in one line each; totals.
+    /// The report for people: broken targets with every page that links to them, a line for each redirect, and totals.
     var text: String {
         var text = ""
         for entry in broken {

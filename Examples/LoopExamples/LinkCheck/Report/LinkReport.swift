@@ -1,11 +1,11 @@
-/// What a finished check has found: a pure function of the state, sorted, so that two checks of one site agree.
+/// The result of a finished check: a pure function of the state, sorted, so that two checks of one site agree.
 struct LinkReport: Equatable {
-    /// A target that is broken, or a place that is missing in one.
+    /// A target that is broken, or an anchor that a target lacks.
     struct Broken: Equatable {
         var url: String
-        /// The HTTP status; nil where there was no answer.
+        /// The HTTP status, or nil if there was no answer.
         var status: Int?
-        /// What is wrong, where the status does not say it.
+        /// The error, if the status does not say it.
         var error: String?
         /// The pages that link to it.
         var referrers: [String]
@@ -14,7 +14,7 @@ struct LinkReport: Equatable {
     struct Redirect: Equatable {
         var url: String
         var status: Int
-        /// Where it leads, one step.
+        /// The target of the redirect, one step further.
         var target: String
         var referrers: [String]
     }

@@ -3,7 +3,7 @@ struct LinkReportReader {
     private let state: LinkCheckState
     private(set) var broken: [LinkReport.Broken] = []
     private(set) var redirects: [LinkReport.Redirect] = []
-    /// A page is in many entries, and its name is made once.
+    /// The names of pages, cached because a page is in many entries.
     private var printed: [UInt32: String] = [:]
 
     init(_ state: LinkCheckState) { self.state = state }
@@ -11,7 +11,7 @@ struct LinkReportReader {
     mutating func read(_ number: UInt32) {
         let target = state.targets[Int(number)]
         let list = state.links[Int(number)]
-        // The start is reported though no page links to it.
+        // The start is reported even if no page links to it.
         let isOfInterest = !list.isEmpty || number == 0
         switch target.phase {
         case .broken where isOfInterest:
@@ -39,7 +39,7 @@ struct LinkReportReader {
                 error: end.detail == 0 ? nil : state.errors[end.detail], referrers: pages(list)))
     }
 
-    /// One entry for each fragment of the links, which `page` lacks.
+    /// Adds one entry for each fragment of the links, all of which `page` lacks.
     private mutating func addMissing(_ number: UInt32, _ page: Target, _ links: some Sequence<LinkList.Link>) {
         var referrers: [UInt32: Set<UInt32>] = [:]
         for link in links { referrers[link.fragment, default: []].insert(link.page) }
@@ -53,7 +53,7 @@ struct LinkReportReader {
         }
     }
 
-    /// A link to a redirect is as good as where the redirect ends.
+    /// Judges a link to a redirect by the end of the redirect.
     private mutating func addRedirected(_ number: UInt32, _ target: Target, _ list: LinkList) {
         var end = target
         var seen: Set<UInt32> = [number]
@@ -97,7 +97,7 @@ struct LinkReportReader {
 }
 
 extension LinkCheckState {
-    /// A target as people read it: as it was written where it is no URL, from the site's root on where that is wished.
+    /// A target for people: as written if it is no URL, or relative to the site's root if the settings say so.
     func printed(_ target: UInt32) -> String {
         switch names.firstByte(of: target) {
         case LinkLines.malformed, LinkLines.overlong: FragmentText.decode(String(names[target].dropFirst()))

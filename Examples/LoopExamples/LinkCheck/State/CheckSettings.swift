@@ -1,14 +1,14 @@
-/// What a check is asked to do, apart from how its effects are limited.
+/// The settings of a check, apart from the limits of its effects.
 public struct CheckSettings: Codable, Equatable, Sendable {
-    /// The URL at which the check begins, in its normal form; empty: there is nothing to check.
+    /// The normalised URL at which the check begins, or empty if there is nothing to check.
     public var site = ""
-    /// Whether links out of the site are checked.
+    /// Whether links to other sites are checked.
     public var checksExternal = false
-    /// The largest number of pages that are read; nil for all.
+    /// The largest number of pages that are read, or nil for no limit.
     public var pagesMax: Int?
-    /// What is not checked: URLs that begin with one of these, or match it where it has a `*`.
+    /// The URLs that are not checked: those that begin with one of these, or match it if it has a `*`.
     public var ignored: [String] = []
-    /// Whether URLs of the site are reported from its root on: `/book/a.html`.
+    /// Whether URLs of the site are reported relative to its root: `/book/a.html`.
     public var isRelative = false
     /// How each URL is fetched.
     public var limits = FetchLimits()
@@ -16,13 +16,13 @@ public struct CheckSettings: Codable, Equatable, Sendable {
     public init() {}
 }
 
-/// How far a fetch goes. Travels with every job, so that a worker needs no arguments.
+/// The limits of a fetch. They are part of every job, so that a worker needs no arguments.
 public struct FetchLimits: Codable, Hashable, Sendable {
-    /// For one answer, in milliseconds.
+    /// The limit of one answer, in milliseconds.
     public var timeoutMilliseconds = 30_000
-    /// How often a fetch that failed for the moment is tried again.
+    /// How often a fetch with a transient failure is retried.
     public var retries = 3
-    /// How much of a page is read, in bytes.
+    /// The limit of a page's body, in bytes.
     public var bodyBytesMax = 10 << 20
     /// The `User-Agent` header.
     public var userAgent = "Loop/1 (link checker)"
@@ -30,19 +30,19 @@ public struct FetchLimits: Codable, Hashable, Sendable {
     public init() {}
 }
 
-/// One URL to be fetched, with everything a worker has to know.
+/// One URL to fetch, with everything that a worker needs.
 public struct FetchJob: Codable, Hashable, Sendable {
     /// The number of the target in the state.
     public var target: UInt32
-    /// What to fetch, without a fragment.
+    /// The URL, without a fragment.
     public var url: String
-    /// The site's folder without its closing slash. What begins with it and a slash is in scope.
+    /// The site's folder without its closing slash. URLs that begin with it and a slash are in scope.
     public var base: String
-    /// Whether a page is wanted, with its links and anchors; else only whether the URL answers.
+    /// Whether a page is requested, with its links and anchors; else only whether the URL answers.
     public var isPageWanted: Bool
     public var limits: FetchLimits
 
-    /// Host and port: those that share the limits per host.
+    /// Host and port, for the limits per host.
     public var host: String {
         guard let slashes = url.firstRange(of: "://") else { return "" }
         let authority = url[slashes.upperBound...].prefix { $0 != "/" }

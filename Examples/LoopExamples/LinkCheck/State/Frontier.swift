@@ -2,23 +2,22 @@ internal import LoopCore
 
 /// The targets to fetch, in the order in which they were found. Each is a request until it is answered.
 ///
-/// With a limit on pages the answers count in the order of the queue, whatever the order of their arrival, so that every
-/// run reads the same pages. An early answer is held until its turn, and until the limit is reached only a few targets
-/// are requested ahead of it.
+/// With a limit on pages, answers count in the order of the queue and not of arrival, so that every run reads the same pages. An
+/// early answer is buffered until its turn. Until the limit is reached, only a few targets are requested ahead of it.
 struct Frontier: Sendable {
     private(set) var queue = Chunks<UInt32>()
-    /// How many of the queue have been offered.
+    /// How many targets of the queue have been offered.
     private(set) var offeredCount = 0
-    /// How many of the queue have been handed on, in order. Only of use where order counts.
+    /// How many targets of the queue have been taken, in order. Used only with a limit on pages.
     private(set) var takenCount = 0
     /// Early answers.
     private(set) var held: [UInt32: LinkCheck.Result] = [:]
-    /// The position in the queue from which no more pages are wanted; nil if there is none yet.
+    /// The queue position from which no more pages are requested, or nil if there is none yet.
     private(set) var filesFrom: Int?
-    /// What is offered, by target.
+    /// The offered jobs, by target.
     private(set) var requests: TrackedDictionary<UInt32, FetchJob> = [:]
 
-    /// How many answers may be ahead of the one whose turn it is, while order counts.
+    /// With a limit on pages: how many answers may be ahead of the next one in order.
     static let aheadMax = 256
 
     init() {}
@@ -33,33 +32,33 @@ struct Frontier: Sendable {
         self.held = held
     }
 
-    /// What is neither answered nor held.
+    /// Whether no target is unanswered and no answer is buffered.
     var isDrained: Bool { requests.isEmpty && offeredCount == queue.count && held.isEmpty }
 
     mutating func append(_ target: UInt32) { queue.append(target) }
 
-    /// The target is answered: it is no request any more.
+    /// Removes the request of a target that was answered.
     mutating func close(_ target: UInt32) { requests[target] = nil }
 
-    /// Keeps an answer for its turn. False: there is one already.
+    /// Buffers an answer until its turn. It returns false if there is one already.
     mutating func hold(_ target: UInt32, _ outcome: LinkCheck.Result) -> Bool {
         if held[target] != nil { return false }
         held[target] = outcome
         return true
     }
 
-    /// The answer whose turn it is.
+    /// Takes the answer that is next in order.
     mutating func takeNext() -> (target: UInt32, outcome: LinkCheck.Result)? {
         guard takenCount < queue.count, let outcome = held.removeValue(forKey: queue[takenCount]) else { return nil }
         defer { takenCount += 1 }
         return (queue[takenCount], outcome)
     }
 
-    /// Targets that are offered from now on are only checked for existence.
+    /// Makes targets that are offered from now on be checked only for existence.
     mutating func wantFilesOnly() { filesFrom = filesFrom ?? offeredCount }
 
-    /// The next of the queue, which may now be offered; nil when there is none.
-    /// - Parameter isOrdered: there is a limit on pages, so that not all that are found may be wanted.
+    /// The next target of the queue to offer, or nil if there is none now.
+    /// - Parameter isOrdered: whether there is a limit on pages, so that some found pages may not be requested.
     mutating func next(isOrdered: Bool) -> (target: UInt32, isPageWanted: Bool)? {
         if isOrdered, filesFrom == nil, requests.count + held.count >= Self.aheadMax { return nil }
         guard offeredCount < queue.count else { return nil }
@@ -69,7 +68,7 @@ struct Frontier: Sendable {
 
     mutating func offer(_ job: FetchJob) { requests[job.target] = job }
 
-    /// What has been offered and is not held; some of it may have been answered.
+    /// The offered targets without a buffered answer. Some of them may have been answered.
     var unanswered: [(target: UInt32, isPageWanted: Bool)] {
         (0..<offeredCount).map(entry).filter { held[$0.target] == nil }
     }

@@ -1,23 +1,23 @@
 extension LinkCheck {
-    /// What has happened to one target.
+    /// The events of one target.
     public enum Event: Codable, Equatable, Sendable {
-        /// A part of a page that is too large for one event. Parts come in order before `fetched`; number 0 starts again.
+        /// A part of a page that is too large for one event. Parts come in order before `fetched`; number 0 starts over.
         case part(target: UInt32, number: Int, content: PageContent)
         /// The target has answered.
         case fetched(target: UInt32, answer: Answer)
-        /// The target has no answer, or still a bad one after all retries. At least one of both says why.
+        /// The target has no answer, or a bad one after all retries. At least one of `status` and `error` says why.
         case failed(target: UInt32, status: Int?, error: String?)
     }
 
-    /// What a server answered.
+    /// A server's answer.
     public struct Answer: Codable, Equatable, Sendable {
         /// The HTTP status.
         public var status: Int
-        /// Where a redirect leads, as a line of `LinkLines` with at most one fragment.
+        /// The target of a redirect, as a line of `LinkLines` with at most one fragment.
         public var location: String?
-        /// What the page says; nil where the answer is no page.
+        /// The content of the page, or nil if the answer is no page.
         public var page: PageContent?
-        /// Why a page was not read, or not read whole, or why the answer is no page. It is nil if the page was read.
+        /// Why a page was not read, or not fully, or why the answer is no page. Nil if the page was read.
         public var unread: String?
 
         public init(status: Int, location: String? = nil, page: PageContent? = nil, unread: String? = nil) {
@@ -30,7 +30,7 @@ extension LinkCheck {
 
     /// The links and the anchors of a page, or of a part of it, packed.
     public struct PageContent: Codable, Equatable, Sendable {
-        /// Links as lines: `/path#fragment#fragment`, or an absolute URL in place of the path.
+        /// Links as lines: `/path#fragment#fragment`, or an absolute URL instead of the path.
         public var links: String
         /// Sorted 64-bit FNV-1a hashes of the anchors, little-endian.
         public var anchors: [UInt8]

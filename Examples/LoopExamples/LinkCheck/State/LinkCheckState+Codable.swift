@@ -1,4 +1,4 @@
-// Stored packed: bytes and texts in place of many small values.
+// Encoded compactly, as bytes and texts instead of many small values.
 extension LinkCheckState: Codable {
     private enum Key: String, CodingKey {
         case settings, base, pages, links, broken, done, first, last
@@ -71,7 +71,7 @@ extension LinkCheckState: Codable {
         try container.encode(frontier.held, forKey: .held)
     }
 
-    /// A state from a file must not refer to targets that do not exist.
+    /// Checks that a state from a file refers only to targets that exist.
     private func check(_ container: KeyedDecodingContainer<Key>) throws {
         guard names.count == targets.count else { throw corrupt(.names, in: container) }
         guard frontier.queue.flattened.allSatisfy({ $0 < targets.count }) else { throw corrupt(.queue, in: container) }

@@ -1,7 +1,7 @@
-// How events change the state.
+// The changes that events make to the state.
 
 extension LinkCheckState {
-    /// Applies an event. One that came before, or that is about no target, changes nothing.
+    /// Applies an event. A repeated one, or one about an unknown target, changes nothing.
     mutating func apply(_ event: LinkCheck.Event, at milliseconds: Int64?) {
         if let milliseconds {
             firstTime = firstTime ?? milliseconds
@@ -58,7 +58,7 @@ extension LinkCheckState {
                 if let page = answer.page, isInScope(target), settings.pagesMax.map({ pagesCount < $0 }) ?? true {
                     read(target, page, answer)
                 } else if pagesCount == 0 {
-                    // Only the start and what it redirects to are known before the first page.
+                    // Before the first page, only the start and its redirects are known.
                     let reason = Self.line(answer.unread ?? "no page")
                     resolve(target, .broken, status: answer.status, detail: errors.intern(reason).number)
                 } else {
@@ -71,7 +71,7 @@ extension LinkCheckState {
         }
     }
 
-    /// Sets the kind of a target, and checks the links that waited for it.
+    /// Sets the phase of a target, and checks the links that waited for it.
     mutating func resolve(_ target: UInt32, _ phase: Target.Phase, status: Int, detail: UInt32 = 0) {
         targets.update(Int(target)) {
             $0.phase = phase
@@ -96,7 +96,7 @@ extension LinkCheckState {
         }
     }
 
-    /// Without line ends, and not longer than a line should be.
+    /// The text without line ends, truncated to the length of a line.
     static func line(_ text: String) -> String {
         String(text.prefix(200).map { $0.isNewline ? " " : $0 })
     }

@@ -1,6 +1,6 @@
-// Unsafe: the bytes belong to a value that is held for the whole call.
+// Unsafe: the bytes belong to a value that lives for the whole call.
 
-// How a page and its links change the state.
+// The changes that a page and its links make to the state.
 
 extension LinkCheckState {
     mutating func read(_ page: UInt32, _ content: LinkCheck.PageContent, _ answer: LinkCheck.Answer) {
@@ -26,7 +26,7 @@ extension LinkCheckState {
         }
     }
 
-    /// The number of a target that a page links to; nil where it is not to be checked.
+    /// The number of a linked target, or nil if it is not to be checked.
     private mutating func linked(_ name: Span<UInt8>) -> UInt32? {
         guard name.count > 0 else { return nil }
         switch name[0] {
@@ -75,7 +75,7 @@ extension LinkCheckState {
         links.update(Int(target)) { $0.append(LinkList.Link(page: page, fragment: number)) }
     }
 
-    /// The number of a target that may be new and is to be fetched.
+    /// The number of a target to fetch, which may be new.
     mutating func enqueued(_ name: String, hops: UInt8) -> UInt32 {
         let (number, isNew) = names.intern(name)
         if !isNew {
@@ -84,7 +84,7 @@ extension LinkCheckState {
         }
         var phase = hops > Self.hopsMax ? Target.Phase.unvisited : .queued
         if name.utf8.first != LinkLines.inScope, !settings.checksExternal { phase = .unchecked }
-        // The start is what was asked for.
+        // The start is always checked.
         if number > 0, isIgnored(name) { phase = .unchecked }
         targets.append(Target(phase, hops: hops))
         links.append(LinkList())
@@ -92,7 +92,7 @@ extension LinkCheckState {
         return number
     }
 
-    /// Notes that a target, and all that it leads to, is fewer redirects away from a link than was known.
+    /// Lowers the number of redirects between a link and a target, and all that the target leads to.
     private mutating func approach(_ target: UInt32, hops: UInt8) {
         let known = targets[Int(target)]
         guard hops < known.hops else { return }

@@ -1,4 +1,4 @@
-// How redirects change the state, and the scope with it.
+// The changes that redirects make to the state and to its scope.
 
 extension LinkCheckState {
     mutating func redirect(_ target: UInt32, to location: String, status: Int) {
@@ -20,28 +20,28 @@ extension LinkCheckState {
             target, parts.count > 1 && !parts[1].isEmpty ? .redirectToPlace : .redirect, status: status, detail: next)
     }
 
-    /// The scope is where the site really is: the start may redirect to another place, or to itself with a slash.
-    /// - Returns: the URL of the site's new start; nil where the scope stays.
+    /// The scope is the real location of the site, because the start may redirect elsewhere, or to itself with a slash.
+    /// - Returns: the URL of the site's new start, or nil if the scope stays.
     private func movedSite(from target: UInt32, to location: String) -> String? {
         if location.utf8.first != LinkLines.inScope { return location }
         return location == names[target] + "/" ? base + location : nil
     }
 
-    /// Renames all targets, which are the start and what it redirected to.
+    /// Renames all targets, which are the start and its redirects.
     private mutating func rebase(to moved: String) {
         let urls = (0..<UInt32(names.count)).map { url(of: $0) }
         base = moved
         names = NameTable(urls.map { Self.name(of: $0, base: moved) })
     }
 
-    /// The URL up to its last slash, without it.
+    /// The URL up to and without its last slash.
     static func folder(of url: String) -> String {
         let path = url.prefix { $0 != "?" && $0 != "#" }
         guard let slash = path.lastIndex(of: "/") else { return String(path) }
         return String(path[..<slash])
     }
 
-    /// How a target is named here: from the base's slash on when it is in scope.
+    /// The name of a target: relative to the base, from its slash on, if it is in scope.
     static func name(of url: String, base: String) -> String {
         guard url.utf8.starts(with: base.utf8) else { return url }
         let rest = url.utf8.dropFirst(base.utf8.count)

@@ -1,10 +1,10 @@
 public import LoopCollections
 import LoopCore
 
-/// Everything that is known about a site, small enough that 50,000 pages fit in memory with room to spare.
+/// The knowledge about a site, small enough that 50,000 pages fit easily into memory.
 ///
-/// Names, fragments and errors are numbered once. Of a page its anchors stay, as hashes. A link is kept while its target
-/// is not known, and afterwards only where the report needs it: to what is broken, redirects, or lacks the place.
+/// Names, fragments and errors are numbered once. Of a page only the anchors are kept, as hashes. A link is kept until its target
+/// is known. After that it is kept only if the report needs it: to a broken target, to a redirect, or to a missing anchor.
 public struct LinkCheckState: Sendable {
     /// The longest chain of redirects that is followed.
     static let hopsMax: UInt8 = 10
@@ -12,13 +12,13 @@ public struct LinkCheckState: Sendable {
     public internal(set) var settings: CheckSettings
     /// The site's folder without its closing slash.
     public internal(set) var base: String
-    /// Pages parsed.
+    /// The number of parsed pages.
     public internal(set) var pagesCount = 0
-    /// Distinct pairs of a page and a target with its fragment.
+    /// The number of distinct pairs of a page and a target with its fragment.
     public internal(set) var linksCount = 0
-    /// Those of them that are known to be broken; redirects are judged only at the end.
+    /// How many of these are known to be broken. Redirects are judged only at the end.
     public internal(set) var brokenLinksCount = 0
-    /// Targets whose kind is known.
+    /// The number of targets whose phase is final.
     public internal(set) var doneCount = 0
     /// Journaled times of the first and the last event.
     var firstTime: Int64?
@@ -26,13 +26,13 @@ public struct LinkCheckState: Sendable {
 
     var names = NameTable()
     var targets = Chunks<Target>()
-    /// The links to each target that are still of interest.
+    /// The links to each target that are still needed.
     var links = Chunks<LinkList>()
     var anchors = Chunks<AnchorSet>()
     var fragments = NameTable([""])
     var errors = NameTable([""])
     var frontier = Frontier()
-    /// Parts of large pages whose end has not come yet.
+    /// Parts of large pages that are not complete yet.
     var parts: [UInt32: [LinkCheck.PageContent]] = [:]
     var ignored: [URLPattern]
 
@@ -48,10 +48,10 @@ public struct LinkCheckState: Sendable {
     /// The jobs to run, by target: every target without an answer, in the order in which it was found.
     public var requests: TrackedDictionary<UInt32, FetchJob> { frontier.requests }
 
-    /// How many targets are known that are to be fetched, fetched ones included.
+    /// How many targets to fetch are known, fetched ones included.
     public var foundCount: Int { frontier.queue.count }
 
-    /// Whether nothing is left to do.
+    /// Whether everything is done.
     public var isFinished: Bool { !settings.site.isEmpty && frontier.isDrained }
 
     /// Journaled seconds between the first and the last answer.
@@ -80,7 +80,7 @@ public struct LinkCheckState: Sendable {
         }
     }
 
-    /// Offers again what was offered when the state was stored, and, where fewer were at a time, the others.
+    /// Offers the jobs again that were offered when the state was stored, and more if the limit now allows it.
     mutating func restoreRequests() {
         for entry in frontier.unanswered {
             if let job = job(for: entry.target, isPageWanted: entry.isPageWanted) { frontier.offer(job) }

@@ -1,37 +1,37 @@
-/// What is known about one target, in eight bytes. Its name and the links to it are kept elsewhere.
+/// The knowledge about one target, in eight bytes. Its name and the links to it are stored elsewhere.
 ///
 ///     unvisited ──▶ queued ──▶ page | file | broken | redirect
 ///                              unchecked
 struct Target: Sendable, Equatable {
     enum Phase: UInt8, Sendable {
-        /// Known as the end of a chain of redirects that is too long to be followed.
+        /// Only known as the end of a chain of redirects that is too long to be followed.
         case unvisited
-        /// To be fetched.
+        /// It must be fetched.
         case queued
         /// A page whose anchors are known; `detail` is their number.
         case page
-        /// It answers; its anchors are not known.
+        /// It answers, and its anchors are not known.
         case file
-        /// It has no good answer; `detail` is the number of the error, 0 for none.
+        /// It has no good answer; `detail` is the number of the error, or 0 for none.
         case broken
-        /// It redirects; `detail` is the number of the target that it leads to.
+        /// It redirects; `detail` is the number of the target of the redirect.
         case redirect
-        /// The same, with a fragment that stands in for that of a link.
+        /// It redirects, with a fragment that replaces that of a link.
         case redirectToPlace
-        /// Out of scope or ignored, and known since something redirects to it.
+        /// It is out of scope or ignored, and known because something redirects to it.
         case unchecked
     }
 
     var phase: Phase
     /// The least number of redirects between a link and this target.
     var hops: UInt8 = 0
-    /// The HTTP status; 0 where there was no answer.
+    /// The HTTP status, or 0 if there was no answer.
     var status: UInt16 = 0
     var detail: UInt32 = 0
 
     var isRedirect: Bool { phase == .redirect || phase == .redirectToPlace }
 
-    /// Whether links to it are kept once it is known, for the report.
+    /// Whether links to it are kept for the report once its phase is final.
     var keepsLinks: Bool { isRedirect || phase == .broken }
 
     var packed: UInt64 {

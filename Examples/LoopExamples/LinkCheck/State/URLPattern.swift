@@ -1,4 +1,4 @@
-/// What is not to be checked: a prefix, or, with `*` for any text, a pattern for the whole.
+/// URLs that are not checked: a prefix, or, with `*` for any text, a pattern for the whole URL.
 struct URLPattern: Sendable {
     private let pieces: [[UInt8]]
 

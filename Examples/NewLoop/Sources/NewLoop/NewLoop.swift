@@ -3,14 +3,14 @@ public import LoopCore
 
 /// Charges and ships what customers order.
 ///
-/// Each order is in one of the dictionaries of the state, and each of these has a feedback: what is to be done follows from
-/// where an order is, and `reduce` moves it to where it is next.
+/// Each order is in one of the dictionaries of the state, and each of these has a feedback. The dictionary of an order says
+/// what to do with it, and `reduce` moves the order to the next one.
 public struct NewLoop: LoopDefinition {
     public static let name = "newloop"
     public let initial = State()
     private let services: Services
 
-    /// - Parameter services: the world outside, as the effects see it. Only workers use it.
+    /// - Parameter services: the outside world, as the effects see it. Only workers use it.
     public init(services: Services = .pretended) { self.services = services }
 
     public struct State: Codable, Equatable, Sendable {
@@ -32,7 +32,7 @@ public struct NewLoop: LoopDefinition {
     public enum Event: Codable, Equatable, Sendable {
         /// A customer has ordered something.
         case place(Order)
-        /// A customer does not want it any more. Without effect once it is shipped.
+        /// A customer cancels an order. Without effect once it is shipped.
         case cancel(number: String)
         case charged(number: String)
         case declined(number: String, reason: String)
@@ -40,7 +40,7 @@ public struct NewLoop: LoopDefinition {
         case refunded(number: String)
     }
 
-    /// One event of each kind, for `loopctl schema` and for errors about events that cannot be read.
+    /// One event of each kind, for `loopctl schema` and for errors about events that cannot be decoded.
     public static let examples: [Event] = [
         .place(Order(number: "1", customer: "Ada", cents: 2500)), .cancel(number: "1"), .charged(number: "1"),
         .declined(number: "1", reason: "the card was declined"), .shipped(number: "1", parcel: "parcel-1"),
@@ -50,7 +50,7 @@ public struct NewLoop: LoopDefinition {
     public func reduce(_ state: inout State, _ event: Event) {
         switch event {
         case .place(let order):
-            // A number is used once: an order that is placed twice, to be sure, is one order.
+            // A number is used once: an order that is placed twice is one order.
             if !state.knows(order.number) { state.unpaid[order.number] = order }
         case .cancel(let number):
             // The charge may have happened already, although its event has not arrived: the money is given back in any case.

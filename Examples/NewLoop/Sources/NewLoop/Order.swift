@@ -1,6 +1,6 @@
-/// What a customer wants. It is also the request of the effects, which workers get as it is here.
+/// A customer's order. It is also the request of the effects, which workers get unchanged.
 public struct Order: Codable, Equatable, Sendable {
-    /// Chosen by whoever places the order, and used once.
+    /// A number that the client chooses and uses once.
     public var number: String
     public var customer: String
     public var cents: Int

@@ -1,13 +1,13 @@
 public import LoopCore
 
-/// What the effects do in the world. An effect may run more than once for one order, so the world needs something to know
-/// it by: the number of the order, or the effect's idempotency key.
+/// The actions of the effects in the outside world. An effect may run more than once for one order, so the world must
+/// recognise it: by the number of the order, or by the effect's idempotency key.
 public struct Services: Sendable {
     /// Takes the money for an order, once for each number.
     public var charge: @Sendable (Order) async throws -> Void
     /// Sends the goods of an order, once for each key, and returns the number of the parcel.
     public var ship: @Sendable (Order, _ key: String) async throws -> String
-    /// Gives back what was taken for an order, if anything was.
+    /// Refunds the money that was taken for an order, if any was.
     public var refund: @Sendable (Order) async throws -> Void
 
     public init(
@@ -20,7 +20,7 @@ public struct Services: Sendable {
         self.refund = refund
     }
 
-    /// Takes no money and sends nothing: call your payment provider and your warehouse here instead.
+    /// Neither takes money nor sends goods. Call your payment provider and your warehouse here instead.
     public static let pretended = Services(
         charge: { order in
             try await Task.sleep(for: .milliseconds(100))
@@ -34,7 +34,7 @@ public struct Services: Sendable {
     )
 }
 
-/// The card will not be charged, however often that is tried: a failure that is final at once.
+/// An error that is final at once, because no retry can charge this card.
 public struct CardDeclined: RetryAdvice, CustomStringConvertible {
     public let isTransient = false
     public let retryAfter: Duration? = nil

@@ -32,7 +32,7 @@ import NewLoop
 
     /// Sends an event, and follows the loop until the order has ended.
     private static func send(_ event: NewLoop.Event, about number: String) async throws {
-        // The reducer is that of LOOP_REDUCER, or the one on this machine. With keys: LOOP_KEY and LOOP_REDUCER_KEY.
+        // The reducer is that of LOOP_REDUCER, or the one on this machine. With keys, set LOOP_KEY and LOOP_REDUCER_KEY.
         try await withRemoteLoop(NewLoop.self) { loop in
             let id = try await loop.sendAndConfirm(event)
             print("accepted as event \(id.seq)")

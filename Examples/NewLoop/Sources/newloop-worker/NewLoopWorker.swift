@@ -5,7 +5,7 @@ import NewLoop
 @main struct NewLoopWorker {
     static func main() async {
         await EffectNode.main {
-            // What the effects need, such as a pool of connections, can be made here with `try await`.
+            // Make what the effects need here with `try await`, such as a connection pool.
             NewLoop(services: .pretended)
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 private let order = Order(number: "1", customer: "Ada", cents: 2500)
 
-/// Events and effects one by one: the test decides what each effect answers.
+/// Events and effects one by one: the test decides the result of each effect.
 @Suite struct `An order` {
     @Test func `is charged, then shipped`() throws {
         try TestLoop.run(NewLoop()) { loop in
@@ -64,7 +64,7 @@ private let order = Order(number: "1", customer: "Ada", cents: 2500)
     }
 }
 
-/// The shipped reducer and workers in virtual time, with broken networks, processes and disks.
+/// The actual reducer and workers in virtual time, with faults of networks, processes and disks.
 @Suite struct `A cluster` {
     @Test(arguments: 0..<10 as Range<UInt64>) func `ships each order, whatever fails`(seed: UInt64) throws {
         let cluster = SimulatedCluster(NewLoop(), seed: seed, faults: .all)
@@ -84,7 +84,7 @@ private let order = Order(number: "1", customer: "Ada", cents: 2500)
             state.closed.allSatisfy { state.unpaid[$0.key] == nil && state.paid[$0.key] == nil }
         }
         let end = try cluster.run()
-        // A client that is killed may not have placed all of them.
+        // A client that is killed may not have placed all orders.
         let placed = end.events.filter { if case .place = $0 { true } else { false } }
         #expect(!placed.isEmpty)
         #expect(end.state.closed.count == placed.count)
