@@ -225,8 +225,8 @@ public final class SQLiteJournal: FollowedJournal {
             if failure == nil {
                 try? file.set("position", Int64(bitPattern: tail.position))
                 file.removesLogAtClose()
+                folder.removeAll(unlisted)
             }
-            folder.removeAll(unlisted)
         }
         abandon()
     }

@@ -41,6 +41,8 @@ final class HeldConnection: Sendable {
     let descriptor: Int32
     /// What the statement waits for that was sent last.
     let wait: StatementQuestion
+    /// The number of the host that it leads to.
+    private let host: Int
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -57,6 +59,7 @@ final class HeldConnection: Sendable {
         standbyNames = session.standbyNames
         descriptor = session.connection.descriptor
         wait = session.wait
+        host = session.connection.host
         self.session = Exclusive(session)
         turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))
     }
@@ -149,7 +152,7 @@ final class HeldConnection: Sendable {
     // MARK: The server
 
     /// Whoever reads asks this server first from now on.
-    func lead(_ sources: HostChoice) { session.withValue { sources.prefer($0.connection.host) } }
+    func lead(_ sources: HostChoice) { sources.prefer(host) }
 
     /// Whoever reads asks another server first from now on: this one shows what is over.
     func leave() { session.withValue { $0.leaveHost() } }

@@ -100,7 +100,7 @@ struct Takeover {
         } catch {
             guard !error.kind.mayPass else { throw error }
             _ = try session.run(
-                "UPDATE loop_journal SET renewals = renewals WHERE loop_id = $1 AND kept_as = 'current'",
+                "UPDATE loop_journal SET released = released WHERE loop_id = $1 AND kept_as = 'current'",
                 [.integer(Int64(bitPattern: LoopID(name: loop).value))], error.operation)
             throw error
         }

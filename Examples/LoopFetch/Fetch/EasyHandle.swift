@@ -55,7 +55,7 @@ internal import CCurl
         if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }
         _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
         // A handle keeps its cookies when it is reset.
-        if transfer.redirects.isEmpty { set(CURLOPT_COOKIELIST, "ALL") }
+        if transfer.redirects.isEmpty || !request.keepsCookies { set(CURLOPT_COOKIELIST, "ALL") }
         if request.keepsCookies { set(CURLOPT_COOKIEFILE, "") }
         unsafe set(CURLOPT_HEADERDATA, context)
         unsafe set(CURLOPT_WRITEDATA, context)
