@@ -55,7 +55,7 @@ package struct HTTPDaemon: Sendable {
                 connectionsMax: UInt32(clamping: (connections + threads - 1 - number) / threads),
                 idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
             guard listener != -1, let loop = HTTPLoop(settings, handler: handler) else {
-                // Before the next call, which may change it.
+                // Read `errno` before the next call, which may change it.
                 let error = Self.unavailable
                 if let listener, listener >= 0 { Glibc.close(listener) }
                 throw error

@@ -194,7 +194,7 @@ public enum SystemCall {
         }
     }
 
-    /// Reads up to the end, or so many bytes.
+    /// Reads to the end, but not more than `limit` bytes.
     /// - Throws: ``SystemError``.
     public static func readAll(from descriptor: Int32, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -46,7 +46,7 @@ public struct FileStatus: Sendable {
         permissions = status.st_mode & 0o7777
     }
 
-    /// Whether both are of one file, at whichever times.
+    /// Whether both belong to the same file.
     public func isSame(as other: FileStatus) -> Bool { device == other.device && number == other.number }
 }
 
@@ -75,7 +75,7 @@ public enum FileSystem {
 
     /// All bytes of a file.
     /// - Throws: ``SystemError`` that names the path.
-    /// - Parameter limit: of a longer file only so many are read.
+    /// - Parameter limit: how many bytes are read at most.
     public static func bytes(of path: String, atMost limit: Int = .max) throws(SystemError) -> [UInt8] {
         let file = try Descriptor(opening: path, O_RDONLY)
         do throws(SystemError) {
@@ -96,11 +96,11 @@ public enum FileSystem {
         }
     }
 
-    /// Finds out whether a file could be written, and leaves nothing behind.
+    /// Checks whether a file could be written. It creates nothing.
     /// - Throws: ``SystemError`` that names the path.
     public static func checkWritable(_ path: String) throws(SystemError) {
         if status(of: path) != nil {
-            // A pipe without a reader is not waited for.
+            // `O_NONBLOCK` does not wait for a reader of a pipe.
             do { _ = try Descriptor(opening: path, O_WRONLY | O_NONBLOCK) } catch  where error.code != ENXIO {
                 throw error
             }

@@ -2,9 +2,9 @@
 
 internal import Glibc
 
-/// The address of a host in digits: of IPv4, or of IPv6 with the zone of a link-local one.
+/// A numeric address of a host: of IPv4, or of IPv6 with the zone of a link-local address.
 public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// 4 bytes of IPv4, or 16 of IPv6, the highest first.
+    /// The 4 bytes of IPv4 or the 16 of IPv6, the most significant first.
     private let bytes: [UInt8]
     /// The name or number of an interface, or an empty text.
     private let zone: String
@@ -20,10 +20,10 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
         zone = parts.count > 1 ? String(parts[1]) : ""
     }
 
-    /// Whether it is of IPv6, and stands in brackets before a port.
+    /// Whether it is of IPv6, and so is written in brackets before a port.
     public var isIPv6: Bool { bytes.count == 16 }
 
-    /// The address without the form by which IPv6 names an address of IPv4 (`::ffff:10.0.0.1`).
+    /// The bytes of the address. An IPv4 address in the form of IPv6 (`::ffff:10.0.0.1`) has the bytes of IPv4.
     private var plain: ArraySlice<UInt8> {
         isIPv6 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
             ? bytes[12...] : bytes[...]
@@ -37,8 +37,8 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
     /// Whether it means all addresses of a machine.
     public var isUnspecified: Bool { plain.allSatisfy { $0 == 0 } }
 
-    /// The machine behind the address, as far as limits for each machine go: an address of IPv4, or the first 64 bits of one of IPv6,
-    /// because a machine may use all addresses below these.
+    /// The name under which limits count a machine: its address of IPv4, or the first 64 bits of that of IPv6, because
+    /// a machine may use all addresses with the same 64 bits.
     public var machine: String {
         if plain.count == 4 { return plain.map(String.init).joined(separator: ".") }
         return Self.text(bytes.prefix(8) + [UInt8](repeating: 0, count: 8)) + "/64"
@@ -60,8 +60,8 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 }
 
-/// A host's name has no address: the reason in the system's words.
+/// The error of looking up a host name that has no address.
 public struct UnknownHost: Error, Hashable, Sendable {
-    /// Such as "Name or service not known".
+    /// The reason in the system's words, such as "Name or service not known".
     public let reason: String
 }

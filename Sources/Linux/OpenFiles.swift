@@ -1,9 +1,9 @@
-// Unsafe: the system writes a file's status into this function's own variable.
+// Unsafe: the system writes a file's status into a local variable.
 
 internal import CLinux
 internal import Glibc
 
-/// Files that this process has open by descriptors of others, such as a library's.
+/// Finds the descriptors by which a library has opened a file in this process, and locks bytes by them.
 public enum OpenFiles {
     /// The descriptors of this process that lead to a file.
     public static func descriptors(of file: FileStatus) -> [Int32] {
@@ -21,13 +21,13 @@ public enum OpenFiles {
     }
 
     /// Locks one byte of an open file until it is unlocked or the descriptor is closed. It does not wait.
-    /// - Returns: the code of the system's refusal; nil if the byte is locked now.
+    /// - Returns: the errno if the system refuses, or nil if the byte is now locked.
     public static func lock(_ descriptor: Int32, byte: Int) -> Int32? {
         let code = loop_lock_byte(descriptor, off_t(byte), 1)
         return code == 0 ? nil : code
     }
 
-    /// Ends a lock, also for a child process that has the descriptor.
+    /// Ends a lock, also in a child process that has inherited the descriptor.
     public static func unlock(_ descriptor: Int32, byte: Int) { _ = loop_lock_byte(descriptor, off_t(byte), 0) }
 
     /// Whether another descriptor has the byte locked, in any process.

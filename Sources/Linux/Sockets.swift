@@ -65,7 +65,7 @@ public enum Sockets {
 
     /// The result of trying to connect.
     public enum Trial: Equatable, Sendable {
-        /// A listener has accepted, and said this; and whether it has ended the connection then.
+        /// A listener has accepted. The bytes are its reply. `hasEnded` says whether it has then closed the connection.
         case accepted([UInt8], hasEnded: Bool)
         /// The machine has no such port open.
         case refused
@@ -81,9 +81,10 @@ public enum Sockets {
 
     /// Connects to a host by TCP and hangs up, at each of its addresses until one accepts.
     /// - Parameters:
-    ///   - milliseconds: how long each connection may take, and the answer. The system looks for the host's name as long as it likes.
-    ///   - greeting: what is said first.
-    ///   - replyBytes: how many bytes of the answer are waited for.
+    ///   - milliseconds: how long each connection may take, and each wait for a piece of the reply. The lookup of the
+    ///     host name has no limit.
+    ///   - greeting: the bytes that are sent first.
+    ///   - replyBytes: how many bytes of the reply to wait for.
     public static func tryConnecting(
         host: String, port: UInt16, milliseconds: Int32, greeting: [UInt8] = [], replyBytes: Int = 0
     ) -> Trial {
@@ -104,7 +105,7 @@ public enum Sockets {
         return trial
     }
 
-    /// The addresses that a host's name stands for, those of IPv4 first, each once. Takes as long as the system likes.
+    /// The distinct addresses of a host name, those of IPv4 first. The lookup has no time limit.
     /// - Throws: ``UnknownHost`` if there are none.
     public static func addresses(of host: String) throws(UnknownHost) -> [HostAddress] {
         var hints = unsafe addrinfo()

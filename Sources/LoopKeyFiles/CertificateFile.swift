@@ -30,7 +30,7 @@ public enum CertificateFile {
     }
 
     static func readSecret(_ path: String, user: UInt32) throws(KeyFileError) -> SecretCertificate {
-        // A public key is no secret, whatever its mode is.
+        // Report a public key as such, whatever the mode of its file is.
         if (try? Certificate(reading: bytes(of: path, following: true) { _ in })) != nil {
             throw KeyFileError(path, .publicKey)
         }

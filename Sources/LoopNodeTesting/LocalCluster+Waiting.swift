@@ -13,7 +13,7 @@ extension LocalCluster {
     }
 
     /// Hands an event over, and waits until it was applied.
-    /// - Returns: the name of the state that it has made, with the seq at which it was applied.
+    /// - Returns: the ID of the state after the event, with the seq at which it was applied.
     /// - Throws: why it was not applied, or that this is not known.
     @discardableResult
     public func sendAndConfirm(_ event: Definition.Event) async throws(SendRefusal) -> StateID {
@@ -30,7 +30,7 @@ extension LocalCluster {
     /// ``follower(_:)``. States from before the last event that ``sendAndConfirm(_:)`` has confirmed do not count.
     /// - Parameters:
     ///   - what: what is waited for, for the failure.
-    ///   - id: a state that another handle has made: those before it do not count.
+    ///   - id: the state after an event of another handle. Earlier states do not count.
     ///   - isReached: whether a state is as wanted.
     /// - Returns: the state, and its seq.
     /// - Throws: ``LocalClusterError``, with the last state.

@@ -132,7 +132,8 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
         guard isFree else { throw LocalClusterError.reducerRuns }
         guard let result = await listens.wait() else { throw CancellationError() }
         try result.get()
-        // It has taken a turn: the epoch's first records are in the journal. The test's own waits begin behind this.
+        // An answer shows that it has taken a turn, so the epoch's first records are in the journal. The time limits of
+        // the test begin after this.
         _ = try await status(within: max(waitLimit, .seconds(60)))
     }
 

@@ -10,7 +10,7 @@ struct CommandParser {
     private var rest: [String] = []
     private var wantsHelp = false
     private var wantsVersion = false
-    /// Whether a word should name a command and names none: then there is no help to show.
+    /// Whether a word that should name a command names none. Then there is no help to show.
     private var isLost = false
 
     init(_ program: Command, environment: [String: String]) {

@@ -1,6 +1,7 @@
-/// What a text that a person gives as the name of a file may not be.
+/// Checks texts that a person gives as names of files.
 public enum FileName {
-    /// Why a text is more likely a mistake than the name of a file, and how to name such a file all the same; nil if it is a name.
+    /// Says why a text is more likely a mistake than the name of a file, and how to name such a file. It is nil if the
+    /// text is a name.
     public static func flaw(in text: String) -> String? {
         if text.isEmpty { return "it is empty" }
         if text.utf8.contains(0) { return "it has a NUL" }
@@ -9,7 +10,7 @@ public enum FileName {
         return "it begins with \(scheme):, as addresses do (a file of that name is ./\(scheme):…)"
     }
 
-    /// `sqlite` in `sqlite:x`, by the grammar of URLs (RFC 3986 section 3.1), or nil.
+    /// The scheme of a text, such as `sqlite` in `sqlite:x`, by the grammar of URLs (RFC 3986 section 3.1), or nil.
     public static func scheme(of text: String) -> String? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon]

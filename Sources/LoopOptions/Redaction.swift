@@ -1,7 +1,7 @@
-/// Takes passwords out of texts about addresses, before a text is shown or written down.
+/// Removes passwords from texts with addresses, before a text is shown or logged.
 package enum Redaction {
-    /// The text with `***` in place of each password: what stands between `:` and `@` in a URL, and the value of a parameter whose name
-    /// ends in `password`.
+    /// The text with `***` in place of each password. A password is the part between `:` and `@` in a URL, or the value
+    /// of a parameter whose name ends in `password`.
     package static func of(_ text: String) -> String {
         var rest = text[...]
         var shown = ""

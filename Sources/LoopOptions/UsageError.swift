@@ -7,7 +7,8 @@ public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What to do instead: `did you mean --workers?`.
     public let hint: String?
 
-    /// Creates an error from its parts, without the passwords of URLs in them. Its description joins both into one line.
+    /// Creates an error from its parts, and removes passwords of URLs from them. The description joins both into one
+    /// line.
     public init(message: String, hint: String? = nil) {
         self.message = Redaction.of(message)
         self.hint = hint.map(Redaction.of)

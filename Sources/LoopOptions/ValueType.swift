@@ -64,10 +64,11 @@ public struct ValueType<Value: Sendable>: Sendable {
 
 /// What is wrong with a text that was to be read as a value.
 public struct Misfit: Error {
-    /// To follow a colon: `it names no port`; nil: what the type expects says it.
+    /// The reason, which follows a colon: `it names no port`. It is nil if what the type expects says enough.
     let why: String?
 
-    /// Creates the reason, which follows a colon: `it names no port`. Without one, only what the type expects is said.
+    /// Creates an error with a reason, which follows a colon: `it names no port`. Without a reason, the message says
+    /// only what the type expects.
     public init(_ why: String? = nil) { self.why = why }
 }
 
@@ -78,10 +79,10 @@ extension ValueType where Value == String {
             placeholder: "TEXT", expected: "a text that is not empty", read: { $0.isEmpty ? nil : $0 }, write: { $0 })
     }
 
-    /// The name of a file or folder. What looks like the address of something else, or like an option, is no such name.
+    /// The name of a file or folder. A text that looks like an address or an option is refused.
     /// - Parameters:
-    ///   - placeholder: how help names the value.
-    ///   - takesStream: whether `-` is taken too, for standard input or output.
+    ///   - placeholder: the name of the value in the help.
+    ///   - takesStream: whether `-` is accepted too, for standard input or output.
     public static func path(_ placeholder: String = "FILE", takesStream: Bool = false) -> ValueType {
         ValueType(
             placeholder: placeholder, expected: "the name of a file or folder" + (takesStream ? ", or -" : ""),

@@ -68,7 +68,7 @@ internal import CPQ
         }
     }
 
-    /// One of the hosts, for people: `db:5433`, `db`, or the folder of a socket.
+    /// The name of a host for people: `db:5433`, `db`, or the folder of a socket.
     static func hostName(of attempt: [String: String]) -> String {
         let host = attempt["host"] ?? attempt["hostaddr"] ?? "localhost"
         let port = attempt["port"] ?? ""

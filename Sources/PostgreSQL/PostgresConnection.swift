@@ -21,7 +21,7 @@ internal import Linux
     public let place: String
     /// Which of the string's hosts it leads to, from 0.
     public private(set) var host = 0
-    /// That host: `db:5433`, `db` with the usual port, or the folder of a socket.
+    /// The name of that host: `db:5433`, `db` with the usual port, or the folder of a socket.
     public private(set) var hostName = ""
     /// The process ID that the server gave at the start. It is kept when the connection is dropped.
     public private(set) var backendPID: Int32 = 0
@@ -33,7 +33,8 @@ internal import Linux
     ///   - first: the host that is tried first, from 0; the others follow in their order, and those before it come last.
     ///   - settings: of the server for this session, whatever the string, the role and the database say.
     ///   - limit: how long each host may take.
-    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the one that says most.
+    /// - Throws: ``PostgresError`` of kind `.lost`, with the reasons of all hosts, and the SQLSTATE of the most telling
+    ///   one.
     public init(
         _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
         settings: [String: String] = [:], within limit: Duration
@@ -55,7 +56,7 @@ internal import Linux
                 failures.append(HostFailure(host: name, message: "libpq has no memory"))
                 continue
             }
-            // An error of the connection has its code in the message alone.
+            // libpq gives the SQLSTATE of a failed connection only in the message.
             unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
             unsafe loop_pg_receive_notices(connection, notices)
             if let reason = unsafe Self.finish(connection, Deadline(after: limit)) {

@@ -22,7 +22,7 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     public let code: String
     /// The message of the server or of libpq, in one line.
     public let text: String
-    /// The host that the error is about, as ``PostgresConnection/hostName`` says; empty if it is not one host.
+    /// The host of the error, in the form of ``PostgresConnection/hostName``, or an empty text if it is not one host.
     public let host: String
 
     /// Creates an error from its parts. Line breaks in the text become spaces.
@@ -59,11 +59,11 @@ extension PostgresError {
 /// Why one host could not be connected to.
 struct HostFailure {
     let host: String
-    /// The five characters of SQLSTATE; empty if the host sent none.
+    /// The five characters of SQLSTATE, or an empty text if the host has sent none.
     let code: String
     let text: String
 
-    /// Reads a message of libpq that has the code in it, as it is with `PQERRORS_VERBOSE`: `FATAL:  28P01: password …`.
+    /// Parses a message of libpq with `PQERRORS_VERBOSE`, which contains the SQLSTATE: `FATAL:  28P01: password …`.
     init(host: String, message: String) {
         self.host = host
         var code = ""
@@ -80,10 +80,10 @@ struct HostFailure {
         text = lines.joined(separator: "\n")
     }
 
-    /// Whether a server has answered that cannot be written.
+    /// Whether a server has answered, but cannot be written.
     private var isReplica: Bool { text.contains("session is read-only") || text.contains("hot standby") }
 
-    /// The failure that says most of why none of several hosts can be used.
+    /// The most telling of the failures of several hosts.
     static func mainOne(of failures: [HostFailure]) -> HostFailure? {
         failures.first { !$0.code.isEmpty } ?? failures.first { $0.isReplica } ?? failures.first
     }

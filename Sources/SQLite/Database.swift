@@ -26,7 +26,7 @@ internal import Glibc
     public enum Checkpoint: Sendable {
         /// As far as possible without waiting for other connections.
         case passive
-        /// All of it, and the log is cut to length 0. Waits for readers up to the busy limit.
+        /// The whole log, which is then truncated to length 0. It waits for readers up to the busy limit.
         case truncate
     }
 

@@ -60,7 +60,7 @@ internal import Linux
         return try lastEndpoint(endpoint)
     }
 
-    /// libzmq takes an address of IPv4 for one of IPv6 if it may, and then names it `[::ffff:127.0.0.1]`.
+    /// Turns IPv6 off for IPv4 addresses. With IPv6 on, libzmq would name such an endpoint `[::ffff:127.0.0.1]`.
     private func setFamily(for endpoint: String, _ operation: ZMQError.Operation) throws(ZMQError) {
         guard endpoint.hasPrefix("tcp://"), let colon = endpoint.lastIndex(of: ":") else { return }
         let host = endpoint[..<colon].dropFirst("tcp://".count)

@@ -49,7 +49,7 @@ public struct SocketEvent: Sendable, Equatable {
         case noDetail(code: Int32)
         /// One side has keys, and the other has none.
         case mechanismMismatch
-        /// The peer said something that does not fit; the `ZMQ_PROTOCOL_ERROR_…`.
+        /// The peer has sent something unexpected. The code is the `ZMQ_PROTOCOL_ERROR_…`.
         case protocolError(code: Int32)
         /// The authenticator has not admitted the key: 300 for later, 400 for refused, 500 for a failure.
         case notAdmitted(status: Int32)

@@ -2,9 +2,9 @@ internal import CZMQ
 
 /// The settings of a socket, which are given at its creation and never changed.
 ///
-/// No option, because it is always so: routing is mandatory for routers; IPv6 is on where an endpoint
-/// is no address of IPv4, and `tcp://*` binds both families; libzmq's own
-/// heartbeats are off (they abort the process when a subscriber connects slowly).
+/// Some settings are fixed. Routing is mandatory for routers. IPv6 is on unless an endpoint is an address of IPv4, so
+/// `tcp://*` binds both families. libzmq's own heartbeats are off: they abort the process when a subscriber connects
+/// slowly.
 public struct SocketOptions: Sendable {
     /// The largest message a peer may send; a larger one disconnects that peer. At least 1.
     public var messageBytesMax: Int = 2 << 20

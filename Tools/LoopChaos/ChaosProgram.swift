@@ -81,7 +81,7 @@ public enum ChaosProgram {
             for fault in run.schedule.faults { try StandardOutput.line("\(fault)") }
             return 0
         }
-        // Before the run, which may take hours.
+        // Check this before the run, which may take hours.
         if let file { try FileSystem.checkWritable(file) }
         try StandardOutput.line("seed \(plan.seed); again: \(plan.command)")
         let report = try await run.run()

@@ -79,7 +79,7 @@ extension ValueType where Value == String {
             placeholder: "URL", expected: "an http or https URL such as http://127.0.0.1:8000/",
             parse: { text throws(Misfit) in
                 guard let url = try? WebURL(text).string else { throw Misfit() }
-                // Requests, and so the site, are in the journal and in the report.
+                // The journal and the report show the URL of every request.
                 if url.split(separator: "/", maxSplits: 2)[1].contains("@") {
                     throw Misfit(
                         "it has a user name or a password, which would be in the journal and in every report; what needs one"

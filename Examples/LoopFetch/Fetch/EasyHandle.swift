@@ -51,10 +51,10 @@ internal import CCurl
         set(CURLOPT_USERAGENT, configuration.userAgent)
         if transfer.url.isLoopback { set(CURLOPT_PROXY, "") }
         if request.accept != "*/*" { unsafe headers = curl_slist_append(headers, "Accept: \(request.accept)") }
-        // libcurl would take a compressed body that is cut short for a whole one, so that `Transfer` decompresses.
+        // `Transfer` decompresses, because libcurl takes a compressed body that is cut short for a whole one.
         if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }
         _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
-        // A handle keeps its cookies when it is reset.
+        // A handle keeps the cookies of its last request when it is reset.
         if transfer.redirects.isEmpty || !request.keepsCookies { set(CURLOPT_COOKIELIST, "ALL") }
         if request.keepsCookies { set(CURLOPT_COOKIEFILE, "") }
         unsafe set(CURLOPT_HEADERDATA, context)

@@ -18,11 +18,11 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
         case tls
         /// Redirects came back to where they had been, or there were more than the request allows.
         case tooManyRedirects
-        /// What answers does not speak HTTP as it is known here.
+        /// The answer is not HTTP, or of a version that is not known here.
         case noHTTP
         /// The body is larger than the request allows.
         case bodyTooLarge
-        /// The body has an encoding that was not asked for, or is not what its encoding says, or ends too early.
+        /// The body has an encoding that was not requested, does not match its encoding, or ends too early.
         case unreadableBody
         /// The task was cancelled, or the fetcher shut down.
         case cancelled
@@ -81,7 +81,7 @@ extension FetchError.Code {
     init(_ result: CURLcode) {
         switch result {
         case CURLE_URL_MALFORMAT: self = .malformedURL
-        // The scheme is always http or https, so that this is about the answer.
+        // The scheme is always http or https, so these errors are about the answer.
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .noHTTP
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .hostNotFound
         case CURLE_COULDNT_CONNECT: self = .connectionRefused

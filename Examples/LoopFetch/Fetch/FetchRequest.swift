@@ -29,7 +29,7 @@ public struct FetchRequest: Sendable, Equatable {
     /// How many redirects are followed. Zero: a redirect is answered as it is, with its `location`.
     public var redirectsMax = 10
 
-    /// Whether cookies that are set on the way are sent to later hops, which may then return to an earlier URL.
+    /// Whether cookies that one hop sets are sent with later hops, which may then return to an earlier URL.
     public var keepsCookies = false
 
     /// The media types of which the body is wanted, such as `text/html`, in lower case; nil: all.

@@ -2,13 +2,13 @@
 
 internal import CZLib
 
-/// Decompresses a body of gzip or zlib as it comes.
+/// Decompresses a body in gzip or zlib format, piece by piece.
 @safe final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether the compressed data is at its end.
+    /// Whether the end of the compressed data was read.
     private(set) var isComplete = false
 
-    /// - Parameter isRaw: Whether the data has no header and no check sum.
+    /// - Parameter isRaw: Whether the data has no header and no checksum.
     init?(isRaw: Bool) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
@@ -23,9 +23,9 @@ internal import CZLib
         unsafe stream.deallocate()
     }
 
-    /// Appends what a piece of the body holds, up to `bytesMax` bytes in all.
+    /// Decompresses a piece and appends the result. It stops when `body` has more than `bytesMax` bytes.
     ///
-    /// - Returns: Whether it is what it should be.
+    /// - Returns: False if the data is not in the expected format.
     func inflate(_ piece: UnsafeRawBufferPointer, into body: inout [UInt8], bytesMax: Int) -> Bool {
         let room = 1 << 15
         return unsafe withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { output in
@@ -34,7 +34,7 @@ internal import CZLib
             unsafe stream.pointee.avail_in = UInt32(input.count)
             while body.count <= bytesMax {
                 if isComplete {
-                    // Another member may follow; other bytes after the end are no part of the body.
+                    // Another gzip member may follow. Other bytes after the end are not part of the body.
                     guard unsafe stream.pointee.avail_in > 0, unsafe stream.pointee.next_in.pointee == 0x1F else {
                         return true
                     }
@@ -49,7 +49,7 @@ internal import CZLib
                 switch result {
                 case Z_STREAM_END: isComplete = true
                 case Z_OK: continue
-                // It wants more input.
+                // zlib needs more input.
                 case Z_BUF_ERROR: return true
                 default: return false
                 }

@@ -7,7 +7,7 @@ struct ResponseHeaders {
     private(set) var contentType: String?
     private(set) var contentLength: Int?
     private(set) var contentEncoding: String?
-    /// As bytes, since servers send others than UTF-8.
+    /// The bytes as the server sent them, because they may not be UTF-8.
     private(set) var location: [UInt8]?
     private(set) var setsCookie = false
 

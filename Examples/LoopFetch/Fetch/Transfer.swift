@@ -53,7 +53,7 @@ final class Transfer: @unchecked Sendable {
             case "", "identity": break
             case "gzip", "x-gzip": inflater = Inflater(isRaw: false)
             case "deflate":
-                // Some servers leave out the header of zlib, which is a multiple of 31.
+                // Some servers leave out the header of zlib. As a number, that header is a multiple of 31.
                 let header = unsafe bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
                 inflater = Inflater(isRaw: !header.isMultiple(of: 31))
             case let encoding:
@@ -87,7 +87,7 @@ final class Transfer: @unchecked Sendable {
     func hopEnded(retryAfterSeconds: Int?) -> Next {
         if let bodyFailure { return .finished(.failure(error(.unreadableBody, bodyFailure))) }
         if let inflater, !inflater.isComplete, !isBodyCut {
-            // Without a length, a connection that is lost looks like this.
+            // A lost connection ends a body without a length in this way.
             return .finished(.failure(error(.unreadableBody, "cut short", isTransient: true)))
         }
         if isBodyCut, !isBodyUnwanted, !request.truncatesBody {

@@ -23,12 +23,12 @@ struct MarkdownReader {
             if let text = heading.take(), let slug = slugs.next(for: text) { collector.addAnchor(slug) }
         case .text(let text): heading?.append(text)
         case .html(var markup):
-            // A piece is read for itself, so that a comment that is never closed hides nothing after it.
+            // Each piece is read alone, so that an unclosed comment hides nothing after the piece.
             markup.withUTF8 { unsafe TagScanner.read($0, into: collector) }
         }
     }
 
-    /// The page without the YAML between two lines of `---` at its very beginning.
+    /// Returns the page without front matter: YAML between two lines of `---` at the beginning.
     private static func withoutFrontMatter(_ page: String) -> String {
         let lines = page.split(omittingEmptySubsequences: false) { $0.isNewline }
         func isFence(_ line: Substring) -> Bool {

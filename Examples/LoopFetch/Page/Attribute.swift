@@ -1,6 +1,6 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
-/// An attribute of an element. The value is empty if none is written, and valid only while the element is reported.
+/// An attribute of an element. The value is empty if the page has none. It is valid only while the element is reported.
 @safe struct Attribute {
     let name: Word
     let value: UnsafeBufferPointer<UInt8>

@@ -12,7 +12,7 @@ internal import CCMarkGFM
 
     /// - Parameter pageBytes: The length of the page.
     init(pageBytes: Int) {
-        // A zero byte becomes three bytes, and no reference becomes more than three times as long.
+        // A zero byte becomes three bytes. No reference grows to more than three times its length.
         capacity = 3 * pageBytes
     }
 
@@ -108,7 +108,7 @@ internal import CCMarkGFM
         }
     }
 
-    /// The characters that pages mean by the numbers 0x80 to 0x9F.
+    /// The characters for the numbers 0x80 to 0x9F, which pages use as in windows-1252.
     private static let windows1252: [UInt32] = [
         0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152, 0x8D, 0x17D,
         0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC, 0x2122, 0x161, 0x203A, 0x153, 0x9D,
@@ -119,7 +119,7 @@ internal import CCMarkGFM
         unsafe namesWithoutEnd.contains(Substring(decoding: name, as: UTF8.self))
     }
 
-    /// The names that need no semicolon, since HTML has had them for longer than that rule.
+    /// The names that need no semicolon, because they are older than that rule.
     private static let namesWithoutEnd = Set(
         """
         AElig AMP Aacute Acirc Agrave Aring Atilde Auml COPY Ccedil ETH Eacute Ecirc Egrave Euml GT Iacute Icirc Igrave \

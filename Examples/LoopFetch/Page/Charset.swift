@@ -33,10 +33,10 @@ struct Charset: Equatable {
         }
     }
 
-    /// Whether it is UTF-16. A page that says so in ASCII is UTF-8.
+    /// Whether it is UTF-16. A page that declares UTF-16 in ASCII is in fact UTF-8.
     var isUTF16: Bool { name.hasPrefix("UTF-16") }
 
-    /// Returns the label after `charset` in a `Content-Type` such as `text/html; charset="UTF-8"`, or after another name.
+    /// Returns the value of a parameter, such as `charset` in the `Content-Type` `text/html; charset="UTF-8"`, or nil.
     static func parameter(_ name: String, of text: String) -> String? {
         var rest = Substring(text.lowercased())
         while let word = rest.firstRange(of: name) {
@@ -53,7 +53,7 @@ struct Charset: Equatable {
         return nil
     }
 
-    /// Returns the text as valid UTF-8, without a byte order mark. What is no character becomes U+FFFD.
+    /// Returns the text as valid UTF-8, without a byte order mark. Bytes that are no character become U+FFFD.
     func decode(_ bytes: [UInt8]) -> [UInt8] {
         if self == .utf8 {
             let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
@@ -85,7 +85,7 @@ struct Charset: Equatable {
 
     static func isUTF8(_ bytes: [UInt8]) -> Bool { (try? UTF8Span(validating: bytes.span)) != nil }
 
-    /// A label with other characters could ask the system for more than a conversion.
+    /// Other characters in a label could make the system do more than a conversion.
     private static func isInLabel(_ byte: UInt8) -> Bool {
         byte.isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "-_.:".utf8.contains(byte)
     }
@@ -129,7 +129,7 @@ struct Charset: Equatable {
     }()
 }
 
-/// A conversion between two encodings, owned.
+/// A conversion between two encodings. It owns the system's handle.
 @safe private struct Converter: ~Copyable {
     private let handle: iconv_t
 
@@ -142,7 +142,7 @@ struct Charset: Equatable {
 
     deinit { unsafe iconv_close(handle) }
 
-    /// Converts all of a text, and returns to the state of its beginning.
+    /// Converts a whole text, and resets the conversion.
     ///
     /// - Parameters:
     ///   - otherwise: What replaces bytes that are no character, or have none in the other encoding.
@@ -163,7 +163,7 @@ struct Charset: Equatable {
             while !isFlushed {
                 var to: UnsafeMutablePointer<CChar>? = unsafe piece
                 var free = room
-                // Without input, the conversion is brought to its end.
+                // A call without input ends the conversion.
                 isFlushed = left == 0
                 let result =
                     unsafe isFlushed ? iconv(handle, nil, nil, &to, &free) : iconv(handle, &from, &left, &to, &free)

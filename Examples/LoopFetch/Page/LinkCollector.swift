@@ -2,16 +2,16 @@
 
 /// Collects what a page says about links while it is read, and resolves it at the end, when `<base>` is known.
 final class LinkCollector {
-    /// The encodings that the page says it has, in their order.
+    /// The encodings that the page declares, in order.
     private(set) var charsets: [String] = []
-    /// The pages that `<iframe srcdoc>` holds. Their own are not read.
+    /// The pages in `<iframe srcdoc>`. Pages within these are not read.
     private(set) var embeddedPages: [[UInt8]] = []
     private var references = ByteTable()
     private var anchors: Set<String> = []
     private var base: String?
     private var isEmbedded = false
 
-    /// Takes an element that begins.
+    /// Takes the start tag of an element.
     func start(_ name: Word, _ attributes: [Attribute]) {
         if !isEmbedded { for attribute in attributes where attribute.name == "id" { addAnchor(attribute.text) } }
         switch name {
@@ -51,7 +51,7 @@ final class LinkCollector {
         }
     }
 
-    /// Reads the pages that this one holds, whose links are links of this one.
+    /// Reads the embedded pages. Their links count as links of this page.
     func readEmbeddedPages() {
         isEmbedded = true
         for page in embeddedPages { unsafe page.withUnsafeBufferPointer { unsafe TagScanner.read($0, into: self) } }
@@ -135,7 +135,7 @@ final class LinkCollector {
         rest = rest.drop(while: isSpace)
         if rest.prefix(3).elementsEqual("url".utf8, by: { $0 | 0x20 == $1 }) {
             let value = rest.dropFirst(3).drop(while: isSpace)
-            // Without "=" the word is the reference itself.
+            // Without "=" the word `url` is part of the reference.
             if value.first != UInt8(ascii: "=") { return add(Substring(rest)) }
             rest = value.dropFirst().drop(while: isSpace)
         }

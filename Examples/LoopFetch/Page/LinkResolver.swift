@@ -6,7 +6,7 @@ struct LinkResolver {
     private let base: WebURL
     private let charset: Charset
     private var parts = ByteTable()
-    /// What the parts mean; nil if they are no URL to be fetched.
+    /// The number of each part's target, or nil if the part is no URL to fetch.
     private var meanings: [Int?] = []
     private var targetNumbers: [String: Int] = [:]
     private var targets: [String] = []
@@ -39,7 +39,7 @@ struct LinkResolver {
             let url = try base.resolve(text, charset: charset)
             add(number(of: url.string), url.fragment, to: &page)
         } catch .otherScheme {
-            // Such as mailto: or javascript:, which are not fetched.
+            // References such as mailto: and javascript: are not fetched.
         } catch {
             page.malformedLinks.append(text)
         }

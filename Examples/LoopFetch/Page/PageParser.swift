@@ -50,7 +50,7 @@ public enum PageParser {
         }
     }
 
-    /// Reads a page in its encoding: that of its byte order mark, else what the server says, else what the page says.
+    /// Reads a page in its encoding: that of its byte order mark, else of the server, else of the page itself.
     private static func read(
         _ bytes: [UInt8], charset label: String?, url: WebURL, by read: ([UInt8], LinkCollector) -> Void
     ) -> ParsedPage {
@@ -79,7 +79,7 @@ public enum PageParser {
 
         func page(_ collector: LinkCollector, _ text: [UInt8], _ charset: Charset) -> ParsedPage {
             var page = collector.page(at: url, charset: charset)
-            // No text has such bytes. A picture or an archive has them at its beginning.
+            // Text has no such bytes. A picture or an archive has them at its beginning.
             if text.prefix(512).contains(where: { $0 < 0x09 }) { page.unread = "not text" }
             // In UTF-16, every tag has zero bytes.
             if charset.isUTF16, !text.isEmpty, !bytes.contains(0) { page.unread = "not UTF-16, although it says so" }

@@ -5,8 +5,8 @@ public struct ParsedPage: Sendable, Equatable {
         /// The absolute URL in its normal form, without a fragment.
         public let target: String
 
-        /// The name of a place in the target, without percent-encoding. It is nil if none is named, and for the names that
-        /// every page has: `#` and `#top`.
+        /// The name of an anchor in the target, without percent-encoding. It is nil without a name, and for the names
+        /// that every page has: `#` and `#top`.
         public let fragment: String?
 
         /// A link to `target`, and to the place `fragment` in it.
@@ -19,7 +19,7 @@ public struct ParsedPage: Sendable, Equatable {
     /// The distinct links in the order in which they first appear.
     public var links: [Link] = []
 
-    /// The distinct links that are no URLs, as they were written, in the order in which they first appear.
+    /// The distinct links that are not URLs, as the page has them, in the order of their first appearance.
     public var malformedLinks: [String] = []
 
     /// The places in the page that a fragment can name: ids, names of `<a>`, and headings of Markdown.

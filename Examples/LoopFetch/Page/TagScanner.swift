@@ -2,10 +2,10 @@
 
 internal import Glibc
 
-/// Reads the start tags of a page: the tokenizer of the HTML standard (section 13.2.5) without texts.
+/// Reads the start tags of a page. This is the tokenizer of the HTML standard (section 13.2.5) without texts.
 ///
-/// Every sequence of bytes is a page. The scanner builds no tree. Of the tree it knows only what decides how bytes are
-/// read: elements whose content is text, SVG and MathML, and templates, whose content is not part of the page.
+/// Every sequence of bytes is a page. The scanner builds no tree. It tracks only what decides how bytes are read:
+/// elements whose content is text, SVG and MathML, and templates, whose content is not part of the page.
 @safe struct TagScanner: ~Copyable {
     private let collector: LinkCollector
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -16,7 +16,7 @@ internal import Glibc
     private var references: CharacterReferences
     /// The open elements that change how tags are read, the innermost last.
     private var open: [Context] = []
-    /// The places of the open elements, by name: an end tag finds its element without a search.
+    /// The indices of the open elements in `open`, by name, so that an end tag finds its element without a search.
     private var places: [Word: [Int]] = [:]
     private var inertCount = 0
 
@@ -38,7 +38,7 @@ internal import Glibc
     /// Reports all start tags to `collector`.
     ///
     /// - Parameters:
-    ///   - page: UTF-8, or another encoding in which the bytes of ASCII mean ASCII.
+    ///   - page: The page in UTF-8, or in another encoding that contains ASCII.
     ///   - isXML: Whether the page is XHTML, in which every element can end with `/>` and none has only text.
     static func read(_ page: UnsafeBufferPointer<UInt8>, isXML: Bool = false, into collector: LinkCollector) {
         var scanner = unsafe TagScanner(collector, page, isXML)
@@ -149,7 +149,7 @@ internal import Glibc
         }
     }
 
-    /// Closes the innermost open element with this name, and what is open in it, but no template around it.
+    /// Closes the innermost open element with this name and the elements in it, but no template around it.
     private mutating func close(_ name: Word) {
         if open.isEmpty { return }
         if open.last?.kind == .foreign, name == "p" || name == "br" {
@@ -170,7 +170,7 @@ internal import Glibc
         if context.kind == .inertTemplate { inertCount -= 1 }
     }
 
-    /// Goes to the end tag of an element that has only text.
+    /// Moves to the end tag of an element that has only text.
     private mutating func passText(of name: Word) {
         while !isAtEndTag(of: name) {
             guard let next = find(UInt8(ascii: "<"), from: index + 1) else {
@@ -181,7 +181,7 @@ internal import Glibc
         }
     }
 
-    /// Goes to the end tag of a script: within a comment, a script in it has an end tag of its own.
+    /// Moves to the end tag of a script. A script within a comment in it has an end tag of its own.
     private mutating func passScript() {
         var isComment = false
         var isNested = false
@@ -192,7 +192,7 @@ internal import Glibc
                 index += 2
             } else if !isComment, matches("<!--") {
                 isComment = true
-                // Its two dashes may be those of its end.
+                // The two dashes may also be those of the comment's end.
                 index += 2
             } else if isComment, matches("-->") {
                 (isComment, isNested) = (false, false)
@@ -226,7 +226,7 @@ internal import Glibc
 
     /// Reads the attributes and the end of a tag.
     ///
-    /// - Returns: Whether it ends with `/>`, or nil if the page ends first, which makes it no tag.
+    /// - Returns: Whether the tag ends with `/>`, or nil if the page ends before the tag does.
     private mutating func readAttributes() -> Bool? {
         attributes.removeAll(keepingCapacity: true)
         references.clear()
@@ -302,7 +302,7 @@ internal import Glibc
         while index < count, unsafe Self.isBlank(bytes[index]) { index += 1 }
     }
 
-    /// Goes behind the next such text, or to the end of the page.
+    /// Moves past the next occurrence of the text, or to the end of the page.
     private mutating func pass(through text: StaticString) {
         while let next = unsafe find(text.utf8Start[0]) {
             index = next
@@ -339,7 +339,7 @@ internal import Glibc
         byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") || isBlank(byte)
     }
 
-    /// Whether an attribute is one that `LinkCollector` or the scanner looks at.
+    /// Whether `LinkCollector` or the scanner reads an attribute.
     private static func matters(_ name: Word) -> Bool {
         switch name {
         case "class", "title", "style": false
@@ -350,7 +350,7 @@ internal import Glibc
         }
     }
 
-    /// Whether an element of HTML ends SVG and MathML around it.
+    /// Whether a start tag of HTML ends the SVG or MathML around it.
     private static func endsForeign(_ name: Word) -> Bool {
         switch name {
         case "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1",
@@ -363,6 +363,6 @@ internal import Glibc
 }
 
 extension Attribute {
-    /// Whether a `<font>` with this attribute is one of HTML.
+    /// Whether a `<font>` with this attribute belongs to HTML and not to SVG.
     fileprivate var isOfFont: Bool { name == "color" || name == "face" || name == "size" }
 }

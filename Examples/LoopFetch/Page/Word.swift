@@ -1,15 +1,15 @@
-// Unsafe: the bytes of a literal stay for as long as the program.
+// Unsafe: the bytes of a literal live as long as the program.
 
 /// The name of an element or attribute: its length, and as many of its first bytes as fit (fifteen).
 ///
-/// The names that matter here are told apart by that, and comparing a name costs two instructions.
+/// This is enough to distinguish the names that matter here. Comparing two names costs two instructions.
 struct Word: Hashable, ExpressibleByStringLiteral {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
 
     init() {}
 
-    /// Appends a byte, a letter in lower case.
+    /// Appends a byte. Letters become lower case.
     @inline(__always)
     mutating func append(_ byte: UInt8) {
         let isCapital = byte &- UInt8(ascii: "A") < 26

@@ -3,12 +3,12 @@
 internal import CIDN
 internal import Glibc
 
-/// Names of hosts in the one form that is looked up (WHATWG URL section 3.5).
+/// Converts host names to the form in which they are looked up (WHATWG URL section 3.5).
 enum HostName {
     /// Returns a name in lower case, an international one in Punycode, and an IPv4 address as four numbers.
     ///
-    /// It returns nil if the name is no UTF-8, if it has characters that no host has, or if it ends in a number and is no
-    /// address.
+    /// It returns nil if the name is not UTF-8, if it has characters that no host has, or if it ends in a number and is
+    /// no address.
     static func ascii(_ name: [UInt8]) -> [UInt8]? {
         guard name.allSatisfy({ $0 < 0x80 }) else {
             return String(validating: name, as: UTF8.self).flatMap(punycode).flatMap(withoutOddNumbers)
@@ -32,7 +32,7 @@ enum HostName {
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard let last = labels.last, isNumber(last) else { return name }
         var address = in_addr()
-        // The system does not take a number without digits for zero.
+        // `inet_aton` refuses `0x`, which the standard reads as zero.
         let numbers = labels.map { $0.elementsEqual("0x".utf8) ? "0" : String(decoding: $0, as: UTF8.self) }
         let text = numbers.joined(separator: ".")
         guard !text.utf8.contains(where: { $0 <= 0x20 }), unsafe inet_aton(text, &address) != 0 else { return nil }

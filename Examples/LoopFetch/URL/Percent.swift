@@ -50,7 +50,7 @@ enum Percent {
         }
     }
 
-    /// Whether a host may hold this byte: all of ASCII but what the WHATWG standard forbids.
+    /// Whether a host may have this byte: all of ASCII except what the WHATWG standard forbids.
     static func isHost(_ byte: UInt8) -> Bool { has(byte, host) }
 
     private typealias Table = (UInt64, UInt64)

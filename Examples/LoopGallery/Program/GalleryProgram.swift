@@ -33,7 +33,8 @@ public enum GalleryProgram {
     public static func main() async -> Never {
         StandardOutput.holdClosed()
         let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
-        // Not by StandardOutput, since nothing is printed: flushing all files would wait for the reader of the input.
+        // `StandardOutput.exit` is not needed, because nothing is printed. To flush all files would wait for the reader
+        // of the input.
         exit(code)
     }
 

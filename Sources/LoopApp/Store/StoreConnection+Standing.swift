@@ -3,8 +3,8 @@ internal import LoopCore
 internal import LoopView
 
 extension StoreConnection {
-    /// - Parameter shown: the seq of the newest state that has been read; nil if there is none, as one that cannot be read leaves the
-    ///   placeholder.
+    /// - Parameter shown: the seq of the newest state that has been decoded, or nil if there is none. A state that
+    ///   cannot be decoded leaves the placeholder.
     init(_ standing: ObserverStanding, shown: Seq?) {
         guard let shown else {
             self = .connecting

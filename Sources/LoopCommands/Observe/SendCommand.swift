@@ -136,7 +136,7 @@ enum SendCommand {
         }
     }
 
-    /// The event's JSON: a command line has room for 128 KiB, a file and standard input for more.
+    /// The event's JSON, from the command line, a file or standard input. A command line has room for 128 KiB.
     private static func text(_ arguments: ParsedArguments) throws -> String? {
         let path: String
         switch (arguments[event], arguments[file]) {
@@ -148,7 +148,7 @@ enum SendCommand {
         return try Self.text(of: path)
     }
 
-    /// - Parameter path: of a file, or `-` for standard input.
+    /// - Parameter path: a file, or `-` for standard input.
     private static func text(of path: String) throws -> String {
         let bytes =
             path == "-"
@@ -164,7 +164,7 @@ enum SendCommand {
         return text
     }
 
-    /// An event has at most 512 KiB as it is sent; as JSON it may be longer.
+    /// The limit for the JSON of an event. In CBOR an event has at most 512 KiB.
     private static let textBytesMax = 8 << 20
 
     /// What was left over goes first, since it stands before the event in the stream.

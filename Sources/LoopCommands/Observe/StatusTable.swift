@@ -18,7 +18,7 @@ struct StatusTable {
         self.report = report
         self.members = members
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
-        // Each peer that goes ends its connections: by itself that is nothing dropped.
+        // `disconnected` counts every peer that leaves, which is not a fault.
         counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 && $0.key != "disconnected" }
     }
 
@@ -58,7 +58,7 @@ struct StatusTable {
         return (["\(report.loop), a standby: \(leader)"] + Self.reasons(report)).joined(separator: "\n")
     }
 
-    /// Why a standby would not take over at once, in whole lines.
+    /// The reasons why a standby would not take over at once, a line each.
     private static func reasons(_ report: StatusReport) -> [String] {
         var lines: [String] = []
         if let fault = fault(report) { lines += [fault, JSONText.onOneLine(report.notReadyBecause ?? "")] }
@@ -68,7 +68,7 @@ struct StatusTable {
         return lines
     }
 
-    /// Why the journal cannot be used, by its name for programs.
+    /// A line with the reason why the journal cannot be used, by its name for programs.
     private static func fault(_ report: StatusReport) -> String? {
         guard let fault = report.journalFault else { return nil }
         let parts = [
@@ -100,7 +100,7 @@ struct StatusTable {
                     + (report.journalFault.map { ", \($0.reason.rawValue)" } ?? ""),
             ]
         }
-        // A reason is never cut off: it has lines of its own below the table.
+        // Reasons have lines of their own below the table, so that none is cut off.
         let reasons = members.dropFirst(self.report == members[0].report ? 1 : 0).flatMap { member in
             Self.reasons(member.report).map { "\(member.address): \($0)" }
         }
@@ -115,7 +115,7 @@ struct StatusTable {
         return records + (following.lagMilliseconds.map { ", \($0) ms" } ?? "")
     }
 
-    /// Two reducers that lead have two journals, or one of them is deposed and does not know it yet.
+    /// A warning if several reducers lead with different histories. They then have different journals.
     private var otherLeaders: String? {
         let histories = Set(members.filter(\.isLeader).map(\.report.history)).subtracting([""])
         guard histories.count > 1 else { return nil }

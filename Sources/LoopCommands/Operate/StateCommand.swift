@@ -81,7 +81,7 @@ extension ValueType where Value == [String] {
 
 /// The grammar of paths in a state.
 enum StatePath {
-    /// The keys and numbers of a path, or nil if the text is none.
+    /// The keys and numbers of a path, or nil if the text is not a path.
     static func steps(of text: String) -> [String]? {
         var steps: [String] = []
         var rest = text[...]
@@ -103,7 +103,7 @@ enum StatePath {
         return steps.isEmpty ? nil : steps
     }
 
-    /// A number or a quoted key, up to its bracket. In quotes a backslash stands before a quote or a backslash.
+    /// Reads a number or a quoted key up to its closing bracket. In quotes, a backslash escapes a quote or a backslash.
     private static func bracketed(_ text: Substring) -> (step: String, rest: Substring)? {
         guard text.first == "\"" else {
             let number = text.prefix { $0 != "]" }

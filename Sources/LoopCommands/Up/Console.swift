@@ -8,7 +8,7 @@ struct Console {
     private var progressLine = ProgressLine()
     /// Whether an outcome was shown.
     private(set) var hasOutput = false
-    /// Why the outcome could not be written, once that has happened.
+    /// The error of writing the outcome, or nil if there was none.
     private(set) var outputError: OutputError?
     /// What the processes said, when it is shown only if they fail.
     private var withheld: [String] = []

@@ -15,7 +15,7 @@ struct UpPlan: Equatable, Sendable {
     let journal: String?
     /// Whether a bad verdict is no failure of the command.
     let exitsZero: Bool
-    /// The variables of the processes.
+    /// The environment of the processes.
     let environment: [String: String]
     private let workerOptions: [String]
 
@@ -67,8 +67,8 @@ struct UpPlan: Equatable, Sendable {
         workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? []) + logOptions
     }
 
-    /// Variables that are not handed on: `up` has read them itself, or decides what they are about. A worker with the key of another loop,
-    /// or a reducer that stands by, would wait for ever.
+    /// Variables that the processes do not inherit, because `up` has read them, or decides their values. A worker with
+    /// the key of another loop, or a reducer that stands by, would wait for ever.
     private static let ownVariables: Set<String> = {
         let declarations = (UpCommand.groups.flatMap(\.options) + AddressOptions.all.map { $0.declaration })
         return Set(declarations.compactMap(\.environment))

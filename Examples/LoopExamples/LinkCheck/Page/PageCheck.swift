@@ -31,7 +31,7 @@ struct PageCheck: Sendable {
             let isTrusted = response.status < 400 || response.status == 429
             if isTrusted, !(isPage && job.isPageWanted) { return response }
         } catch let failure as FetchFailure where Self.signsOfNoHEAD.contains(failure.reason) {
-            // The same, by closing the connection or saying nothing.
+            // Some servers close the connection at a HEAD, or do not answer it.
         }
         return try await fetch(.get)
     }
@@ -41,7 +41,7 @@ struct PageCheck: Sendable {
     private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
         let response = try await fetch(request(method))
         guard response.setsCookie, response.location != nil else { return response }
-        // A server that wants its cookie back may lead to the same URL again, directly or by a detour.
+        // The server may expect its cookie, and lead to the same URL again, directly or by a detour.
         var withCookies = request(method)
         withCookies.redirectsMax = Int(LinkCheckState.hopsMax)
         withCookies.keepsCookies = true

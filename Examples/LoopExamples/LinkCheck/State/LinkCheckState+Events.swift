@@ -58,7 +58,7 @@ extension LinkCheckState {
                 if let page = answer.page, isInScope(target), settings.pagesMax.map({ pagesCount < $0 }) ?? true {
                     read(target, page, answer)
                 } else if pagesCount == 0 {
-                    // Only the start and what it redirects to are known before the first page.
+                    // Before the first page, only the start and the targets of its redirects are known.
                     let reason = Self.line(answer.unread ?? "no page")
                     resolve(target, .broken, status: answer.status, detail: errors.intern(reason).number)
                 } else {
