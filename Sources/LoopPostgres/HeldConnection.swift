@@ -288,6 +288,7 @@ final class HeldConnection: Sendable {
                 SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
                     SELECT now() - xact_start AS age FROM pg_stat_activity
                         WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+                            AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
                     UNION ALL SELECT now() - prepared FROM pg_prepared_xacts WHERE database = current_database()) AS ages
                 """, operation)
         }

@@ -96,7 +96,9 @@ extension PostgresError {
         if text.contains("session is read-only") || text.contains("hot standby") { return .readOnlyOnly }
         if text.contains("no password supplied") { return .auth }
         if text.contains("unsupported startup parameter") { return .pooler }
-        if text.contains("SSL") || text.contains("certificate") { return .tls }
+        // A connection that ends says SSL too: "SSL SYSCALL error: EOF detected", "SSL connection has been closed unexpectedly".
+        let hasEnded = text.contains("SYSCALL") || text.contains("unexpected")
+        if !hasEnded, text.contains("SSL") || text.contains("certificate") { return .tls }
         return .noDatabase
     }
 }

@@ -201,8 +201,10 @@ struct Takeover {
             // At an old primary it may be the commit of another process that waits for ever.
             memory.hosts.leave(session.connection.host)
             let waiting = try session.run(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'",
-                operation)
+                """
+                SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'
+                    AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'loop_journal'::regclass)
+                """, operation)
             if waiting.integer(0, 0) ?? 0 > 0 {
                 throw JournalError(
                     .unreachable, operation: operation,
