@@ -46,14 +46,6 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
 extension PostgresError {
     /// A lock was not free within `lock_timeout`.
     public var isLockTimeout: Bool { code == "55P03" }
-    /// A key was there already.
-    public var isDuplicate: Bool { code == "23505" }
-    /// A table, a column or a schema is not there.
-    public var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(code) }
-    /// The role may not do it, or the transaction may only read.
-    public var isDenied: Bool { ["42501", "25006"].contains(code) }
-    /// The server has no room on its disk.
-    public var isFull: Bool { code == "53100" }
 }
 
 /// Why one host could not be connected to.
