@@ -3,7 +3,8 @@
 #include <cmark-gfm/houdini.h>
 #include <string.h>
 
-// Writes the characters of a named reference, such as "eacute;", as UTF-8. Returns their count, or 0 for an unknown name.
+// Writes the characters of a named reference, such as "eacute;", as UTF-8. Returns the count of bytes, or 0 for an
+// unknown name.
 static inline int loop_cmark_reference(const unsigned char *name, int count, unsigned char output[8]) {
     cmark_strbuf buffer;
     cmark_strbuf_init(cmark_get_default_mem_allocator(), &buffer, 8);

@@ -1,20 +1,19 @@
-// Unsafe: an index was built of the whole document, so every item lies within its bytes; a key's text is used at once.
+// Unsafe: the index covers the whole document, so every item lies within its bytes. A key's text is used at once.
 
 /// What is at a path within a document.
 public enum CBORPart: Equatable, Sendable {
     /// The bytes of the item there, which are a document of their own.
     case found([UInt8])
-    /// The step of this number, from 0, leads nowhere: these are the first keys of the map before it, or the count of the array's
-    /// elements.
+    /// The step of this number, from 0, leads nowhere. `Known` describes the item that it was applied to.
     case missing(step: Int, Known)
 
-    /// What there is in place of a step that leads nowhere.
+    /// What the item has to which a step was applied in vain.
     public enum Known: Equatable, Sendable {
         /// The first keys of a map, at most ten, and how many there are.
         case keys([String], count: Int)
         /// The elements of an array.
         case elements(count: Int)
-        /// Neither a map nor an array.
+        /// It is neither a map nor an array.
         case value
     }
 }
@@ -24,8 +23,8 @@ extension CBOR {
     /// - Parameters:
     ///   - bytes: a document.
     ///   - path: keys of maps as ``json(_:limits:)`` writes them, and numbers of array elements, from 0, in digits.
-    ///   - limits: what the document may be.
-    /// - Throws: what is wrong with the bytes as CBOR.
+    ///   - limits: the limits for the document.
+    /// - Throws: ``WireError`` if the bytes are not valid CBOR.
     public static func part(
         of bytes: [UInt8], at path: [String], limits: CBORLimits = .default
     ) throws(WireError) -> CBORPart {

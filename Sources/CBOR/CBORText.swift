@@ -18,8 +18,8 @@ enum CBORText {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Appends the string in double quotes, escaped as JSON wants it, and so that a terminal does not obey it: control characters, and
-    /// those that turn the direction of writing, are escaped too.
+    /// Appends the string in double quotes, escaped as JSON requires. Control characters, and those that change the
+    /// direction of writing, are escaped too, so that a terminal does not obey them.
     static func quote(_ text: some Collection<UInt8>, into out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         for byte in text {

@@ -31,7 +31,8 @@ static inline char **loop_environment(void) {
     return environ;
 }
 
-// Writes what stdio has kept of standard output: 0, or the errno of that; -1 if an earlier write failed, whose errno is gone.
+// Writes what stdio has buffered for standard output. Returns 0, the errno of that write, or -1 if an earlier write
+// failed.
 static inline int loop_flush_output(void) {
     if (fflush(stdout) != 0) return errno;
     return ferror(stdout) ? -1 : 0;
@@ -53,8 +54,8 @@ static inline void loop_begin_write_out(int descriptor) {
     syscall(SYS_sync_file_range, descriptor, (off_t)0, (off_t)0, SYNC_FILE_RANGE_WRITE);
 }
 
-// Locks one byte of an open file for its descriptor, until that is unlocked or closed; or unlocks it. Waits for nothing. 0 or errno.
-// An open file description lock: what the same process does with other descriptors of the file does not end it.
+// Locks or unlocks one byte of an open file, without waiting. Returns 0 or errno. This is an open file description
+// lock: it lasts until the description is closed, whatever the process does with other descriptors of the file.
 static inline int loop_lock_byte(int descriptor, off_t place, int is_locked) {
     struct flock range = {.l_type = is_locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
     enum { OFD_SETLK = 37 };
@@ -64,7 +65,7 @@ static inline int loop_lock_byte(int descriptor, off_t place, int is_locked) {
     return result < 0 ? errno : 0;
 }
 
-// 1 if another descriptor has that byte locked, in any process; else 0.
+// Returns 1 if another descriptor has the byte locked, in any process, else 0.
 static inline int loop_is_byte_locked(int descriptor, off_t place) {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
     enum { OFD_GETLK = 36 };

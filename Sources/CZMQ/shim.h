@@ -60,8 +60,8 @@ static inline int loopzmq_receive(zmq_msg_t *message, void *socket) {
 // The same, but waits for a frame: until there is one, or until the context was terminated.
 static inline int loopzmq_await(zmq_msg_t *message, void *socket) { LOOPZMQ_CALL(zmq_msg_recv(message, socket, 0)); }
 
-// Reports the socket's events at an inproc endpoint; without one, ends the reports. A bind that fails is none of them: libzmq 4.3.4
-// would report it after the failure and before zmq_bind returns, and the report overwrites the errno of the failure with EAGAIN.
+// Reports the socket's events at an inproc endpoint, or ends the reports if it is null. Failed binds are not reported:
+// libzmq 4.3.4 reports them before zmq_bind returns, and the report overwrites the errno of the failure with EAGAIN.
 static inline int loopzmq_monitor(void *socket, const char *endpoint) {
     LOOPZMQ_CALL(zmq_socket_monitor(socket, endpoint, ZMQ_EVENT_ALL & ~ZMQ_EVENT_BIND_FAILED));
 }

@@ -1,4 +1,4 @@
-// Unsafe: the system writes a file's status into this function's own variable.
+// Unsafe: the system writes a file's status into a local variable.
 
 internal import CLinux
 internal import Glibc

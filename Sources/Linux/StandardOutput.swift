@@ -43,7 +43,7 @@ public enum StandardOutput {
     }
 }
 
-/// Standard output could not be written.
+/// The error of a write to standard output.
 public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` of the write, or 0 if it is no longer known.
     public let code: Int32

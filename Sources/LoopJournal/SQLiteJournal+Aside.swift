@@ -20,10 +20,11 @@ extension SQLiteJournal {
             file.removesLogAtClose()
             _ = try? file.checkpoint(.passive)
         }
-        // Of an older one. If a process ended in between, its snapshots are the first part of what is set aside now.
+        // Remove the snapshots of an older journal. Without its file, they belong to this one: a process ended in
+        // between.
         if disk.exists(to.file) { try disk.removeFolder(to.snapshots) }
         for file in [to.log, to.index, to.end, to.file, from.end] { try disk.remove(file) }
-        // The file last: without it, what is next to it says that a journal is missing.
+        // Rename the file last: without it, the other files show that a journal is missing.
         if disk.exists(from.snapshots) { try disk.rename(from.snapshots, to: to.snapshots) }
         try disk.syncFolder(Disk.folder(of: path))
         try disk.rename(from.file, to: to.file)

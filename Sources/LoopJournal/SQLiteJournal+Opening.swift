@@ -98,11 +98,11 @@ extension SQLiteJournal {
         note.write(judged.tail.position)
         let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
         try folder.setAside(judged.lostSnapshots)
-        // Before the journal says that these traces count again.
+        // Sync the note before `begin` makes the traces count again.
         if try file.meta("made_whole") == 1 { try note.sync() }
         try file.begin(durability, judged.tail, traces.log)
         if try !LogInspection(disk.read(paths.log) ?? []).isWhole {
-            // A reader has kept the log from starting over: what was torn is not to follow the next row.
+            // A reader prevents that the log starts again. The torn pages must not follow the next row.
             try disk.truncate(paths.log, to: file.logBytes)
         }
         if !existed { try disk.syncFolder(Disk.folder(of: path)) }
@@ -140,7 +140,7 @@ extension SQLiteJournal {
                 remedy: "start the loop's reducer, or trim it again: that finishes it")
         }
         let traces = try Traces(paths, disk, log: LogInspection(try disk.read(paths.log) ?? []))
-        // SQLite would remove the log, which may be all that is left.
+        // SQLite would remove the log of an empty file, and the log may be all that is left.
         if !hasBytes(path) {
             try traces.checkNothingWasThere()
             throw JournalError(
@@ -155,7 +155,7 @@ extension SQLiteJournal {
         var tail = try file.tail(after: base)
         var report = DatabaseFiles.warning(of: path).map { [$0] } ?? []
         var refusal: JournalError?
-        // A process that writes it has judged it, and does not stop for those who look.
+        // A process that writes the journal has checked it already.
         if !FileLock.isHeld(path) {
             do throws(JournalError) {
                 try checkFiles(paths, user: FileSystem.status(of: path)?.owner ?? System.userID)

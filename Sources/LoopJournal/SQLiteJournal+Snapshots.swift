@@ -8,9 +8,8 @@ extension SQLiteJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.
     static let snapshotsMax = 3
 
-    /// The listed snapshots that the journal's records continue, the newest first, at most 3, and the one at the cut of a
-    /// trimmed journal. Their bytes are not
-    /// checked.
+    /// The listed snapshots that the journal's records continue, the newest first: at most 3, and the one at the cut of
+    /// a trimmed journal. Their bytes are not checked.
     /// - Throws: `JournalError` if reading fails or the journal was closed.
     public func snapshots() throws(JournalError) -> [SnapshotEntry] {
         let file = try readable("list the snapshots")
@@ -37,8 +36,8 @@ extension SQLiteJournal {
         }
     }
 
-    /// Lists a written snapshot, after the records that it stands for were written. All but the newest 3 are removed; but if the
-    /// beginning was trimmed, the oldest stays, from which the records that are left go on.
+    /// Lists a written snapshot, after the records that it covers were written. All but the newest 3 are removed. Of a
+    /// trimmed journal the oldest stays too, because the remaining records continue it.
     /// - Parameter snapshot: the result of ``snapshotWriter``.
     /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the
     ///   journal was closed or opened for reading; else if writing fails or has failed before.

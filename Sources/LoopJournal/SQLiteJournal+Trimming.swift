@@ -18,7 +18,7 @@ extension SQLiteJournal {
         if let (snapshot, end) = found {
             let obsolete = try file.snapshots().filter { $0.position < snapshot.position }
             do throws(SQLiteError) {
-                // As with a snapshot's row: the files that it removes do not come back.
+                // Synced like the row of a snapshot, because the removed files do not come back.
                 try file.setSynchronous(.fsync)
                 try file.trim(through: end, forgetting: obsolete)
                 try file.setSynchronous(durability)

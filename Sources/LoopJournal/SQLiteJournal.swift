@@ -31,7 +31,8 @@ public final class SQLiteJournal: FollowedJournal {
     private var fileLock: FileLock?
     private var endNote: EndNote?
     private let names: OpenNames
-    /// Why no reducer would open it; nil if one would, or if one has it open. Known only if it was opened for reading.
+    /// The error with which a reducer would refuse to open it, or nil if a reducer would open it or has it open. It is
+    /// known only if the journal was opened for reading.
     public let startRefusal: JournalError?
     let isReadOnly: Bool
     let folder: SnapshotFolder
@@ -143,14 +144,14 @@ public final class SQLiteJournal: FollowedJournal {
         try checkNames("write what was acknowledged")
     }
 
-    /// Proves that what it writes is found by the names of its files.
-    /// - Throws: `JournalError` of kind `.moved` if a file was removed or renamed, or its folder was.
+    /// Checks that the names of its files still lead to the files that it writes.
+    /// - Throws: `JournalError` of kind `.moved` if a file or its folder was removed, renamed or replaced.
     public func prove() throws(JournalError) {
         _ = try writable("prove that it leads")
         try checkNames("prove that it leads")
     }
 
-    /// What is written to a file that has lost its name is not there at the next start: nothing more is acknowledged.
+    /// The next start does not find a file that has lost its name, so nothing more is acknowledged.
     private func checkNames(_ operation: String) throws(JournalError) {
         do throws(JournalError) {
             try names.check(operation)
@@ -225,8 +226,8 @@ public final class SQLiteJournal: FollowedJournal {
             if failure == nil {
                 try? file.set("position", Int64(bitPattern: tail.position))
                 file.removesLogAtClose()
+                folder.removeAll(unlisted)
             }
-            folder.removeAll(unlisted)
         }
         abandon()
     }

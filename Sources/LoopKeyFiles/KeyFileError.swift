@@ -13,7 +13,7 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
         case noFile
         /// Its owner is not this process's user, nor root if others may see the file.
         case owner(UInt32, user: UInt32)
-        /// It is a public key, and a secret one is needed.
+        /// It has a public key, and a secret key is needed.
         case publicKey
         /// It is secret, and its mode lets others read or write it.
         case openToOthers(permissions: UInt32)

@@ -23,7 +23,7 @@ final class HeldConnection: Sendable {
         var provenAt: MonotonicTime
         /// When the newest write was sent.
         var sentAt: MonotonicTime
-        /// The age of the oldest transaction of the database, when it was last looked up.
+        /// The age of the oldest transaction of the database at the last look.
         var oldestTransaction = Duration.zero
         /// Appends that were sent and whose outcomes were not taken.
         var sent: [(link: ChainLink, at: MonotonicTime)] = []
@@ -39,8 +39,10 @@ final class HeldConnection: Sendable {
     let standbyNames: String
     /// Readable when the outcome of an append may be there.
     let descriptor: Int32
-    /// What the statement waits for that was sent last.
+    /// Asks what the newest statement waits for.
     let wait: StatementQuestion
+    /// The number of the connection's host.
+    private let host: Int
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -57,6 +59,7 @@ final class HeldConnection: Sendable {
         standbyNames = session.standbyNames
         descriptor = session.connection.descriptor
         wait = session.wait
+        host = session.connection.host
         self.session = Exclusive(session)
         turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))
     }
@@ -148,10 +151,10 @@ final class HeldConnection: Sendable {
 
     // MARK: The server
 
-    /// Whoever reads asks this server first from now on.
-    func lead(_ sources: HostChoice) { session.withValue { sources.prefer($0.connection.host) } }
+    /// Makes readers try this server first from now on.
+    func lead(_ sources: HostChoice) { sources.prefer(host) }
 
-    /// Whoever reads asks another server first from now on: this one shows what is over.
+    /// Makes readers try another server first from now on, because this one shows an old state.
     func leave() { session.withValue { $0.leaveHost() } }
 
     // MARK: Appends
@@ -182,7 +185,7 @@ final class HeldConnection: Sendable {
         let operation = "take a receipt"
         let isSent = try turn.withLock { turn throws(JournalError) in
             if let failure = turn.failure { throw Self.afterwards(operation, failure) }
-            // The other thread may be in the middle of a statement that waits: who does not wait comes again.
+            // The other thread may be waiting for a statement. A caller that does not wait comes again.
             return turn.receipts.isEmpty && !turn.sent.isEmpty && (waits || !turn.isUsed)
         }
         if isSent {
@@ -218,7 +221,7 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// A row more, and the one before it less. Each is found by its number alone, past no dead one.
+    /// Inserts a row and deletes the one before. The index leads to each without reading dead rows.
     private static let renewal = PreparedStatement(
         "renew",
         """
@@ -228,7 +231,7 @@ final class HeldConnection: Sendable {
         INSERT INTO loop_renewal SELECT id, number + 1 FROM held
         """)
 
-    /// No takeover, append or renewal comes between until the transaction ends.
+    /// Locks the journal's row, so that no takeover, append or renewal happens before the transaction ends.
     private static let lock = PreparedStatement(
         "lock", "SELECT 1::bigint FROM loop_journal WHERE id = $1 AND term = $2 AND nonce = $3 FOR UPDATE")
 
@@ -250,9 +253,9 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// What becomes of an error that says that the journal is damaged, lacks something or is another's: it counts once a commit that
-    /// begins after the reading has shown that no other process had the journal meanwhile.
-    /// - Returns: the error, or that of the commit.
+    /// Proves an error that says that the journal is damaged, lacks something or is another's. It counts only if a
+    /// commit that begins after the reading shows that no other process had the journal meanwhile.
+    /// - Returns: the error, or the error of that commit.
     func proven(_ error: JournalError) -> JournalError {
         if error.kind.mayPass { return error }
         do throws(JournalError) {
@@ -276,7 +279,7 @@ final class HeldConnection: Sendable {
     /// How often it looks for long transactions.
     private static let looksEvery = Duration.seconds(30)
 
-    /// The age of the oldest transaction that keeps dead rows of this database from being removed, as far as this role may see it.
+    /// Finds the age of the oldest transaction that keeps dead rows of this database, as far as this role may see it.
     private func lookForLongTransactions() throws(JournalError) {
         let operation = "look for long transactions"
         let found = try use(operation) { session throws(JournalError) in
@@ -285,6 +288,7 @@ final class HeldConnection: Sendable {
                 SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
                     SELECT now() - xact_start AS age FROM pg_stat_activity
                         WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+                            AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
                     UNION ALL SELECT now() - prepared FROM pg_prepared_xacts WHERE database = current_database()) AS ages
                 """, operation)
         }
@@ -305,7 +309,8 @@ final class HeldConnection: Sendable {
             let isStale = turn.withLock { SystemClock.monotonic - $0.sentAt >= every }
             guard isStale || SystemClock.monotonic >= looksAt else { continue }
             triedAt = SystemClock.monotonic
-            // A renewal behind an append that waits would wait too, and keep the reducer's thread from asking what for.
+            // A renewal behind an append that waits would wait too. The reducer's thread could then not ask for the
+            // reason.
             guard takesWhatIsThere() else { continue }
             // The next append, or the next turn without one, says what went wrong.
             try? renew()
@@ -316,8 +321,8 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// Takes the outcomes that are there, and does not wait for others.
-    /// - Returns: whether none is awaited any more.
+    /// Takes the outcomes that have arrived, and waits for no others.
+    /// - Returns: whether all outcomes were taken.
     private func takesWhatIsThere() -> Bool {
         try? useAtOnce("take a receipt") { session throws(JournalError) in
             while try takeOutcome(&session, waits: false) {}
@@ -329,7 +334,7 @@ final class HeldConnection: Sendable {
 
     /// Closes the connection. Others may take the journal at once, unless something has failed.
     /// - Parameters:
-    ///   - releases: whether they are told so.
+    ///   - releases: whether the row says that the journal is free.
     ///   - end: the end of the newest row with a receipt, as far as the caller knows, or nil if that is not known.
     func close(releases: Bool, at end: ChainLink? = nil) {
         let mayRelease: Bool? = turn.wait(until: { !$0.isUsed }) { turn in

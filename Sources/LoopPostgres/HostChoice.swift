@@ -17,7 +17,7 @@ package final class HostChoice: Sendable {
         }
     }
 
-    /// This host is tried first from now on.
+    /// Tries this host first from now on.
     func prefer(_ number: Int) { host.withLock { $0 = number } }
 
     /// The other hosts are tried first from now on.

@@ -4,7 +4,7 @@ internal import PostgreSQL
 
 extension JournalError {
     /// The database refused something, or could not be asked.
-    /// - Parameter cause: what the server says of a statement that it has not answered in time, or nil.
+    /// - Parameter cause: why the server has not answered a statement in time, or nil if that is not known.
     static func postgres(
         _ operation: String, _ error: PostgresError, at url: ConnectionString, cause: StatementWait? = nil
     ) -> JournalError {
@@ -61,7 +61,7 @@ extension JournalError {
             remedy: "the journal is read again", fault: JournalFault(.termLost))
     }
 
-    /// The journal was closed, or an error has ended its use.
+    /// The error of a use after the journal was closed, or after an error has ended its use.
     static func notUsable(_ operation: String, _ reason: String) -> JournalError {
         JournalError(.misuse, operation: operation, reason: reason, remedy: "this is a mistake in the program")
     }
@@ -70,8 +70,8 @@ extension JournalError {
 }
 
 extension PostgresError {
-    /// The cause for programs, by SQLSTATE. libpq's own refusals have none, and are told apart by their texts, which are in English:
-    /// this process sets no locale.
+    /// The reason for programs, by SQLSTATE. libpq's own errors have none, so their texts decide. These are in English,
+    /// because this process sets no locale.
     var faultReason: JournalFault.Reason {
         switch code {
         case "28P01": return .auth
@@ -96,7 +96,9 @@ extension PostgresError {
         if text.contains("session is read-only") || text.contains("hot standby") { return .readOnlyOnly }
         if text.contains("no password supplied") { return .auth }
         if text.contains("unsupported startup parameter") { return .pooler }
-        if text.contains("SSL") || text.contains("certificate") { return .tls }
+        // A connection that ends says SSL too: "SSL SYSCALL error: EOF detected", "SSL connection has been closed unexpectedly".
+        let hasEnded = text.contains("SYSCALL") || text.contains("unexpected")
+        if !hasEnded, text.contains("SSL") || text.contains("certificate") { return .tls }
         return .noDatabase
     }
 }

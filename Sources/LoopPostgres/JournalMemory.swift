@@ -8,7 +8,7 @@ package final class JournalMemory: Sendable {
         /// Whether an opening of this process has it.
         var isOpen = false
         var watch = LeaseWatch()
-        /// The end of the newest row that the database has vouched for, and the number of the journal that has it.
+        /// The end of the newest row that has a receipt, and the number of its journal.
         var receipt: (journal: Int64, end: ChainLink)?
         /// Which standbys each host's commits waited for.
         var standbyNames: [Int: String] = [:]
@@ -18,7 +18,7 @@ package final class JournalMemory: Sendable {
     let holder = Int64(bitPattern: SystemRandom.uint64() | 1)
     /// Which of the database's hosts it comes to next.
     let hosts = HostChoice()
-    /// From which of them it reads while it does not hold the journal.
+    /// The choice of hosts for reading while it does not hold the journal.
     package let sources = HostChoice()
     private let state = Locked(State())
 

@@ -43,12 +43,12 @@ struct JournalRow: Equatable, Sendable {
     let tail: ChainLink
     /// The end of what was trimmed.
     let base: ChainLink
-    /// An end that the journal certainly had: that of the last orderly close.
+    /// The end of the journal at the last orderly close. The journal cannot end before it.
     let known: ChainLink
 
-    /// The number of the newest renewal of a row of `loop_journal`.
+    /// SQL for the number of the newest renewal of a row of `loop_journal`.
     static let renewals = "coalesce((SELECT max(number) FROM loop_renewal WHERE journal_id = loop_journal.id), 0)"
-    /// The newest batch of a row of `loop_journal`: it is the first that a look at the index finds.
+    /// SQL for the newest batch of a row of `loop_journal`. The index finds it first.
     static let newest = """
         (SELECT last_position, last_seq, checksum FROM loop_batch WHERE journal_id = loop_journal.id
             ORDER BY first_position DESC LIMIT 1)

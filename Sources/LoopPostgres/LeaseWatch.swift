@@ -13,7 +13,7 @@ package struct LeaseWatch: Equatable, Sendable {
         package var term: Int64
         package var nonce: Int64
         package var renewals: Int64
-        /// Where the journal ends: an append is a sign of life, too.
+        /// The position of the newest record, because an append is a sign of life too.
         package var position: UInt64
 
         package init(journal: Int64, term: Int64, nonce: Int64, renewals: Int64, position: UInt64) {

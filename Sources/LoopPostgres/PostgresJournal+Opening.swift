@@ -23,13 +23,14 @@ package struct PostgresOpening {
     package var deadline = ReducerNodeConfiguration.standardDeadline
     /// Until then it takes the journal only if another process has held it since this one did.
     package var standsBackUntil: MonotonicTime?
-    /// How long this process leaves a journal that is free to others, by the positions of its newest record and of its newest snapshot.
+    /// How long this process leaves a free journal to others, by the positions of the journal's newest record and
+    /// snapshot.
     package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
-    /// Told of the newest position each time that the holder has given a sign of life.
+    /// Called with the newest position after each sign of life of the holder.
     package var hears: (@Sendable (_ newest: UInt64) -> Void)?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
-    /// Told what a person should know of the opening.
+    /// Called with lines about the opening, for people.
     package var note: (String) -> Void = { _ in }
     /// Keeps a journal of a run that has ended, instead of making room for the next run.
     package var keepsEnded = false
@@ -138,7 +139,7 @@ extension PostgresJournal {
         }
     }
 
-    /// The position of the newest snapshot; 0 without one.
+    /// The position of the newest snapshot, or 0 if there is none.
     private static func newestSnapshot(_ held: HeldConnection) throws(JournalError) -> UInt64 {
         let found = try held.use("be opened") { session throws(JournalError) in
             try session.run(
@@ -148,10 +149,10 @@ extension PostgresJournal {
         return UInt64(clamping: found.integer(0, 0) ?? 0)
     }
 
-    /// The newest row is whole, and nothing shows that there were rows behind it.
+    /// Checks that the newest row is whole, and that nothing shows that there were rows behind it.
     /// - Parameters:
-    ///   - known: an end that the journal had.
-    ///   - snapshot: the position of the newest snapshot: only records with a receipt are in one.
+    ///   - known: the end of the journal at its last orderly close.
+    ///   - snapshot: the position of the newest snapshot. Snapshots contain only records with a receipt.
     private static func checkTail(
         _ reader: RowReader, _ rows: PostgresRows, known: ChainLink, snapshot: UInt64
     ) throws(JournalError) {
@@ -181,7 +182,7 @@ extension PostgresJournal {
     private static func checkReceipt(
         _ memory: JournalMemory, _ reader: RowReader, _ rows: PostgresRows
     ) throws(JournalError) {
-        // One that was cut, or is of another run, is another journal.
+        // The journal of another run, or one that was cut, has another number.
         guard let (journal, receipt) = memory.withState({ $0.receipt }), journal == rows.held.journalID,
             receipt.position > reader.base.position
         else { return }
@@ -197,7 +198,7 @@ extension PostgresJournal {
     }
 
     /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
-    /// - Parameter sources: which host is tried first.
+    /// - Parameter sources: the choice of the host to try first.
     /// - Throws: `JournalError` of kind `.readOnly` if the loop has no journal there; else as `open`.
     package static func read(
         _ url: ConnectionString, loop: String, keptAs: KeptAs = .current, hosts sources: HostChoice? = nil

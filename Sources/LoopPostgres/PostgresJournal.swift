@@ -166,10 +166,10 @@ package final class PostgresJournal: FollowedJournal {
         return JournalReceipt(through: link.position)
     }
 
-    /// The connection's, while an append has no receipt.
+    /// The connection's descriptor while an append has no receipt, else nil.
     package var receiptDescriptor: Int32? { held.awaitsReceipts ? held.descriptor : nil }
 
-    /// Asks the server over another connection.
+    /// Asks the server over another connection why an append has no receipt.
     package var appendInquiry: (@Sendable () -> JournalError?)? {
         { [wait = held.wait, url = held.url] in
             guard let cause = wait.ask() else { return nil }
@@ -256,10 +256,10 @@ package final class PostgresJournal: FollowedJournal {
         }
     }
 
-    /// A database has several servers, which need not agree.
+    /// True, because the servers of a database may differ.
     package var mayLag: Bool { true }
 
-    /// Its server is behind the leader: the next reader asks another one first.
+    /// Makes the next reader try another server first, because this one is behind the leader.
     package func leaveSource() { held.leave() }
 
     /// What the process that writes has appended since.

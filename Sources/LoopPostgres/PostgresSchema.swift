@@ -12,8 +12,8 @@ public enum PostgresSchema {
 
     private static let statements = [
         "CREATE TABLE IF NOT EXISTS loop_schema (version bigint PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())",
-        // Appends and renewals only lock its rows. A row that changed with each append would leave a dead version each time, and all
-        // of them would be read by each append while a long transaction keeps them.
+        // Appends and renewals only lock its rows. If each append changed a row, each would read all dead versions of
+        // that row as long as a long transaction keeps them.
         """
         CREATE TABLE IF NOT EXISTS loop_journal (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -25,7 +25,8 @@ public enum PostgresSchema {
             trimmed_position bigint NOT NULL, trimmed_seq bigint NOT NULL, trimmed_checksum bigint NOT NULL,
             UNIQUE (loop_id, kept_as))
         """,
-        // One row more for each renewal, and one less: the newest is found first, however many dead ones are behind it.
+        // Each renewal inserts a row and deletes the one before. The index finds the newest first, however many dead
+        // rows there are.
         """
         CREATE TABLE IF NOT EXISTS loop_renewal (
             journal_id bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (journal_id, number))

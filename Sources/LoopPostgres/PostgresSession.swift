@@ -187,7 +187,8 @@ struct PostgresSession: ~Copyable {
         return true
     }
 
-    /// The journal's error for one of this connection. The server is asked what a statement waits for that it has not answered.
+    /// Makes the journal's error of an error of this connection. If a statement was not answered in time, the server is
+    /// asked for the reason.
     func failure(_ operation: String, _ error: PostgresError) -> JournalError {
         hosts?.notice(error, at: connection.host)
         let located = PostgresError(
@@ -195,7 +196,7 @@ struct PostgresSession: ~Copyable {
         return .postgres(operation, located, at: url, cause: error.kind == .late ? wait.ask() : nil)
     }
 
-    /// Asks what the statement waits for that was sent last.
+    /// Asks what the newest statement waits for.
     var wait: StatementQuestion {
         StatementQuestion(
             url: url.only(connection.host), host: connection.hostName, backend: connection.backendPID)
@@ -205,7 +206,7 @@ struct PostgresSession: ~Copyable {
         JournalFault(reason, host: connection.hostName)
     }
 
-    /// The other hosts are tried first from now on.
+    /// Tries the other hosts first from now on.
     func leaveHost() { hosts?.leave(connection.host) }
 
     mutating func drop() { connection.drop() }

@@ -1,20 +1,20 @@
 internal import LoopWire
 internal import PostgreSQL
 
-/// What a statement waits for that the server has not answered: its backend is looked up over another connection to the same server.
+/// The reason why the server has not answered a statement. It is looked up over another connection to the same server.
 struct StatementWait {
     let reason: JournalFault.Reason
     /// For people.
     let text: String
 
-    /// How long the connection and the question may take, each.
+    /// The time limit of the connection, and of the question.
     private static let limit = Duration.seconds(1)
 
-    /// Asks. Blocks for two seconds at most.
+    /// Asks the server. It blocks for two seconds at most.
     /// - Parameters:
-    ///   - url: the one host to which the statement was sent.
+    ///   - url: the database at the one host that got the statement.
     ///   - backend: the process ID of its backend.
-    /// - Returns: nil if the server does not answer this question either, or if the backend waits for nothing that is known here.
+    /// - Returns: the reason, or nil if the server does not answer, or if the backend waits for something else.
     static func ask(_ url: ConnectionString, _ backend: Int32) -> StatementWait? {
         guard
             var connection = try? PostgresConnection(
@@ -42,9 +42,9 @@ struct StatementWait {
     }
 }
 
-/// The question what one backend waits for. It may be asked on any thread, also when the connection was dropped.
+/// The question what one backend waits for. Any thread may ask it, also after the connection was dropped.
 struct StatementQuestion: Sendable {
-    /// The one host.
+    /// The database at the one host of the connection.
     let url: ConnectionString
     /// For people.
     let host: String

@@ -29,9 +29,9 @@ struct Takeover {
     /// Until then it takes the journal only if another process has held it since this one did.
     var standsBackUntil: MonotonicTime?
 
-    /// How long it leaves a free journal to others, by the positions of the newest record and of the newest snapshot.
+    /// How long it leaves a free journal to others, by the positions of the journal's newest record and snapshot.
     var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
-    /// Told of the newest position each time that the holder has given a sign of life.
+    /// Called with the newest position after each sign of life of the holder.
     var hears: (@Sendable (_ newest: UInt64) -> Void)?
 
     /// How long it waits between two looks, in microseconds.
@@ -49,7 +49,7 @@ struct Takeover {
         var session = try PostgresSession.open(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
         try PostgresSchema.check(&session, url)
-        // When the row was seen first as it is now, and free.
+        // The free row as it is now, and the time since when it is so.
         var free: (row: JournalRow, since: MonotonicTime)?
         while true {
             guard let row = try row(&session) else {
@@ -86,9 +86,9 @@ struct Takeover {
         }
     }
 
-    /// The journal's row; nil: the loop has none.
-    /// - Throws: of kind `.foreign` or `.corrupt` only where the server gives a receipt for a commit that began after the reading. An old
-    ///   primary that is alone shows what no other server has.
+    /// Reads the journal's row, or returns nil if the loop has none.
+    /// - Throws: of kind `.foreign` or `.corrupt` only if the server confirms a commit that began after the reading. An
+    ///   old primary that is alone cannot confirm one.
     private func row(_ session: inout PostgresSession) throws(JournalError) -> JournalRow? {
         do throws(JournalError) {
             let row = try session.row(of: loop, .current)
@@ -100,14 +100,14 @@ struct Takeover {
         } catch {
             guard !error.kind.mayPass else { throw error }
             _ = try session.run(
-                "UPDATE loop_journal SET renewals = renewals WHERE loop_id = $1 AND kept_as = 'current'",
+                "UPDATE loop_journal SET released = released WHERE loop_id = $1 AND kept_as = 'current'",
                 [.integer(Int64(bitPattern: LoopID(name: loop).value))], error.operation)
             throw error
         }
     }
 
     /// Waits a moment where the database did not answer, in whatever step of the opening, and this process waits for the journal.
-    /// - Parameter error: what ended the opening.
+    /// - Parameter error: the error that ended the opening.
     /// - Throws: the error where nothing is waited for; of kind `.locked` where the process stops.
     func waitOut(_ error: JournalError) throws(JournalError) {
         guard error.kind.mayPass, error.kind != .locked, waits || isStopping() else { throw error }
@@ -126,8 +126,8 @@ struct Takeover {
         return true
     }
 
-    /// Whether another process, which is closer to the journal's end, is to take it first. It has time for that in proportion to what this
-    /// one would have to catch up.
+    /// Whether to wait, so that a process that is closer to the journal's end can take it first. The wait is in
+    /// proportion to the records that this process would have to read.
     private func leavesToOthers(
         _ row: JournalRow, _ free: inout (row: JournalRow, since: MonotonicTime)?, _ session: inout PostgresSession
     ) throws(JournalError) -> Bool {
@@ -136,9 +136,9 @@ struct Takeover {
         let waited = now - (free?.since ?? now)
         let newest = row.tail.position
         guard headStart(newest, 0) > waited else { return false }
-        // It follows on meanwhile, and learns what is gone.
+        // The follower reads on meanwhile, and notices records that are gone.
         hears?(newest)
-        // One that cannot follow begins there.
+        // A process that cannot follow begins at the newest snapshot.
         let snapshot = try session.run(
             "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(row.id)], "be opened"
         ).integer(0, 0)
@@ -201,8 +201,10 @@ struct Takeover {
             // At an old primary it may be the commit of another process that waits for ever.
             memory.hosts.leave(session.connection.host)
             let waiting = try session.run(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'",
-                operation)
+                """
+                SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'SyncRep'
+                    AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'loop_journal'::regclass)
+                """, operation)
             if waiting.integer(0, 0) ?? 0 > 0 {
                 throw JournalError(
                     .unreachable, operation: operation,
@@ -217,14 +219,14 @@ struct Takeover {
                 fault: JournalFault(.lockWait, sqlState: "55P03", host: session.connection.hostName))
         }
         _ = try session.run("SELECT set_config('lock_timeout', '0', false)", operation)
-        // Read behind the takeover: an append may have been committed while that waited for its lock.
+        // Read the row after the takeover: an append may have been committed while the takeover waited for its lock.
         guard found, let taken = try session.row(of: loop, .current),
             taken.term == Term(number: row.term.number + 1, nonce: nonce)
         else { return nil }
         return taken
     }
 
-    /// - Returns: whether the row was the one that was seen; nil where another transaction has it locked.
+    /// - Returns: whether the row was as it was seen before, or nil if another transaction has it locked.
     private func attempt(_ parameters: [Parameter], _ session: inout PostgresSession) throws(JournalError) -> Bool? {
         let operation = "be taken over"
         let found: QueryResult

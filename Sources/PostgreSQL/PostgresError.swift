@@ -46,12 +46,6 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
 extension PostgresError {
     /// A lock was not free within `lock_timeout`.
     public var isLockTimeout: Bool { code == "55P03" }
-    /// The key exists already.
-    public var isDuplicate: Bool { code == "23505" }
-    /// A table, a column or a schema does not exist.
-    public var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(code) }
-    /// The disk of the server is full.
-    public var isFull: Bool { code == "53100" }
 }
 
 /// The reason why one host could not be connected to.

@@ -91,7 +91,7 @@ import Testing
         var connection = try sending([1, 2, 2, 3, 4])
         for _ in 1...2 { #expect(try connection.takeSent(waits: true)?.affectedCount == 1) }
         let error = #expect(throws: PostgresError.self) { _ = try connection.takeSent(waits: true)?.count }
-        #expect(error?.kind == .refused && error?.isDuplicate == true && error?.operation == "insert 2")
+        #expect(error?.kind == .refused && error?.code == "23505" && error?.operation == "insert 2")
         let isOpen = connection.isOpen
         #expect(!isOpen && connection.sentCount == 0)
     }

@@ -55,7 +55,6 @@ import Testing
             _ = try connection.run("SELECT * FROM nothing", "look", within: .seconds(20)).count
         }
         #expect(error == PostgresError(.refused, "look", code: "42P01", text: "relation \"nothing\" does not exist"))
-        #expect(error?.isUndefined == true)
         #expect(try connection.run("SELECT 1::bigint", "look", within: .seconds(20)).integer(0, 0) == 1)
     }
 

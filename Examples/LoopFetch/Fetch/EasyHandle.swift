@@ -54,8 +54,8 @@ internal import CCurl
         // `Transfer` decompresses, because libcurl would accept a truncated compressed body as complete.
         if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }
         _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
-        // A handle keeps its cookies when it is reset.
-        if transfer.redirects.isEmpty { set(CURLOPT_COOKIELIST, "ALL") }
+        // A handle keeps the cookies of its last request when it is reset.
+        if transfer.redirects.isEmpty || !request.keepsCookies { set(CURLOPT_COOKIELIST, "ALL") }
         if request.keepsCookies { set(CURLOPT_COOKIEFILE, "") }
         unsafe set(CURLOPT_HEADERDATA, context)
         unsafe set(CURLOPT_WRITEDATA, context)

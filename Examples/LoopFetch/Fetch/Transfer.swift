@@ -53,9 +53,9 @@ final class Transfer: @unchecked Sendable {
             case "", "identity": break
             case "gzip", "x-gzip": inflater = Inflater(isRaw: false)
             case "deflate":
-                // Some servers omit the header of zlib, which is a multiple of 31.
-                let header = unsafe bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
-                inflater = Inflater(isRaw: !header.isMultiple(of: 31))
+                // Some servers leave out the header of zlib, whose first byte has the method 8. The piece may be that byte alone.
+                let first = unsafe bytes.first ?? 0x78
+                inflater = Inflater(isRaw: first & 0x8F != 0x08)
             case let encoding:
                 bodyFailure = "content encoding \(encoding.prefix(40))"
                 return false

@@ -135,7 +135,7 @@ final class LinkCollector {
         rest = rest.drop(while: isSpace)
         if rest.prefix(3).elementsEqual("url".utf8, by: { $0 | 0x20 == $1 }) {
             let value = rest.dropFirst(3).drop(while: isSpace)
-            // Without "=" the word is the reference itself.
+            // Without "=" the word `url` is part of the reference.
             if value.first != UInt8(ascii: "=") { return add(Substring(rest)) }
             rest = value.dropFirst().drop(while: isSpace)
         }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// Reads the start tags of a page: the tokenizer of the HTML standard (section 13.2.5) without texts.
+/// Reads the start tags of a page. This is the tokenizer of the HTML standard (section 13.2.5) without texts.
 ///
 /// Every sequence of bytes is a valid page. The scanner builds no tree. It tracks only what decides how bytes are read:
 /// elements with text content, SVG and MathML, and templates, whose content is not part of the page.
@@ -350,7 +350,7 @@ internal import Glibc
         }
     }
 
-    /// Whether an element of HTML ends SVG and MathML around it.
+    /// Whether a start tag of HTML ends the SVG or MathML around it.
     private static func endsForeign(_ name: Word) -> Bool {
         switch name {
         case "b", "big", "blockquote", "body", "br", "center", "code", "dd", "div", "dl", "dt", "em", "embed", "h1",
@@ -363,6 +363,6 @@ internal import Glibc
 }
 
 extension Attribute {
-    /// Whether a `<font>` with this attribute is one of HTML.
+    /// Whether a `<font>` with this attribute belongs to HTML and not to SVG.
     fileprivate var isOfFont: Bool { name == "color" || name == "face" || name == "size" }
 }

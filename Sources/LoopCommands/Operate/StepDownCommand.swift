@@ -91,11 +91,11 @@ struct StepDownCheck {
     private static func reason(against standby: StatusProbe.Member, _ leader: StatusReport) -> String? {
         let (report, address) = (standby.report, standby.address)
         guard report.loop == leader.loop else { return "\(address) is of the loop \(JSONText.onOneLine(report.loop))" }
-        guard let following = report.following else { return "\(address) does not follow: it is of an earlier release" }
+        guard var following = report.following else { return "\(address) does not follow: it is of an earlier release" }
         if let cold = following.coldBecause { return "\(address) does not follow: \(JSONText.onOneLine(cold))" }
-        // The standby's own report may be older than the leader's.
-        let lag = max(following.lag, leader.seq - min(leader.seq, report.seq))
-        if lag > lagMax || following.lagMilliseconds ?? .max > lagMillisecondsMax {
+        // The standby's own lag may be older than the leader's report.
+        following.lag = max(following.lag, leader.seq - min(leader.seq, report.seq))
+        if following.lag > lagMax || following.lagMilliseconds ?? .max > lagMillisecondsMax {
             return "\(address) is \(StatusTable.lag(following)) behind (close is up to \(lagMax) records and"
                 + " \(lagMillisecondsMax) ms)"
         }

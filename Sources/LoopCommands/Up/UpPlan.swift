@@ -15,7 +15,7 @@ struct UpPlan: Equatable, Sendable {
     let journal: String?
     /// Whether the command exits with 0 after a bad verdict.
     let exitsZero: Bool
-    /// The variables of the processes.
+    /// The environment of the processes.
     let environment: [String: String]
     private let workerOptions: [String]
 

@@ -20,7 +20,7 @@ package struct DatabaseFiles: ~Copyable {
     private let user: UInt32
     private let held: HeldFile?
 
-    /// - Parameter user: whose files they must be, or root's, if they are opened for writing.
+    /// - Parameter user: the user who must own the files if they are opened for writing. Root may own them too.
     /// - Throws: `OpeningError` if something speaks against a file that is there.
     package init(_ path: String, for purpose: Purpose, user: UInt32 = System.userID) throws(OpeningError) {
         let found = try Self.hold(path)

@@ -116,7 +116,7 @@ package struct Disk: Sendable {
         }
     }
 
-    /// Cuts a file off, and brings that to the disk.
+    /// Truncates a file and syncs it.
     func truncate(_ path: String, to size: Int) throws(JournalError) {
         let file = try naming("write \(path)") { () throws(OpeningError) in try Descriptor.checked(path, O_WRONLY) }
         try naming("write \(path)") { () throws(SystemError) in try file.truncate(to: size) }

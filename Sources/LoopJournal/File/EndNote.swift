@@ -5,22 +5,23 @@ internal import LoopCore
 internal import LoopWire
 internal import ZLib
 
-/// Where a journal ends, in a file next to it: written after each row, and never synced for its own sake.
+/// A file next to a journal with the position of its newest record. It is written after each row, and not synced.
 ///
-/// The system keeps it when the process ends. So it proves what was written, also if the log that has it is lost.
+/// The system keeps the file when the process ends. So it proves what was written, even if SQLite's log is lost.
 struct EndNote: ~Copyable {
-    /// What the file says.
+    /// The content of the file.
     struct End: Equatable {
         var history: History
         var position: UInt64
         var durability: Durability
-        /// The start of the system in which it was written: two numbers, as the system names it.
+        /// The `boot_id` of the system when the note was written, or empty if the system had none.
         var boot: [UInt8]
 
-        /// Whether the records up to there must be there. What was not synced may be lost with the system.
+        /// Whether the journal must have the records up to the position. A crash of the system may lose what was not
+        /// synced.
         var isBinding: Bool { durability == .fsync || (boot == Self.presentBoot && !boot.isEmpty) }
 
-        /// The system's name of its present start, as text of 36 bytes; empty if it has none.
+        /// The present `boot_id` of the system, a text of 36 bytes, or empty if there is none.
         static let presentBoot: [UInt8] = {
             let text = try? FileSystem.bytes(of: "/proc/sys/kernel/random/boot_id")
             return text.map { Array($0.prefix(36)) } ?? []
@@ -35,14 +36,14 @@ struct EndNote: ~Copyable {
     private static let bootBytes = 36
     private static let byteCount = 4 + 8 + 8 + 1 + bootBytes + 4
 
-    /// Opens the file of a journal, and makes it if there is none.
+    /// Opens the file, or creates it.
     init(_ path: String, history: History, durability: Durability) throws(JournalError) {
         file = try naming("open \(path)") { () throws(OpeningError) in try Descriptor.checked(path, O_RDWR | O_CREAT) }
         self.history = history
         self.durability = durability
     }
 
-    /// What the file of that path says; nil if there is none, or if it was not written whole.
+    /// Reads the file. It is nil if there is none, or if the file was not written whole.
     static func read(_ path: String, _ disk: Disk) throws(JournalError) -> End? {
         guard let bytes = try disk.read(path, atMost: byteCount), bytes.count == byteCount else { return nil }
         var sum = Checksum()
@@ -62,7 +63,7 @@ struct EndNote: ~Copyable {
         }
     }
 
-    /// Notes the position of the newest record. A note that cannot be written is one that proves less.
+    /// Writes the position of the newest record. Errors are ignored: an older note is still true, but proves less.
     func write(_ position: UInt64) {
         var writer = ByteWriter()
         writer.u32(Self.magic)
@@ -79,14 +80,14 @@ struct EndNote: ~Copyable {
         _ = try? file.write(bytes, bytes.indices, at: 0)
     }
 
-    /// Brings it to the disk.
+    /// Syncs the file.
     func sync() throws(JournalError) {
         try naming("sync the note of its end") { () throws(SystemError) in try file.sync() }
     }
 }
 
 extension Durability {
-    /// As a journal notes it.
+    /// The number for a durability in a journal and its note.
     var number: Int64 {
         switch self {
         case .fsync: 1

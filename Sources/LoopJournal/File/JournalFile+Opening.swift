@@ -3,15 +3,15 @@ internal import LoopCore
 internal import LoopWire
 internal import SQLite
 
-/// What there is of a journal.
+/// The result of checking a journal at its opening.
 struct Judged {
     var base: ChainLink
     var tail: ChainLink
     /// The last row, if it is not whole and so was never acknowledged.
     var shortRow: BatchRow?
-    /// The files of snapshots of records that are lost, and may be.
+    /// The files of snapshots behind the end of the journal, if the records between may be lost.
     var lostSnapshots: [String] = []
-    /// Lines for people.
+    /// Lines about what was found, for people.
     var report: [String] = []
 }
 
@@ -22,13 +22,13 @@ extension JournalFile {
             _ = try file.number("SELECT count(*) FROM sqlite_schema")
             return file
         } catch {
-            // Where no index of the log can be made no process writes, and without a log nothing is missing.
+            // If no index of the log can be made, no process writes. Without a log, nothing is missing.
             guard error.kind == .readOnly, try (Disk().read(paths.log, atMost: 1) ?? []).isEmpty else { throw error }
             return try JournalFile(paths.file, .readUnchanging, system: nil)
         }
     }
 
-    /// Refuses what is not this loop's journal. Changes nothing.
+    /// Refuses a file that is not this loop's journal. It changes nothing.
     func check(_ path: String, loop: String, expected: History?) throws(JournalError) {
         try checkVersion(path)
         let owner = try metaText("loop") ?? ""
@@ -48,7 +48,7 @@ extension JournalFile {
         }
     }
 
-    /// Refuses a journal whose name or history is not what was written.
+    /// Refuses a journal whose loop name or history does not match its identity.
     func checkIdentity(_ path: String, loop: String) throws(JournalError) {
         let identity = Self.identity(loop, try history())
         guard try meta("identity") == identity else {
@@ -58,7 +58,8 @@ extension JournalFile {
         }
     }
 
-    /// Judges what is there, and changes nothing: the verdict of a start, and of every look at a journal that no process writes.
+    /// Decides whether the journal is complete, and changes nothing. A start uses it, and so does every reader of a
+    /// journal that no process writes.
     /// - Throws: `JournalError` if acknowledged records are missing or damaged.
     func judged(_ traces: Traces, loop: String, path: String) throws(JournalError) -> Judged {
         let base = try base()
@@ -89,12 +90,12 @@ extension JournalFile {
         return judged
     }
 
-    /// A log that belongs to another journal, or to an older state of this one, would hide what is in the file.
+    /// Refuses a log of another journal, or of an older state of this one, because it would hide records of the file.
     private func checkLogIsItsOwn(
         _ path: String, _ last: UInt64, _ damage: (String) -> JournalError
     ) throws(JournalError) {
         let history = try history()
-        // While pages are brought into the file it may not be read alone. Then it says nothing.
+        // During a checkpoint the file cannot be read without its log. Then nothing is concluded.
         guard let alone = try? JournalFile(path, .readUnchanging, system: nil),
             (try? alone.checkVersion(path)) != nil, let own = try? alone.history(), own != .none
         else { return }
@@ -107,7 +108,7 @@ extension JournalFile {
         throw damage("\(path) has the records up to \(end.position), and with \(path)-wal it ends before them")
     }
 
-    /// What SQLite drops from the log is said; and what it must not drop stops the start.
+    /// Reports what SQLite drops from the log. If that was acknowledged, the start is refused.
     private func judge(
         _ log: LogInspection, wasSynced: Bool, _ tail: ChainLink, _ path: String, _ damage: (String) -> JournalError,
         _ report: inout [String]
@@ -127,8 +128,9 @@ extension JournalFile {
         }
     }
 
-    /// Brings the log that an earlier process left into the file and to the disk, also what a failed sync may have
-    /// left in memory only, as far as no reader needs the older pages. If it needs none, the next row starts the log again.
+    /// Moves the log of an earlier process into the file and syncs it, as far as no reader needs older pages. This
+    /// includes what a failed sync may have left in memory only. If the whole log was moved, the next row starts the
+    /// log again.
     func begin(_ durability: Durability, _ tail: ChainLink, _ log: LogInspection) throws(JournalError) {
         let position = Int64(bitPattern: tail.position)
         let (noted, isWhole) = (try meta("durability"), try meta("made_whole") == 1)
@@ -136,7 +138,7 @@ extension JournalFile {
         try naming("be brought up to date") { () throws(SQLiteError) in
             _ = try checkpoint(.passive)
             if isNoted && log.isEmpty { return }
-            // What rows promise from here on must be known after a loss of power.
+            // The durability of the next rows must be known after a loss of power.
             try setSynchronous(.fsync)
             try transaction { () throws(SQLiteError) in
                 try set("durability", durability.number)
@@ -166,8 +168,8 @@ extension JournalFile {
         return link
     }
 
-    /// The end of the newest row, by its numbers. If these are impossible, its place: a reader that comes to it gets
-    /// the error.
+    /// The end of the newest row, by its numbers. If these are impossible, it is the row's first position: a reader
+    /// that comes to it gets the error.
     func tail(after base: ChainLink) throws(JournalError) -> ChainLink {
         guard let newest = try rows(through: .max, max: 1).first else { return base }
         try checkTrimmed(base, newest)

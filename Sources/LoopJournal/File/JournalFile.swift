@@ -158,7 +158,7 @@ final class JournalFile: BatchRows {
 
     // MARK: Batches
 
-    /// The end of the newest row, read and checked whole; and the row behind it, if that one is short.
+    /// Reads and checks the newest row. It returns the row's end, and the row behind it if that one is short.
     func checkedTail(
         after base: ChainLink, loop: String, path: String
     ) throws(JournalError) -> (tail: ChainLink, short: BatchRow?) {
@@ -278,7 +278,7 @@ final class JournalFile: BatchRows {
 
     var logPages: Int { database.logPages }
 
-    /// The size that the log has with these pages.
+    /// The size of the log in bytes, by its count of pages.
     var logBytes: Int {
         get throws(JournalError) { 32 + logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
     }

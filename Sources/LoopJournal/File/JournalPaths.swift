@@ -10,7 +10,7 @@ struct JournalPaths: Sendable {
     var index: String { file + "-shm" }
     /// Locked by the process that may write.
     var lock: String { file + "-lock" }
-    /// How far it has come, as the process that writes it notes after each row.
+    /// The note of the journal's end: see `EndNote`.
     var end: String { file + "-end" }
     /// A journal that is to take the place of this one, complete and synced: whoever locks next finishes that.
     var replacement: String { file + ".cut" }

@@ -17,7 +17,7 @@ package struct LogInspection: Equatable {
     }
 
     package private(set) var finding = Finding.whole
-    /// Whether it has no bytes, or is not there.
+    /// Whether the log is empty or missing.
     package let isEmpty: Bool
     /// Whether nothing follows its last complete transaction.
     var isWhole: Bool { finding == .whole }

@@ -2,16 +2,16 @@ internal import Glibc
 internal import Linux
 internal import LoopCluster
 
-/// The names of the files that a journal has open. Who finds another file there, or none, does not find this journal.
+/// The names of the files that a journal has open, to notice when one leads to another file or to none.
 struct OpenNames {
     private let files: [(path: String, status: FileStatus)]
 
-    /// - Parameter paths: of files that are open, as long as they have these names.
+    /// - Parameter paths: the paths of open files.
     init(_ paths: [String]) {
         files = paths.compactMap { path in FileSystem.status(ofName: path).map { (path, $0) } }
     }
 
-    /// Refuses to go on if a file was removed or renamed, or if its folder was.
+    /// Throws if a file or its folder was removed, renamed or replaced.
     func check(_ operation: String) throws(JournalError) {
         for (path, status) in files {
             guard let now = FileSystem.status(ofName: path) else {
@@ -22,16 +22,16 @@ struct OpenNames {
     }
 }
 
-/// A lock on the file itself, so that a process which finds it under another name does not write it too.
+/// A lock on the file itself, so that no other process writes it under another name.
 ///
-/// It is held by the descriptor that SQLite has of the file: to close another one would end SQLite's own locks.
+/// SQLite's own descriptor of the file has the lock: closing another descriptor would end SQLite's locks.
 struct FileLock: ~Copyable {
     private let descriptor: Int32?
 
-    /// A byte that SQLite does not lock: the last one before those that it does.
+    /// The locked byte: the last one before those that SQLite locks.
     private static let byte = 0x3fff_ffff
 
-    /// - Parameter path: of a file that SQLite has open for writing in this process.
+    /// - Parameter path: the path of a file that SQLite has open for writing in this process.
     init(_ path: String) throws(JournalError) {
         let opened = (FileSystem.status(ofName: path).map(OpenFiles.descriptors) ?? []).filter(OpenFiles.isWritable)
         let isFree = opened.allSatisfy { !OpenFiles.isLocked($0, byte: Self.byte) }
@@ -47,11 +47,11 @@ struct FileLock: ~Copyable {
         }
     }
 
-    /// Given back before SQLite closes the file, which a child that another thread is starting may have too.
+    /// Unlocks before SQLite closes the file: a child process that is being started may share the descriptor.
     deinit { if let descriptor { OpenFiles.unlock(descriptor, byte: Self.byte) } }
 
     /// Whether a process writes the file at this moment.
-    /// - Parameter path: of a file that SQLite has open in this process.
+    /// - Parameter path: the path of a file that SQLite has open in this process.
     static func isHeld(_ path: String) -> Bool {
         let opened = FileSystem.status(ofName: path).map(OpenFiles.descriptors) ?? []
         return opened.contains { OpenFiles.isLocked($0, byte: byte) }

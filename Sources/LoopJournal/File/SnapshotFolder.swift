@@ -15,7 +15,7 @@ struct SnapshotFolder: Sendable {
         return "\(entry.position)-" + String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// The position of the snapshot that may have that name, or had it while it was written; nil: the name is of none.
+    /// The position in the file name of a snapshot, finished or not, or nil if it is no such name.
     private static func position(_ name: String) -> UInt64? {
         let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 2, (1...20).contains(parts[0].count) else { return nil }
@@ -34,7 +34,7 @@ struct SnapshotFolder: Sendable {
             .sorted { $0.position < $1.position }
     }
 
-    /// Takes files out of the sight of the journal, and keeps them.
+    /// Renames files so that the journal ignores them, and keeps them.
     func setAside(_ names: [String]) throws(JournalError) {
         for name in names { try disk.rename(path + "/" + name, to: path + "/" + name + ".lost") }
         if !names.isEmpty { try disk.syncFolder(path) }

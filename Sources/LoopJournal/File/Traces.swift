@@ -2,17 +2,17 @@ internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
 
-/// What lies next to a journal and tells how far it had come. A log that is lost is noticed by nothing else.
+/// The files next to a journal that show how far it had come. Nothing else shows that a log was lost.
 struct Traces {
     private let paths: JournalPaths
-    /// What the note of its end says; nil: there is none.
+    /// The note of the journal's end, or nil if there is none.
     private let end: EndNote.End?
-    /// The files of snapshots, finished or not, by the position of which each was made.
+    /// The files of snapshots, finished or not, each with the position of its records.
     let snapshots: [(name: String, position: UInt64)]
-    /// What was found in its log.
+    /// The inspection of the journal's log.
     let log: LogInspection
 
-    /// - Parameter log: what was found in the log.
+    /// - Parameter log: the inspection of the journal's log.
     init(_ paths: JournalPaths, _ disk: Disk, log: LogInspection) throws(JournalError) {
         self.paths = paths
         self.log = log
@@ -20,7 +20,7 @@ struct Traces {
         snapshots = try SnapshotFolder(path: paths.snapshots, disk: disk).found()
     }
 
-    /// Refuses to begin a new journal if there was one.
+    /// Throws if the files show that there was a journal.
     func checkNothingWasThere() throws(JournalError) {
         var found: [String] = []
         if let end, end.position > 0 { found.append("\(paths.end) says that it had \(end.position) records") }
@@ -35,13 +35,13 @@ struct Traces {
             remedy: "put it back; to begin a new journal, move away all files whose names begin with \(paths.file)")
     }
 
-    /// Refuses a journal that ends before records that were there.
+    /// Throws if the files show that the journal had records behind its end.
     /// - Parameters:
     ///   - tail: the end of its newest row.
     ///   - listed: the names of the snapshots that have a row.
-    ///   - wasSynced: whether its durability was `fsync`.
+    ///   - wasSynced: whether the durability was `fsync`.
     ///   - damage: makes the error of a reason.
-    /// - Returns: the files of snapshots of records that are not there, and were not synced; and lines for people.
+    /// - Returns: the files of snapshots of missing records that were not synced, and lines for people.
     func check(
         _ tail: ChainLink, of history: History, listed: Set<String>, wasSynced: Bool,
         damage: (String) -> JournalError

@@ -38,7 +38,7 @@ package struct RowReader: Sendable {
     /// - Parameters:
     ///   - position: the last position that is not wanted.
     ///   - bytesMax: about how many bytes of records; at least one row is read.
-    /// - Throws: of kind `.corrupt` where the next record cannot be trusted, of kind `.trimmed` where it was trimmed.
+    /// - Throws: of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was trimmed.
     package mutating func records(
         after position: UInt64, bytesMax: Int, in source: some BatchRows
     ) throws(JournalError) -> [Record] {
@@ -172,12 +172,12 @@ package struct RowReader: Sendable {
         return low
     }
 
-    /// Where the rows below a seq may be cut off: at a snapshot, from which every state after it can be shown. The newest one is
-    /// left out, since it may turn out to be damaged.
+    /// Finds the snapshot at which the rows below a seq may be cut off. From it, every later state can be shown. The
+    /// newest snapshot does not count, because it may turn out to be damaged.
     /// - Parameters:
     ///   - snapshots: the newest first.
     ///   - isIntact: reads a snapshot and checks it.
-    /// - Returns: the snapshot, and the end of the last row that it covers; nil: there is none below the seq.
+    /// - Returns: the snapshot and the end of the last row that it covers, or nil if there is none below the seq.
     package func cut(
         before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
     ) throws(JournalError) -> (snapshot: SnapshotEntry, end: ChainLink)? {
