@@ -92,13 +92,18 @@ extension ReducerCore {
     private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
         var counts = journaled.loop.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
         var positions: [UInt32: Int] = [:]
-        for (position, number) in journaled.table.numbers.enumerated() { positions[number] = position }
+        for (position, number) in journaled.table.numbers.enumerated() {
+            positions[number] = position
+            if completedCounts.indices.contains(Int(number)) {
+                counts[position].completed = completedCounts[Int(number)]
+            }
+        }
         for (place, id) in journaled.effects.places {
             guard let feedback = positions[id.feedback] else { continue }
             switch journaled.effects[at: place].status {
             case .open where dispatch.owner(at: place) != nil: counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
-            case .completed: counts[feedback].completed += 1
+            case .completed: break
             case .parked: counts[feedback].parked += 1
             }
         }

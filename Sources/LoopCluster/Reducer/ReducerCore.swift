@@ -45,6 +45,8 @@ public struct ReducerCore: Sendable {
     var impuritiesCount = 0
     var poison: PoisonWatch
     var unserved = UnservedFeedbacks()
+    /// How many effects of each feedback have completed in this epoch, by the feedback's number.
+    var completedCounts: [Int] = []
     /// Whether people were told that the clock is behind the journal.
     var isClockBehind = false
 
