@@ -168,18 +168,13 @@ struct PeerDriver {
     }
 
     private mutating func run(_ grant: Grant) {
-        let name = machine.feedbackName(of: grant.effect)
-        if let effects, let feedback = effects[name] {
-            let body = EffectBody(grant, feedback, in: machine.history, to: gate)
-            bodies.updateValue(body, forKey: grant.effect)
-            return granted.append(body)
+        guard let feedback = effects?[machine.feedbackName(of: grant.effect)] else {
+            // A reducer grants what a peer has offered. One that does otherwise gets it back.
+            return machine.handBack(grant.effect, grant.attempt)
         }
-        let what = name.map { "\"\($0)\"" } ?? "number \(grant.effect.feedback)"
-        let message =
-            effects == nil
-            ? "this node runs no effects"
-            : "this node's definition has no feedback \(what); run the reducer's build on it"
-        machine.effectEnded(grant.effect, grant.attempt, failure: Failure(message: message))
+        let body = EffectBody(grant, feedback, in: machine.history, to: gate)
+        bodies.updateValue(body, forKey: grant.effect)
+        granted.append(body)
     }
 
     private mutating func settle(
