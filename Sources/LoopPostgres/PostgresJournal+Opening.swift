@@ -23,6 +23,8 @@ package struct PostgresOpening {
     package var deadline = ReducerNodeConfiguration.standardDeadline
     /// Until then it takes the journal only if another process has held it since this one did.
     package var standsBackUntil: MonotonicTime?
+    /// An operator wants another process to take the journal first, until then.
+    package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
     /// How long this process leaves a journal that is free to others, by the positions of its newest record and of its newest snapshot.
     package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
     /// Told of the newest position each time that the holder has given a sign of life.
@@ -74,6 +76,7 @@ extension PostgresJournal {
             whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, renews: opening.renews)
         takeover.limit = opening.deadline
         takeover.standsBackUntil = opening.standsBackUntil
+        takeover.leavesItUntil = opening.leavesItUntil
         takeover.headStart = opening.headStart
         takeover.hears = opening.hears
         do throws(JournalError) {

@@ -22,6 +22,8 @@ public struct JournalPlace: Sendable {
         package var expected: @Sendable () -> History? = { nil }
         /// Until then it does not take the journal from itself: only when another process has had it since. Nil: at once.
         package var standsBackUntil: MonotonicTime?
+        /// An operator wants another process to take the journal first, until then.
+        package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
         /// How far this process follows the journal; nil: it does not.
         package var following: (@Sendable () -> FollowingReport)?
         /// Told of the newest position each time that the process which has the journal has given a sign of life, where that can be seen.
@@ -152,8 +154,8 @@ public struct JournalPlace: Sendable {
                 if opening.isStopping() { return false }
                 let owner = JournalOwner(address: SQLiteJournal.ownerAddress(of: path), obstacle: error)
                 if let whileWaiting = opening.whileWaiting, !whileWaiting(owner) { return false }
-                if SystemClock.monotonic < nextTry { usleep(20_000) }
-            } while SystemClock.monotonic < nextTry
+                if SystemClock.monotonic < max(nextTry, opening.leavesItUntil()) { usleep(20_000) }
+            } while SystemClock.monotonic < max(nextTry, opening.leavesItUntil())
             return true
         }
     }
