@@ -22,6 +22,16 @@ extension ReducerCore {
         }
     }
 
+    /// A log of so many bytes is warned of: 16 times what it has without a reader.
+    private static var heldLogBytesMax: Int { 64 << 20 }
+
+    /// Takes notice of how large the journal's log has become because of a reader; nil if none is in its way.
+    public mutating func notice(heldLogBytes byteCount: Int?) {
+        guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLog = nil }
+        if heldLog == nil { turn.news.append(.logHeld(byteCount)) }
+        heldLog = (byteCount, heldLog?.since ?? context.now.monotonic)
+    }
+
     /// A transaction of the journal's database that is open for so long deserves a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
@@ -41,7 +51,8 @@ extension ReducerCore {
         report.seq = journaled.seq.value
         report.uptimeMilliseconds = (now - context.clock.startedAt).wholeNanoseconds / 1_000_000
         report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
-        report.notReadyBecause = phase.outcome == nil ? phase.loss?.description : "the loop has ended"
+        report.notReadyBecause =
+            phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"
         report.isReady = report.notReadyBecause == nil
         report.journalFault = phase.loss.map { _ in JournalFault(.historyLost) }
         report.progress = journaled.fold.progress
@@ -131,10 +142,19 @@ extension ReducerCore {
                     + " restored from a backup, "
                     + HistoryLost.remedy(loop: journaled.loop.name, seq: journaled.seq.value, place: "JOURNAL"))
         }
-        if let (history, peer) = otherHistory {
+        if let text = otherLeadersText {
+            warnings.append(
+                text.replacing("two leaders with different histories", with: "TWO LEADERS WITH DIFFERENT HISTORIES"))
+        } else if let (history, peer) = otherHistory {
             warnings.append(
                 "ANOTHER REDUCER LEADS WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came"
                     + " back. Give all reducers of the loop the same --journal")
+        }
+        if let heldLog {
+            let seconds = (context.now.monotonic - heldLog.since).components.seconds
+            warnings.append(
+                "A READER KEEPS THE JOURNAL'S LOG FROM BEING MOVED INTO ITS FILE: the log has \(heldLog.byteCount >> 20) MiB and grows, for"
+                    + " \(seconds) s; end the program that reads the journal (sqlite3, a backup)")
         }
         if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(

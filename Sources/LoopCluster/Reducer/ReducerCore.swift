@@ -22,6 +22,8 @@ public struct ReducerCore: Sendable {
     var disbelievedLoss: HistoryLost?
     /// A living history besides this one, as the newest peer has shown that was here, went there and came back.
     var otherHistory: (history: History, peer: PeerID)?
+    /// The other reducers of the same addresses that lead in another history.
+    var otherLeaders: [LeaderFound] = []
     /// Everything the journal determines.
     var journaled: JournaledCore
     /// What this turn makes, until `ready` hands it out.
@@ -32,6 +34,8 @@ public struct ReducerCore: Sendable {
     public var connections: (count: Int, max: Int)?
     /// The lease of the journal, if it has one; the shell knows, and status tells.
     public var journalLease: JournalLease?
+    /// How large the journal's log has become because of a reader, and since when it is too large.
+    var heldLog: (byteCount: Int, since: MonotonicTime)?
     var admission = Admission()
     var dispatch: Dispatch
     var timers = Timers()

@@ -153,6 +153,34 @@ private final class Pair: Sendable {
         await again.kill()
     }
 
+    @Test func `that leads with another journal at the same time is told of by both, and neither is accused`()
+        async throws
+    {
+        let pair = try Pair(Jobs(ends: false))
+        let log = LogCollector()
+        var members: [Pair.Member] = []
+        for index in 0...1 {
+            members.append(
+                try pair.start(index) { configuration in
+                    configuration.isStandby = false
+                    configuration.journal = .file("\(pair.folder.path)/\(index).journal")
+                    configuration.reducers = pair.both
+                    configuration.log = log.handler
+                })
+        }
+        for (own, other) in [(0, 1), (1, 0)] {
+            let report = try await pair.status(of: pair.addresses[own]) { !$0.isReady }
+            let why = try #require(report.notReadyBecause)
+            #expect(why.contains("two leaders with different histories") && why.contains("--journal"), "\(why)")
+            #expect(why.contains("\(pair.addresses[other])") && why.contains(report.history), "\(why)")
+            #expect(report.warnings.contains { $0.contains("TWO LEADERS") }, "\(report.warnings)")
+        }
+        #expect(log.events.filter { $0.kind == .historyChanged }.count == 2, "\(log.lines)")
+        await members[1].kill()
+        _ = try await pair.status(of: pair.addresses[0]) { $0.isReady }
+        await members[0].kill()
+    }
+
     @Test func `follows the journal while it waits, and goes on from what it has`() async throws {
         let pair = try Pair(Jobs(ends: false))
         let first = try pair.start(0)
