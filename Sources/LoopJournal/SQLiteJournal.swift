@@ -91,6 +91,12 @@ public final class SQLiteJournal: FollowedJournal {
         if !isReadOnly, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
     }
 
+    /// Whether a reader has kept the last checkpoint from moving the whole log into the file.
+    private var isLogHeld = false
+
+    /// How large the write-ahead log is, in bytes, while a reader keeps it from starting over; nil while none does.
+    public var heldLogBytes: Int? { isLogHeld ? file.flatMap { try? $0.logBytes } : nil }
+
     /// The position of the newest record, also if the record is not written yet; 0 before the first.
     public var position: UInt64 { tail.position + pendingCount }
 
@@ -139,8 +145,9 @@ public final class SQLiteJournal: FollowedJournal {
     /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
     ///   reading.
     public func flush() throws(JournalError) {
-        _ = try writable("write what was acknowledged")
+        let file = try writable("write what was acknowledged")
         try write("write what was acknowledged")
+        if isLogHeld { bringLogIntoFile(file) }
         try checkNames("write what was acknowledged")
     }
 
@@ -191,7 +198,7 @@ public final class SQLiteJournal: FollowedJournal {
     /// What was acknowledged is in the log, so an error here takes nothing back; but nothing more is written after it.
     private func bringLogIntoFile(_ file: JournalFile) {
         do throws(SQLiteError) {
-            _ = try file.checkpoint(.passive)
+            isLogHeld = try !file.checkpoint(.passive)
         } catch {
             _ = poisoned(.sqlite("bring its log into the file", error))
             return

@@ -5,6 +5,7 @@ public enum FileName {
         if text.isEmpty { return "it is empty" }
         if text.utf8.contains(0) { return "it has a NUL" }
         if text.hasPrefix("-") { return "it begins with -, as options do (a file of that name is ./\(text))" }
+        if text.contains("password=") { return "it has password=, as the parameters of a database do: give a URL" }
         guard let scheme = scheme(of: text) else { return nil }
         return "it begins with \(scheme):, as addresses do (a file of that name is ./\(scheme):…)"
     }

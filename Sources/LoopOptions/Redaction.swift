@@ -3,33 +3,39 @@ package enum Redaction {
     /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter
     /// with a name that ends in `password`.
     package static func of(_ text: String) -> String {
-        var rest = text[...]
-        var shown = ""
-        while let mark = rest.firstRange(of: "://") {
-            shown += rest[..<mark.upperBound]
-            rest = rest[mark.upperBound...]
-            let place = rest.prefix { !$0.isWhitespace && !"'\"".contains($0) }
-            rest = rest[place.endIndex...]
-            shown += withoutParameters(withoutUserInfo(place))
+        var (shown, rest) = ("", text[...])
+        while !rest.isEmpty {
+            let word = rest.prefix { !isGap($0) }
+            shown += withoutParameters(withoutUserInfo(word))
+            rest = rest[word.endIndex...]
+            shown += rest.prefix(while: isGap)
+            rest = rest.drop(while: isGap)
         }
-        return shown + rest
+        return shown
     }
 
-    private static func withoutUserInfo(_ place: Substring) -> Substring {
-        guard let at = place.lastIndex(of: "@"), let colon = place[..<at].firstIndex(of: ":") else { return place }
-        return place[...colon] + "***" + place[at...]
+    private static func isGap(_ character: Character) -> Bool { character.isWhitespace || "'\"".contains(character) }
+
+    private static func withoutUserInfo(_ word: Substring) -> Substring {
+        guard let at = word.lastIndex(of: "@") else { return word }
+        let start = word[..<at].firstRange(of: "//")?.upperBound ?? word.startIndex
+        guard let colon = word[start..<at].firstIndex(of: ":") else { return word }
+        return word[...colon] + "***" + word[at...]
     }
 
-    private static func withoutParameters(_ place: Substring) -> Substring {
-        guard let question = place.firstIndex(of: "?") else { return place }
-        let parameters = place[place.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
-        let shown = parameters.map { parameter in
-            guard let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased().hasSuffix("password")
-            else {
-                return String(parameter)
+    private static func withoutParameters(_ word: Substring) -> String {
+        var (shown, rest) = ("", word)
+        while !rest.isEmpty {
+            let parameter = rest.prefix { !"?&".contains($0) }
+            rest = rest[parameter.endIndex...]
+            if let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased().hasSuffix("password") {
+                shown += parameter[...equals] + "***"
+            } else {
+                shown += parameter
             }
-            return parameter[...equals] + "***"
+            shown += rest.prefix(1)
+            rest = rest.dropFirst()
         }
-        return place[...question] + shown.joined(separator: "&")
+        return shown
     }
 }

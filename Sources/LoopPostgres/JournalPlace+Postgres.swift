@@ -39,6 +39,7 @@ extension JournalPlace {
                 opening.lease = request.lease
                 opening.deadline = request.deadline
                 opening.standsBackUntil = request.standsBackUntil
+                opening.leavesItUntil = request.leavesItUntil
                 opening.headStart = { request.headStart(newest: $0, snapshot: $1) }
                 opening.hears = request.hears
                 opening.address = request.address

@@ -23,8 +23,9 @@ package struct PostgresOpening {
     package var deadline = ReducerNodeConfiguration.standardDeadline
     /// Until then it takes the journal only if another process has held it since this one did.
     package var standsBackUntil: MonotonicTime?
-    /// How long this process leaves a free journal to others, by the positions of the journal's newest record and
-    /// snapshot.
+    /// An operator wants another process to take the journal first, until then.
+    package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
+    /// How long this process leaves a journal that is free to others, by the positions of its newest record and of its newest snapshot.
     package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
     /// Called with the newest position after each sign of life of the holder.
     package var hears: (@Sendable (_ newest: UInt64) -> Void)?
@@ -75,6 +76,7 @@ extension PostgresJournal {
             whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, renews: opening.renews)
         takeover.limit = opening.deadline
         takeover.standsBackUntil = opening.standsBackUntil
+        takeover.leavesItUntil = opening.leavesItUntil
         takeover.headStart = opening.headStart
         takeover.hears = opening.hears
         do throws(JournalError) {

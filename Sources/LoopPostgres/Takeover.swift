@@ -28,6 +28,8 @@ struct Takeover {
     var limit = PostgresSession.limit
     /// Until then it takes the journal only if another process has held it since this one did.
     var standsBackUntil: MonotonicTime?
+    /// An operator wants another process to take it first, until then.
+    var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
 
     /// How long it leaves a free journal to others, by the positions of the journal's newest record and snapshot.
     var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
@@ -145,8 +147,9 @@ struct Takeover {
         return headStart(newest, UInt64(clamping: snapshot ?? 0)) > waited
     }
 
-    /// A process that has stepped down lets another one take the journal first.
+    /// A process that has stepped down lets another one take the journal first, and so does one that was asked to.
     private func standsBack(from row: JournalRow) -> Bool {
+        if SystemClock.monotonic < leavesItUntil() { return true }
         guard let standsBackUntil, row.holder == memory.holder else { return false }
         return SystemClock.monotonic < standsBackUntil
     }

@@ -68,8 +68,7 @@ import Testing
         func refusal(_ number: UInt64) -> Record {
             .refused(
                 RefusalRecord(
-                    session: SessionID(1), number: number, reason: .undecodable, effect: nil, attempt: .none,
-                    isLast: false))
+                    session: SessionID(1), number: number, reason: .undecodable, effect: nil, attempt: .none))
         }
         try state.apply(refusal(5))
         #expect(throws: RecordDoesNotFit.self) { try state.apply(refusal(5)) }

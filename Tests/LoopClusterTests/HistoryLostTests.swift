@@ -41,6 +41,25 @@ import Testing
         #expect(bench.lost == nil)
     }
 
+    @Test func `is told from a second journal, whose leader was found at another address`() throws {
+        var bench = try ReducerBench()
+        let own = LeaderFound(address: "tcp://a:1", history: bench.machine.history)
+        let other = LeaderFound(address: "tcp://b:1", history: History(9))
+        bench.turn { $0.notice(leaders: [own]) }
+        #expect(bench.machine.status().isReady)
+        for _ in 1...2 { bench.turn { $0.notice(leaders: [own, other]) } }
+        let report = bench.machine.status()
+        let why = try #require(report.notReadyBecause)
+        #expect(
+            why.hasPrefix("two leaders with different histories: this reducer leads in history \(own.history)"),
+            "\(why)")
+        #expect(why.contains("tcp://b:1 leads in history \(other.history)"), "\(why)")
+        #expect(!report.isReady && report.warnings.count == 1 && report.warnings[0].hasPrefix("TWO LEADERS"))
+        #expect(bench.news == [.otherLeader(other, why)])
+        bench.turn { $0.notice(leaders: [own]) }
+        #expect(bench.machine.status().isReady)
+    }
+
     @Test func `is told from a second journal, to which a peer has gone and from which it came back`() throws {
         var (bench, joinRequest) = try served()
         #expect(bench.machine.status().warnings == [])

@@ -59,6 +59,7 @@ import Testing
         let sender = bench.join(client, capacity: 0)
         _ = try bench.send(sender, from: 1, .finish)
         #expect(bench.ask(request).refusal == "the loop has ended")
+        #expect(bench.ask(.standBack(milliseconds: 1, who: "eve")).refusal?.contains("this reducer leads") == true)
     }
 
     @Test func `sees what is parked, with its request`() throws {

@@ -167,10 +167,12 @@ import Testing
             bob, claiming: [ClaimedAttempt(effect: again.effect, attempt: again.attempt)])
         let out = third.bench.push(third.bench.batch(last, from: 2, [entries[1]]))
         #expect(out.messages(to: bob) == [acknowledged(1, 2, refused(2, .quarantined))])
-        // The effect tries again with the same bytes: no crash is needed to know them.
+        // The effect tries again with the same bytes: no crash is needed to know them. That is a failure of the effect.
         let count = third.bench.records.quarantined.count
         let repeated = third.bench.push(third.bench.batch(last, from: 3, [entries[1], entries[0]]))
-        #expect(repeated.messages(to: bob) == [acknowledged(2, 4, refused(3, .quarantined))])
+        #expect(repeated.messages(to: bob).contains(acknowledged(2, 4, refused(4, .stale))))
+        let why = "its event was refused: the event was set aside because it brought the reducer down"
+        #expect(third.bench.machine.status().parked.map(\.message) == [why])
         #expect(third.bench.records.quarantined.count == count)
         #expect(third.bench.machine.counters[.refusedQuarantined] == 1)
     }

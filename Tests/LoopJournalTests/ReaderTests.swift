@@ -50,6 +50,23 @@ import Testing
         try SQLiteJournal.read(folder.journal + ".previous").close()
     }
 
+    @Test func `that keep the log from being moved are told of, with the size of it, until they have ended`() throws {
+        var appender = Appender(try Examples.open(folder.journal))
+        for _ in 0..<3 { try appender.append(events: 1000, bytes: 3000) }
+        #expect(appender.journal.heldLogBytes == nil)
+        do {
+            let reader = try reader()
+            for _ in 0..<3 { try appender.append(events: 1000, bytes: 3000) }
+            let size = try #require(appender.journal.heldLogBytes)
+            let logSize = try folder.bytes("test.journal-wal").count
+            #expect(size > 8_000_000 && size <= logSize)
+            #expect(try reader.integer("SELECT count(*) FROM batches") == 3)
+        }
+        try appender.journal.flush()
+        #expect(appender.journal.heldLogBytes == nil)
+        appender.journal.close()
+    }
+
     /// The log starts over when it was brought into the file. As long as a reader is in the way, it is cut off there.
     @Test func `do not let the rest of a torn batch come back behind the next ones`() throws {
         var appender = Appender(try Examples.open(folder.journal))

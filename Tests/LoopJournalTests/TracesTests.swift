@@ -60,6 +60,10 @@ import Testing
         let error = try #require(try refusal())
         #expect(error.kind == .corrupt)
         #expect(error.reason.contains("there is no \(folder.journal)-wal"))
+        // The files of a copy that was made one file after the other look the same.
+        #expect(
+            error.reason.contains(
+                "either \(folder.journal)-wal is lost (put it back), or \(folder.journal) was copied before"))
         #expect(error.remedy.contains("trim --after 0"))
         #expect(try Folder.names(folder.journal + ".snapshots").count == 3)
         // The remedy works, and keeps what proves the loss.

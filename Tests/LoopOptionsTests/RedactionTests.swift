@@ -8,8 +8,10 @@ import Testing
         ("'http://u:p:q@h/' and 'https://a:b@c'", "'http://u:***@h/' and 'https://a:***@c'"),
         ("postgres://ada@db/loops?password=x&sslmode=on", "postgres://ada@db/loops?password=***&sslmode=on"),
         ("postgres://db/x?sslpassword=y", "postgres://db/x?sslpassword=***"), ("x://a:b/c@d", "x://a:***@d"),
-        ("tcp://127.0.0.1:7710,tcp://[::1]:7710", "tcp://127.0.0.1:7710,tcp://[::1]:7710"), ("a:b@c", "a:b@c"),
-        ("", ""),
+        ("tcp://127.0.0.1:7710,tcp://[::1]:7710", "tcp://127.0.0.1:7710,tcp://[::1]:7710"), ("a:b@c", "a:***@c"),
+        ("", ""), ("//ada:secret@h/x", "//ada:***@h/x"), ("http:ada:secret@h", "http:***@h"),
+        ("x 'ada:secret@h/x': no", "x 'ada:***@h/x': no"), ("password=x y", "password=*** y"),
+        ("{\"a\":\"b@c\"}", "{\"a\":\"b@c\"}"), ("ada@h:1", "ada@h:1"),
     ])
     func `show no password`(text: String, shown: String) { #expect(Redaction.of(text) == shown) }
 
@@ -25,7 +27,9 @@ import Testing
     @Test(arguments: ["a", "./a:b", "/a:b/c", "a b", "1:2", "C", "../x", "é:x", "a/b:c"])
     func `is any text that is no address and no option`(text: String) { #expect(FileName.flaw(in: text) == nil) }
 
-    @Test(arguments: ["", "-", "-x", "--", "postgres:x", "sqlite:x", "file:///x", "a+b.c:d", "a\0"])
+    @Test(arguments: [
+        "", "-", "-x", "--", "postgres:x", "sqlite:x", "file:///x", "a+b.c:d", "a\0", "host=h password=x",
+    ])
     func `is nothing else`(text: String) { #expect(FileName.flaw(in: text) != nil) }
 }
 

@@ -14,7 +14,7 @@ struct RecordFlags {
     static let isLastEvent: UInt8 = 8
     /// Of an event.
     static let wantsAnswer: UInt8 = 16
-    /// Of an entry that was refused or set aside.
+    /// Of an entry that was set aside.
     static let isLast: UInt8 = 4
     static let entry: UInt8 = 1
     static let parked: UInt8 = 2
@@ -78,7 +78,7 @@ extension EventRecord {
 extension RefusalRecord {
     func write(to output: inout [UInt8]) {
         output.fields(detail.isEmpty ? .refused : .refusedInDetail) {
-            $0.append(RecordFlags.of(effect, attempt) | (isLast ? RecordFlags.isLast : 0))
+            $0.append(RecordFlags.of(effect, attempt))
             $0.append(reason.rawValue)
             $0.varint(session.value)
             $0.varint(number)
@@ -97,8 +97,7 @@ extension RefusalRecord {
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
-        let flags = try reader.flags(max: 7)
-        isLast = flags & RecordFlags.isLast != 0
+        let flags = try reader.flags(max: 3)
         let code = try reader.u8("reason")
         guard let reason = SendRefusal.Reason(rawValue: code) else {
             throw .malformed(what: "reason \(code)", offset: reader.position - 1)

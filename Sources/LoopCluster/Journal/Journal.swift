@@ -49,6 +49,9 @@ public protocol Journal {
     /// How long after a sign of life of this process another one may take the journal; nil: never, while it is open.
     var lease: JournalLease? { get }
 
+    /// How many bytes wait to be moved into the journal's file until a reader has ended; nil: no reader is in the way.
+    var heldLogBytes: Int? { get }
+
     /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
     /// - Throws: where the records cannot be written.
     mutating func flush() throws(JournalError)
@@ -141,6 +144,9 @@ extension Journal {
 
     /// Nil: no process takes it.
     public var lease: JournalLease? { nil }
+
+    /// Nil: readers are never in the way.
+    public var heldLogBytes: Int? { nil }
 
     /// Closes it.
     public mutating func abandon() { close() }

@@ -275,17 +275,14 @@ public struct RefusalRecord: Equatable, Sendable {
     public var effect: EffectID?
     /// The attempt that is void from here on, where the refusal is for it; `.none` voids nothing.
     public var attempt: Attempt
-    /// Whether the effect's body has ended with the entry, which was refused for its own sake: the effect is completed.
-    public var isLast: Bool
     /// What is wrong with the entry, in words, at most 512 bytes of UTF-8; empty: that is not known.
     public var detail: String
 
     /// Creates a record from its parts. A detail that is too long is cut between two characters.
     public init(
         session: SessionID, number: UInt64, reason: SendRefusal.Reason, effect: EffectID?, attempt: Attempt,
-        isLast: Bool = false, detail: String = ""
+        detail: String = ""
     ) {
-        self.isLast = isLast
         self.detail = RefusalDetail.cut(detail)
         self.session = session
         self.number = number

@@ -86,9 +86,12 @@ extension PeerMachine {
 
     /// Hands back everything that runs here, or was granted to a peer that had been asked to stop.
     mutating func handBack() {
-        for (effect, attempt) in attempts.inOrder {
-            _ = accept([Entry(kind: .released, effect: effect, attempt: attempt)])
-        }
+        for (effect, attempt) in attempts.inOrder { handBack(effect, attempt) }
+    }
+
+    /// Hands back an attempt whose body does not run here.
+    public mutating func handBack(_ effect: EffectID, _ attempt: Attempt) {
+        _ = accept([Entry(kind: .released, effect: effect, attempt: attempt)])
     }
 
     /// A peer that is to stop leaves once everything is handed back and known.

@@ -136,7 +136,7 @@ extension AdministrationRequest {
         case .history, .state, .verify: .readHistory
         case .explain: .explainEvents
         case .schema: .readSchema
-        case .stepDown: .stepDown
+        case .stepDown, .standBack: .stepDown
         }
     }
 }

@@ -66,6 +66,8 @@ extension ReducerCore {
         case .runSchedule(let name, let who): answer(runScheduleNow(name, by: named(who)), number, route)
         case .explain(let event): answer(explained(event), number, route)
         case .schema: answer(schemaAnswer(), number, route)
+        case .standBack:
+            answer(.refused("this reducer leads, and only a standby can leave the journal to another"), number, route)
         case .stepDown(let takesSnapshot, let who): stepDown(takesSnapshot, named(who), number, route)
         }
     }
@@ -134,7 +136,7 @@ extension AdministrationRequest {
     fileprivate var changesTheLoop: Bool {
         switch self {
         case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule,
-            .stepDown:
+            .stepDown, .standBack:
             true
         case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema: false
         }

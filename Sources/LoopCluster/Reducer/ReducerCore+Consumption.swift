@@ -104,17 +104,15 @@ extension ReducerCore {
             case .setAside(let suspect):
                 setAside(Entry(entry, payload), origin, at: judgement.place, suspect)
                 return true
-            case .refuse:
-                refuse(entry, origin, .quarantined, at: judgement.place)
-                return true
+            case .refuse: return refuse(entry, origin, .quarantined, at: judgement.place)
             }
         }
         switch (judgement, entry.kind) {
         case (.refused(.stale), .completed), (.refused(.stale), .failed), (.refused(.stale), .released):
             skip(entry, origin)
-        case (.refused(let reason), _): refuse(entry, origin, reason)
+        case (.refused(let reason), _): return refuse(entry, origin, reason)
         case (.applies(let place), .event):
-            apply(entry, payload, origin, at: place)
+            guard apply(entry, payload, origin, at: place) else { return false }
             // The end takes effect before the next event, also before one of the same batch.
             if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
         case (.applies(let place), .completed):
@@ -135,13 +133,27 @@ extension ReducerCore {
         return true
     }
 
+    /// Refuses an entry. If it is an event of a body that does not wait for its outcome, it is a failure of its attempt instead: else
+    /// the effect would complete without the event.
     /// - Parameters:
-    ///   - place: of the entry's effect, where that is live and the entry is refused for its own sake.
+    ///   - place: of the entry's effect, if that is live and the entry is refused for its own sake.
     ///   - detail: what is wrong with the entry, in words.
+    /// - Returns: false if nothing has changed and the entry must wait for a turn of its own.
     private mutating func refuse(
         _ entry: EntryHead, _ origin: EntryNumber, _ reason: SendRefusal.Reason, at place: Int? = nil,
         _ detail: String = ""
-    ) {
+    ) -> Bool {
+        let isHeard = !entry.isLast && (entry.wantsSeq || entry.wantsAnswer)
+        let isFailure = place != nil && !isHeard && !breaks(.refusalsAreHeard)
+        if let place, isFailure {
+            let failure = Failure(message: "its event was \(SendRefusal(reason, detail: detail))")
+            let failures = journaled.effects[at: place].failures
+            let outcome = dispatch.outcome(of: failure, failures: failures, policy(of: entry.effect), entry: origin)
+            guard fail(entry.effect, at: place, outcome) else { return false }
+            if !entry.isLast, !phase.hasEnded {
+                admission.members.command(.cancel(entry.effect, entry.attempt), to: origin.session)
+            }
+        }
         switch reason {
         case .stale: count(.refusedStale)
         case .attempt: count(.refusedAttempt)
@@ -150,26 +162,28 @@ extension ReducerCore {
         case .quarantined: count(.refusedQuarantined)
         default: count(.refusedOther)
         }
+        if isFailure { return true }
         let voids =
             reason == .attempt && !breaks(.refusalVoidsTheAttempt)
             && dispatch.mayVoid(entry.attempt, of: entry.effectIfAny, journaled, context.brokenRules)
         if breaks(.refusalsAreDurable) {
             journaled.consumeWithoutRecord(origin.session, origin.number, .refused(reason))
-            return
+            return true
         }
         write(
             .refused(
                 RefusalRecord(
                     session: origin.session, number: origin.number, reason: reason, effect: entry.effectIfAny,
-                    attempt: voids ? entry.attempt : .none, isLast: entry.isLast && place != nil, detail: detail)))
-        if entry.isLast { remove(at: place, completedBy: origin.session) }
+                    attempt: voids ? entry.attempt : .none, detail: detail)))
+        return true
     }
 
     /// Applies an event, unless it cannot be an event of this loop.
     /// - Parameter place: of the event's effect.
+    /// - Returns: false if nothing has changed and the event must wait for a turn of its own.
     private mutating func apply(
         _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ origin: EntryNumber, at place: Int?
-    ) {
+    ) -> Bool {
         if payload.count > context.configuration.eventBytesMax { return refuse(entry, origin, .tooLarge, at: place) }
         if entry.wantsAnswer, journaled.keepsTooManyAnswers(of: origin.session) {
             return refuse(entry, origin, .overloaded, at: place)
@@ -193,12 +207,18 @@ extension ReducerCore {
             return refuse(
                 entry, origin, .undecodable, at: place, whatIsWrong(with: record.bytes, from: nil, origin))
         }
-        guard let place else { return }
-        if !journaled.effects.has(entry.effect, at: place) {
-            // An effect whose own event ended it is done: its completion comes too late, if it comes.
-            admission.members.countCompleted(by: origin.session)
-        } else if entry.isLast {
-            remove(at: place, completedBy: origin.session)
+        if let place, entry.isLast || !journaled.effects.has(entry.effect, at: place) {
+            noteCompletion(of: entry.effect, at: place, by: origin.session)
+        }
+        return true
+    }
+
+    /// An effect is done by its last event, or by one that has ended its request: its completion comes too late, if it comes.
+    mutating func noteCompletion(of effect: EffectID, at place: Int, by session: SessionID) {
+        if journaled.effects.has(effect, at: place) {
+            remove(at: place, completedBy: session)
+        } else {
+            countCompleted(effect, by: session)
         }
     }
 
@@ -211,6 +231,7 @@ extension ReducerCore {
         turn.records.append(record)
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
         if !changes.isEmpty { journaled.keepSpace(of: changes) }
+        if record.isOfTimer, let timer = record.effect { countCompleted(timer, by: .none) }
         updates.note(record)
         if let before { checkPurity(of: record, before) }
         return true
@@ -229,6 +250,14 @@ extension ReducerCore {
     mutating func remove(at place: Int?, completedBy session: SessionID) {
         guard let place else { return }
         dispatch.remove(at: place, &admission.members)
+        if let effect = journaled.effects.keyIfTaken(at: place) { countCompleted(effect, by: session) }
+    }
+
+    /// An effect has completed, by its end or by its own event.
+    private mutating func countCompleted(_ effect: EffectID, by session: SessionID) {
+        let feedback = Int(effect.feedback)
+        while completedCounts.count <= feedback { completedCounts.append(0) }
+        completedCounts[feedback] += 1
         admission.members.countCompleted(by: session)
     }
 

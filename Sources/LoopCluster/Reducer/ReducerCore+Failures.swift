@@ -63,7 +63,7 @@ extension ReducerCore {
         guard apply(record, at: place) else {
             throw NoFailingEvent(reason: "its failing event cannot be decoded")
         }
-        if journaled.effects.has(effect, at: place) { remove(at: place, completedBy: origin.session) }
+        noteCompletion(of: effect, at: place, by: origin.session)
         if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
         return true
     }

@@ -33,6 +33,24 @@ extension ReducerCore {
         turn.count(.otherHistory)
     }
 
+    /// Takes notice of which reducers of the same addresses lead.
+    public mutating func notice(leaders: [LeaderFound]) {
+        let others = leaders.filter { $0.history != journaled.history }
+        guard others != otherLeaders else { return }
+        otherLeaders = others
+        if let other = others.first, let text = otherLeadersText { turn.news.append(.otherLeader(other, text)) }
+    }
+
+    /// That there are two leaders. Neither can know which one is right.
+    var otherLeadersText: String? {
+        guard !otherLeaders.isEmpty else { return nil }
+        let own = context.configuration.advertised.map { " (\($0))" } ?? ""
+        let others = otherLeaders.map { "\($0.address) leads in history \($0.history)" }.joined(separator: ", ")
+        return
+            "two leaders with different histories: this reducer\(own) leads in history \(journaled.history), and \(others); stop one of"
+            + " them, and give all reducers of the loop the same --journal"
+    }
+
     /// Only what says something about the reducer itself leaves a journal that has lost records.
     mutating func withholdMessages() {
         turn.removeMessages { message in
@@ -60,7 +78,7 @@ extension ReducerCore {
         turn.forgetAcknowledgements()
         phase.beginHistory()
         admission.members.removeAll()
-        (disbelievedLoss, otherHistory) = (nil, nil)
+        (disbelievedLoss, otherHistory, otherLeaders) = (nil, nil, [])
         admission.origins = SessionOrigins()
         dispatch.beginHistory(journaled.effects)
         poison.review(journaled)

@@ -22,7 +22,17 @@ extension ReducerCore {
         }
     }
 
-    /// The age from which an open transaction of the journal's database is a warning.
+    /// A log of so many bytes is warned of: 16 times what it has without a reader.
+    private static var heldLogBytesMax: Int { 64 << 20 }
+
+    /// Takes notice of how large the journal's log has become because of a reader; nil if none is in its way.
+    public mutating func notice(heldLogBytes byteCount: Int?) {
+        guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLog = nil }
+        if heldLog == nil { turn.news.append(.logHeld(byteCount)) }
+        heldLog = (byteCount, heldLog?.since ?? context.now.monotonic)
+    }
+
+    /// A transaction of the journal's database that is open for so long deserves a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
@@ -41,7 +51,8 @@ extension ReducerCore {
         report.seq = journaled.seq.value
         report.uptimeMilliseconds = (now - context.clock.startedAt).wholeNanoseconds / 1_000_000
         report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
-        report.notReadyBecause = phase.outcome == nil ? phase.loss?.description : "the loop has ended"
+        report.notReadyBecause =
+            phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"
         report.isReady = report.notReadyBecause == nil
         report.journalFault = phase.loss.map { _ in JournalFault(.historyLost) }
         report.progress = journaled.fold.progress
@@ -92,13 +103,18 @@ extension ReducerCore {
     private func feedbackCounts() -> [StatusReport.FeedbackCounts] {
         var counts = journaled.loop.feedbacks.map { StatusReport.FeedbackCounts(name: $0.name) }
         var positions: [UInt32: Int] = [:]
-        for (position, number) in journaled.table.numbers.enumerated() { positions[number] = position }
+        for (position, number) in journaled.table.numbers.enumerated() {
+            positions[number] = position
+            if completedCounts.indices.contains(Int(number)) {
+                counts[position].completed = completedCounts[Int(number)]
+            }
+        }
         for (place, id) in journaled.effects.places {
             guard let feedback = positions[id.feedback] else { continue }
             switch journaled.effects[at: place].status {
             case .open where dispatch.owner(at: place) != nil: counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
-            case .completed: counts[feedback].completed += 1
+            case .completed: break
             case .parked: counts[feedback].parked += 1
             }
         }
@@ -126,10 +142,19 @@ extension ReducerCore {
                     + " restored from a backup, "
                     + HistoryLost.remedy(loop: journaled.loop.name, seq: journaled.seq.value, place: "JOURNAL"))
         }
-        if let (history, peer) = otherHistory {
+        if let text = otherLeadersText {
+            warnings.append(
+                text.replacing("two leaders with different histories", with: "TWO LEADERS WITH DIFFERENT HISTORIES"))
+        } else if let (history, peer) = otherHistory {
             warnings.append(
                 "ANOTHER REDUCER LEADS WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came"
                     + " back. Give all reducers of the loop the same --journal")
+        }
+        if let heldLog {
+            let seconds = (context.now.monotonic - heldLog.since).components.seconds
+            warnings.append(
+                "A READER KEEPS THE JOURNAL'S LOG FROM BEING MOVED INTO ITS FILE: the log has \(heldLog.byteCount >> 20) MiB and grows, for"
+                    + " \(seconds) s; end the program that reads the journal (sqlite3, a backup)")
         }
         if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(

@@ -22,6 +22,8 @@ public struct ReducerCore: Sendable {
     var disbelievedLoss: HistoryLost?
     /// Another history, from which a peer that had a session here came back last.
     var otherHistory: (history: History, peer: PeerID)?
+    /// The other reducers of the same addresses that lead in another history.
+    var otherLeaders: [LeaderFound] = []
     /// Everything the journal determines.
     var journaled: JournaledCore
     /// What this turn makes, until `ready` hands it out.
@@ -32,6 +34,8 @@ public struct ReducerCore: Sendable {
     public var connections: (count: Int, max: Int)?
     /// The lease of the journal, if it has one; the shell knows, and status tells.
     public var journalLease: JournalLease?
+    /// How large the journal's log has become because of a reader, and since when it is too large.
+    var heldLog: (byteCount: Int, since: MonotonicTime)?
     var admission = Admission()
     var dispatch: Dispatch
     var timers = Timers()
@@ -45,7 +49,9 @@ public struct ReducerCore: Sendable {
     var impuritiesCount = 0
     var poison: PoisonWatch
     var unserved = UnservedFeedbacks()
-    /// Whether the newest report about the clock says that it is behind the journal.
+    /// How many effects of each feedback have completed in this epoch, by the feedback's number.
+    var completedCounts: [Int] = []
+    /// Whether people were told that the clock is behind the journal.
     var isClockBehind = false
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {

@@ -9,6 +9,8 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case gapsEndTheBatch
     /// 2: refusals are records.
     case refusalsAreDurable
+    /// 2: a refusal that no body hears of is a failure of its attempt.
+    case refusalsAreHeard
     /// 2: an acknowledgement settles only from a base the sender has reached.
     case acknowledgementsHaveABase
     /// 3: nothing leaves before its receipt.

@@ -22,7 +22,6 @@ extension JournaledCore {
                 sessions[record.session]?.keep(RefusalDetail(number: record.number, text: record.detail))
             }
             if let effect = record.effect { void(effect, upTo: record.attempt) }
-            if record.isLast, let effect = record.effect { complete(EffectCursor(effect)) }
         case .completed(let session, let number, let effect, _):
             consume(session, number, ofEffect: true, notable: nil)
             complete(EffectCursor(effect))

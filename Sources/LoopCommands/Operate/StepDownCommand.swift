@@ -10,40 +10,66 @@ enum StepDownCommand {
         flag: "force", help: "step down also if no standby follows closely; the leader writes a snapshot first",
         environment: .none)
 
+    static let to = Option(
+        optional: "to", .reducerAddress, help: "the standby that is to lead next: the others leave the journal to it",
+        environment: .none)
+    /// For how long other standbys leave the journal to the one that is named, in milliseconds. Then a loop without it goes on.
+    private static let standBackMilliseconds: UInt64 = 10_000
+
     static let subcommand = Subcommand(
         command: Command(
             "step-down", abstract: "Have the reducer that leads let a standby lead.",
             discussion: """
                 The leader takes no more events, lets go of the journal and stands by. Running effects go on, and senders send \
                 again what was not acknowledged. It is refused unless a standby follows closely: name the addresses of all \
-                reducers (--reducer A,B).
+                reducers (--reducer A,B). With --to the named one leads next, or the answer says why not.
 
-                Exit codes: 0 another reducer leads, 1 refused, or none has taken over, 2 no answer, 64 wrong usage.
+                Exit codes: 0 another reducer leads (with --to, the named one), 1 refused, or it does not, 2 no answer, 64 wrong usage.
                 """,
-            groups: [JournalOptions.group, OptionGroup("Step down", [force])]),
+            groups: [JournalOptions.group, OptionGroup("Step down", [to, force])]),
         run: { arguments, _ in
             try Operator.run {
                 let members = try arguments.askMembers(within: arguments[JournalOptions.connectTimeout])
-                let check = try StepDownCheck(members)
+                let check = try StepDownCheck(members, to: arguments[to])
                 if let refusal = check.refusal, !arguments[force] {
                     throw AdministrationError.refused("\(refusal); --force steps down all the same")
                 }
                 let limit = arguments[JournalOptions.timeout]
+                for other in check.others {
+                    try standBack(other, standBackMilliseconds, limit)
+                }
                 var leader = try Operator(reducer: check.leader.address, limit: limit)
                 let asked = SystemClock.monotonic
                 try leader.order(.stepDown(takesSnapshot: check.refusal != nil || arguments[force], who: Operator.name))
                 let successor = try successor(
                     to: check.leader, among: try arguments.reducer, until: asked + limit, limit)
                 let took = (SystemClock.monotonic - asked).wholeNanoseconds / 1_000_000
+                // The named one leads, or the others may: nothing is lost if one of them does not hear it.
+                for other in check.others { try? standBack(other, 0, limit) }
                 let isOther = successor.address != check.leader.address
                 try StandardOutput.line(
                     "\(successor.address) leads \(isOther ? "" : "again ")in epoch \(successor.report.epoch),"
                         + " \(took) ms after the request")
+                if let named = check.named, successor.address != named {
+                    throw AdministrationError.refused(
+                        "\(named) has not led within the time that the others have left it")
+                }
                 return isOther ? 0 : 1
             }
         })
 
-    /// Waits for the reducer of the next epoch.
+    /// Asks a standby to leave the journal to the one that is named.
+    private static func standBack(_ other: ReducerAddress, _ milliseconds: UInt64, _ limit: Duration) throws {
+        var call = try AdministrationCall(reducer: other)
+        do {
+            _ = try call.ask(
+                .standBack(milliseconds: milliseconds, who: Operator.name), within: min(limit, .seconds(5)))
+        } catch {
+            throw AdministrationError.refused("\(other) does not leave the journal to it: \(error)")
+        }
+    }
+
+    /// Waits for the next epoch.
     private static func successor(
         to leader: StatusProbe.Member, among reducer: ReducerAddress, until deadline: MonotonicTime, _ limit: Duration
     ) throws -> StatusProbe.Member {
@@ -64,21 +90,42 @@ enum StepDownCommand {
 /// Checks whether a loop has a standby that could lead at once.
 struct StepDownCheck {
     let leader: StatusProbe.Member
-    /// Why it has no such standby, or nil if it has one.
+    /// The standby that is to lead next; nil: any.
+    let named: ReducerAddress?
+    /// The standbys that are to leave the journal to it.
+    let others: [ReducerAddress]
+    /// Why not; nil: it has one.
     let refusal: String?
 
     /// How far a standby may lag behind, in records and in milliseconds.
     private static let lagMax: UInt64 = 10_000
     private static let lagMillisecondsMax: Int64 = 1000
 
-    /// - Parameter members: the leader and its standbys.
-    /// - Throws: `CommandError` if none of them leads.
-    init(_ members: [StatusProbe.Member]) throws(CommandError) {
+    /// - Parameters:
+    ///   - members: the leader and its standbys.
+    ///   - address: the standby that is to lead next; nil: any.
+    /// - Throws: if none of them leads, or the named one is not among the standbys.
+    init(_ members: [StatusProbe.Member], to address: ReducerAddress? = nil) throws {
         guard let leader = members.first(where: \.isLeader) else {
             throw CommandError("no reducer leads: only standbys answer")
         }
         self.leader = leader
-        let standbys = members.filter { !$0.isLeader }
+        var standbys = members.filter { !$0.isLeader }
+        if let address {
+            let named = standbys.filter { $0.address.description == address.description }
+            guard let first = named.first else {
+                let found = standbys.map { "\($0.address)" }.joined(separator: ", ")
+                throw AdministrationError.refused(
+                    leader.address.description == address.description
+                        ? "\(address) leads already"
+                        : "no standby answers at \(address); those that do: \(found.isEmpty ? "none" : found)")
+            }
+            self.named = first.address
+            others = standbys.filter { $0.address != first.address }.map(\.address)
+            standbys = named
+        } else {
+            (named, others) = (nil, [])
+        }
         let reasons = standbys.map { Self.reason(against: $0, leader.report) }
         if standbys.isEmpty {
             refusal =

@@ -26,10 +26,11 @@ struct OwnerLock: ~Copyable {
                 error = JournalError(
                     .locked, operation: "be opened for writing", reason: "\(Self.owner(lock)) has it (\(path))",
                     remedy: JournalError.Kind.locked.remedy)
-                if let whileLocked, whileLocked(error) {
+                if let whileLocked {
                     // The system has no way to wait for a lock that ends when this process is told to stop.
                     usleep(Self.triesEvery)
-                    continue
+                    // Asked behind the wait: what was said meanwhile counts.
+                    if whileLocked(error) { continue }
                 }
             }
             throw error

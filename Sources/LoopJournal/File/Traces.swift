@@ -35,7 +35,13 @@ struct Traces {
             remedy: "put it back; to begin a new journal, move away all files whose names begin with \(paths.file)")
     }
 
-    /// Throws if the files show that the journal had records behind its end.
+    /// The files cannot tell these apart: in both cases they are those of a journal without its newest records.
+    private var causes: String {
+        "either \(paths.log) is lost (put it back), or \(paths.file) was copied before the files next to it (use a copy of all that was made"
+            + " while no reducer ran, or by VACUUM INTO and without the other files)"
+    }
+
+    /// Refuses a journal that ends before records that were there.
     /// - Parameters:
     ///   - tail: the end of its newest row.
     ///   - listed: the names of the snapshots that have a row.
@@ -50,13 +56,13 @@ struct Traces {
         let missing = log.isEmpty ? "; there is no \(paths.log)" : ""
         if let end, end.history == history, end.position > tail.position {
             let line = "\(paths.end) says that the records up to \(end.position) were written\(missing)"
-            if end.isBinding { throw damage(line) }
+            if end.isBinding { throw damage("\(line); \(causes)") }
             report.append("the journal ends at record \(tail.position), and \(line): they were not synced")
         }
         let lost = snapshots.filter { $0.position > tail.position && !listed.contains($0.name) }
         guard let newest = lost.last else { return ([], report) }
         let line = "\(paths.snapshots)/\(newest.name) was made of the records up to \(newest.position)\(missing)"
-        if wasSynced { throw damage(line) }
+        if wasSynced { throw damage("\(line); \(causes)") }
         report.append("the journal ends at record \(tail.position), and \(line): they were not synced")
         return (lost.map(\.name), report)
     }

@@ -6,10 +6,10 @@ package enum AddressOptions {
         "reducer", .reducerAddress, default: ReducerAddress.fallback,
         help: "the address of the reducer; with standbys, the addresses of all, with commas in between")
 
-    private static let key = Option(
+    static let key = Option(
         optional: "key", .path(),
         help: "this program's own key, as loopctl keygen writes it (NAME.key_secret), if the reducer has keys")
-    private static let reducerKey = Option(
+    static let reducerKey = Option(
         optional: "reducer-key", .string.named("FILE"),
         help: "the reducer's public key, by which it is known: server.key, or the 40 characters in it")
 

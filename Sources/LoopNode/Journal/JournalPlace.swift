@@ -23,7 +23,9 @@ public struct JournalPlace: Sendable {
         package var expected: @Sendable () -> History? = { nil }
         /// Until then it does not take the journal from itself: only when another process has had it since. Nil: at once.
         package var standsBackUntil: MonotonicTime?
-        /// How far this process follows the journal. Nil if it does not.
+        /// An operator wants another process to take the journal first, until then.
+        package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
+        /// How far this process follows the journal; nil: it does not.
         package var following: (@Sendable () -> FollowingReport)?
         /// Called with the newest position at each sign of life of the process that has the journal, if such signs can be seen.
         package var hears: (@Sendable (_ newest: UInt64) -> Void)?
@@ -153,8 +155,8 @@ public struct JournalPlace: Sendable {
                 if opening.isStopping() { return false }
                 let owner = JournalOwner(address: SQLiteJournal.ownerAddress(of: path), obstacle: error)
                 if let whileWaiting = opening.whileWaiting, !whileWaiting(owner) { return false }
-                if SystemClock.monotonic < nextTry { usleep(20_000) }
-            } while SystemClock.monotonic < nextTry
+                if SystemClock.monotonic < max(nextTry, opening.leavesItUntil()) { usleep(20_000) }
+            } while SystemClock.monotonic < max(nextTry, opening.leavesItUntil())
             return true
         }
     }

@@ -54,6 +54,13 @@ extension NodeLog {
                     + Self.more(failure.suppressed),
                 failure.fields())
         case .quarantined(let record, let feedback): quarantined(record, feedback)
+        case .logHeld(let byteCount):
+            note(
+                .journal,
+                "a program has read the journal for so long that its log has \(byteCount >> 20) MiB, and grows: end that program"
+                    + " (sqlite3, a backup)", [.bytes(byteCount)], level: .warning)
+        case .otherLeader(let leader, let text):
+            note(.historyChanged, text, [.address(leader.address), .history("\(leader.history)")])
         case .undecodable(let entry, let why):
             note(
                 .undecodable,

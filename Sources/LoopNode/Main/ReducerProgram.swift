@@ -48,6 +48,11 @@ public enum ReducerProgram {
     static let advertise = Option(
         optional: "advertise", .reducerAddress,
         help: "where peers find this reducer, told to standbys and tools; by default the address of --bind")
+    static let reducers = Option(
+        optional: "reducer", .reducerAddress,
+        help:
+            "the addresses of all reducers of the loop, with commas in between: this one asks the others now and then whether they"
+            + " lead with another journal")
     static let lease = Option(
         "lease", .duration(in: ReducerNodeConfiguration.leases), default: ReducerNodeConfiguration.standardLease,
         help: "how long after the last sign of life of a reducer with a journal in a database no other one takes over")
@@ -85,7 +90,8 @@ public enum ReducerProgram {
             "Reducer",
             [
                 bind, keys, insecure, silenceLimit, localCapacity, sessionsMax, sessionsPerKey, connectionsMax,
-                connectionsPerSecond, advertise, json,
+                connectionsPerSecond, advertise, reducers, AddressOptions.key, AddressOptions.reducerKey,
+                json,
             ])
         let keeping = OptionGroup(
             "Journal",
@@ -120,6 +126,8 @@ public enum ReducerProgram {
             configuration.journalLease = arguments[lease]
             configuration.journalDeadline = arguments[journalDeadline]
             configuration.advertised = arguments[advertise]
+            configuration.reducers = try arguments[reducers]?
+                .with(key: arguments[AddressOptions.key], reducerKey: arguments[AddressOptions.reducerKey])
             configuration.reinterprets = arguments[reinterpret]
             configuration.acceptsClock = arguments[acceptClock]
             configuration.checksPurity = arguments[checkPurity]

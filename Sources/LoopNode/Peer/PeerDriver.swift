@@ -88,8 +88,8 @@ struct PeerDriver {
             case .failure(let refusal): results.append((ticket, .failure(refusal)))
             }
         }
-        // The body of an effect has ended with its last event, even if that is refused.
-        for (index, _) in acceptance.refused where posted.run[index].isLast { end(posted.run[index]) }
+        // The body of an effect has ended with its last event. If that is refused, the effect has failed.
+        for (index, refusal) in acceptance.refused where posted.run[index].isLast { fail(posted.run[index], refusal) }
         if posted.isStop {
             stoppedAt = stoppedAt ?? now
             machine.stop(at: now)
@@ -98,9 +98,9 @@ struct PeerDriver {
         gate.report(outboxCount: outbox.count, outboxBytes: outbox.byteCount)
     }
 
-    private mutating func end(_ last: Entry) {
+    private mutating func fail(_ last: Entry, _ refusal: SendRefusal) {
         guard let effect = last.effect else { return }
-        machine.effectEnded(effect, last.attempt, failure: nil)
+        machine.effectEnded(effect, last.attempt, failure: Failure(message: "its event was \(refusal)"))
         forget(effect, last.attempt)
     }
 
@@ -168,18 +168,13 @@ struct PeerDriver {
     }
 
     private mutating func run(_ grant: Grant) {
-        let name = machine.feedbackName(of: grant.effect)
-        if let effects, let feedback = effects[name] {
-            let body = EffectBody(grant, feedback, in: machine.history, to: gate)
-            bodies.updateValue(body, forKey: grant.effect)
-            return granted.append(body)
+        guard let feedback = effects?[machine.feedbackName(of: grant.effect)] else {
+            // A reducer grants what a peer has offered. One that does otherwise gets it back.
+            return machine.handBack(grant.effect, grant.attempt)
         }
-        let what = name.map { "\"\($0)\"" } ?? "number \(grant.effect.feedback)"
-        let message =
-            effects == nil
-            ? "this node runs no effects"
-            : "this node's definition has no feedback \(what); run the reducer's build on it"
-        machine.effectEnded(grant.effect, grant.attempt, failure: Failure(message: message))
+        let body = EffectBody(grant, feedback, in: machine.history, to: gate)
+        bodies.updateValue(body, forKey: grant.effect)
+        granted.append(body)
     }
 
     private mutating func settle(

@@ -27,6 +27,9 @@ public struct ReducerNodeConfiguration: Sendable {
     public var isStandby = false
     /// Where peers find this reducer, told to standbys and to tools; nil: where it listens, if other machines can dial that.
     public var advertised: ReducerAddress?
+    /// The addresses of all reducers of the loop. If there are several, this one asks the others every few seconds whether they lead with
+    /// another journal. If they have keys, the address needs those of a client.
+    public var reducers: ReducerAddress?
     /// Replays events under another definition than the one that wrote them, whatever comes of it.
     public var reinterprets: Bool
     /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. The loop's time then

@@ -13,6 +13,7 @@ struct ReducerService<Definition: LoopDefinition> {
     private(set) var local: LocalPeer?
     private var snapshots: SnapshotKeeper
     private let queries: JournalQueries
+    private let lookout: Lookout?
     var log: NodeLog
     private let durability: Durability
     private let killSwitch: KillSwitch?
@@ -52,13 +53,15 @@ struct ReducerService<Definition: LoopDefinition> {
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
     ///   - keys: those that are admitted; nil: the reducer has no keys.
+    ///   - lookout: knows which reducers of the loop lead; nil: none are known.
     ///   - isStopping: asked before each record that is replayed.
     ///   - post: leaves mail for the thread that owns this service.
     /// - Throws: `RecoveryError.stopped` when the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
         listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
-        decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, log: NodeLog,
+        decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, lookout: Lookout?,
+        log: NodeLog,
         obstacle: JournalObstacle, isStopping: @escaping () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
     ) throws {
         let now = SystemClock.now
@@ -137,6 +140,7 @@ struct ReducerService<Definition: LoopDefinition> {
             opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
             isDue: recovery.core.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
+        self.lookout = lookout
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
@@ -170,7 +174,7 @@ struct ReducerService<Definition: LoopDefinition> {
         let arrived = SystemClock.now
         var now = arrived
         let ready = try machine.turn(at: arrived) {
-            [droppedLines = newlyDroppedLines(), mail = takeMail(), log = log] intake in
+            [droppedLines = newlyDroppedLines(), mail = takeMail(), lookout = lookout, log = log] intake in
             intake.count(.droppedLogLine, droppedLines)
             if let keys = newKeys.take() { intake.admit(keys) }
             for letter in mail { letter.read(by: &intake) }
@@ -189,6 +193,8 @@ struct ReducerService<Definition: LoopDefinition> {
             for (counter, count) in sockets.takeConnectionCounts() { intake.count(counter, count) }
             intake.connections = sockets.connectionRoom
             intake.journalLease = journal.lease
+            intake.notice(heldLogBytes: journal.heldLogBytes)
+            if let lookout { intake.notice(leaders: lookout.leaders) }
             intake.follow(sockets.subscriptions)
             for stream in begun { intake.publishAgain(stream) }
             intake.hasUnreadBatches = try sockets.drainBatches(for: pace.drainDuration) {

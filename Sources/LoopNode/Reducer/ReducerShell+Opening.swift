@@ -26,8 +26,22 @@ extension ReducerShell {
         }
     }
 
-    /// Opens the note of what an earlier process died of. Nil if the journal is no file.
-    /// - Parameter hadCrash: set to true if the note says something.
+    /// What asks the other reducers of the loop; nil if there are none.
+    static func lookout(
+        _ configuration: ReducerNodeConfiguration, bound: ReducerAddress, _ ring: KeyRing?, _ log: NodeLog
+    ) throws -> Lookout? {
+        guard let reducers = configuration.reducers, reducers.endpoints.count > 1 else { return nil }
+        guard ring == nil || reducers.keys != nil else {
+            throw NodeError.keys(
+                "--reducer with --keys needs --key and --reducer-key, by which the other reducers are asked")
+        }
+        return try Lookout(
+            reducers, loop: Definition.name, own: configuration.address(bound: bound), context: configuration.context,
+            log)
+    }
+
+    /// The note of what an earlier process died of, where the journal is a file.
+    /// - Parameter hadCrash: whether it says anything.
     static func crashNote(
         beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
     ) throws -> CrashNoteFile? {

@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopLock
 import LoopWire
 import ZMQ
 
@@ -74,14 +75,16 @@ extension ReducerShell {
         _ log: NodeLog, _ obstacle: JournalObstacle, _ left: Left, _ isStopping: @escaping @Sendable () -> Bool
     ) throws -> Gained {
         let own = configuration.address(bound: holder.sockets.bound)
+        let leavesItUntil = Locked(MonotonicTime.zero)
         let following = JournalFollowing(
             definition, configuration, from: left.warm.take(), log: log, isStopping: isStopping)
         defer { following.end() }
         let standby = Standby(
             holder, loop: Definition.name, schema: UInt64(Definition.schema), ring: ring, own: own, led: left.peers,
-            log: log, obstacle: obstacle, following: { following.report })
+            log: log, obstacle: obstacle, leavesItUntil: leavesItUntil, following: { following.report })
         var opening = opening(configuration, waits: true, address: own, log, isStopping)
         opening.standsBackUntil = left.standsBackUntil
+        opening.leavesItUntil = { leavesItUntil.withLock { $0 } }
         opening.following = { following.report }
         opening.hears = { following.hear(newest: $0) }
         opening.expected = { [history = left.history] in following.report.history ?? history }

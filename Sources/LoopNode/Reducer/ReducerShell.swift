@@ -26,6 +26,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let ring: KeyRing?
     /// Looks at the folder as long as the reducer lives.
     private let keyWatch: KeyWatch?
+    /// Nil: the other reducers of the loop are not known.
+    private let lookout: Lookout?
     private var localItem: PollSet.Item?
     /// Nil while the journal has failed.
     private var service: ReducerService<Definition>?
@@ -58,6 +60,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let keyWatch = try ring.map { ring throws(NodeError) in
             try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
         }
+        let lookout = try lookout(configuration, bound: holder.sockets.bound, ring, log)
         let gained: Gained
         if let opened {
             gained = Gained(journal: opened)
@@ -75,8 +78,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             }
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
-            obstacle: obstacle, holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, crashNote: file,
-            note: note,
+            obstacle: obstacle, holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, lookout: lookout,
+            crashNote: file, note: note,
             hadCrash: hadCrash)
         do {
             try shell.serve(gained)
@@ -94,8 +97,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private init(
         definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
         isStopping: @escaping @Sendable () -> Bool, log: NodeLog, obstacle: JournalObstacle, holder: SocketHolder,
-        mailItem: PollSet.Item, ring: KeyRing?, keyWatch: KeyWatch?, crashNote: consuming CrashNoteFile?,
-        note: CrashNote?, hadCrash: Bool
+        mailItem: PollSet.Item, ring: KeyRing?, keyWatch: KeyWatch?, lookout: Lookout?,
+        crashNote: consuming CrashNoteFile?, note: CrashNote?, hadCrash: Bool
     ) {
         self.definition = definition
         self.configuration = configuration
@@ -107,6 +110,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.mailItem = mailItem
         self.ring = ring
         self.keyWatch = keyWatch
+        self.lookout = lookout
         self.crashNote = crashNote
         self.note = note
         self.hadCrash = hadCrash
@@ -251,7 +255,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 definition, configuration: configuration, journal: journal, listeners: gained.listeners,
                 warm: gained.warm.take(), advertised: configuration.address(bound: holder.sockets.bound), note: note,
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
-                keys: ring?.allowed, log: log, obstacle: obstacle,
+                keys: ring?.allowed, lookout: lookout, log: log, obstacle: obstacle,
                 isStopping: Self.whileRecovering(journal, holder, ring, isStopping), post: { mailbox.post($0) })
             if let item = localItem { holder.sockets.unwatch(item) }
             localItem = nil

@@ -2,6 +2,7 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
+import LoopLock
 import LoopWire
 
 /// The sockets of a reducer, which a standby and the shell use in turn. One thread's own.
@@ -40,6 +41,8 @@ final class Standby {
     private let following: () -> FollowingReport
     /// Why the journal cannot be used.
     private let obstacle: JournalObstacle
+    /// Until when it leaves the journal to others, because an operator has asked for that.
+    private let leavesItUntil: Locked<MonotonicTime>
     private let began = SystemClock.monotonic
     private var owner: JournalOwner?
     /// Peers that it has led, and that are to hear of the leader as soon as one is known.
@@ -51,7 +54,8 @@ final class Standby {
 
     init(
         _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, led: [PeerID],
-        log: NodeLog, obstacle: JournalObstacle, following: @escaping () -> FollowingReport
+        log: NodeLog, obstacle: JournalObstacle, leavesItUntil: Locked<MonotonicTime>,
+        following: @escaping () -> FollowingReport
     ) {
         self.holder = holder
         self.loop = loop
@@ -62,6 +66,7 @@ final class Standby {
         self.log = log
         self.following = following
         self.obstacle = obstacle
+        self.leavesItUntil = leavesItUntil
     }
 
     /// Answers what has come, and waits a moment if nothing has.
@@ -76,7 +81,8 @@ final class Standby {
         var answers: [(route: [UInt8], frame: PeerFrame)] = []
         try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
             guard case .router(let id) = route, Self.may(.readStatus, principal, keys),
-                let message = try self.answer(request, foreignVersion)
+                let message = try self.answer(
+                    request, foreignVersion, mayOrder: Self.may(.stepDown, principal, keys))
             else { return }
             let epoch = if case .redirect = message { owner?.epoch ?? .none } else { Epoch.none }
             answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
@@ -124,13 +130,30 @@ final class Standby {
         return address
     }
 
-    private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?) throws -> ToPeer? {
+    /// - Parameter mayOrder: whether who asks may say which reducer leads.
+    private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?, mayOrder: Bool) throws -> ToPeer? {
         if let foreignVersion {
             return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"), to: .none)
         }
         guard let request else { return nil }
         if case .statusRequest = request { return .status(try CBOR.encode(report(at: SystemClock.monotonic))) }
+        if mayOrder, case .administration(let number, let document) = request,
+            case .standBack(let milliseconds, let who)? = try? CBOR.decode(AdministrationRequest.self, from: document)
+        {
+            return try standBack(milliseconds, who, number)
+        }
         return StandbyAnswer.to(request, loop: loop, leader: leader)
+    }
+
+    /// Leaves the journal to others for a while.
+    private func standBack(_ milliseconds: UInt64, _ who: String, _ number: UInt64) throws -> ToPeer? {
+        let wait = Duration.milliseconds(min(milliseconds, 60_000))
+        leavesItUntil.withLock { $0 = SystemClock.monotonic + wait }
+        let what =
+            wait > .zero ? "it leaves the journal to others for \(wait)" : "it leads again if the journal is free"
+        log.note(.standby, "\(String(who.prefix(256))) has asked it to stand back: \(what)")
+        return AnswerPart.parts(of: try CBOR.encode(AdministrationAnswer.done(what)), request: number).first
+            .map { .answer($0) }
     }
 
     private func report(at now: MonotonicTime) -> StatusReport {

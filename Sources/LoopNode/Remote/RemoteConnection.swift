@@ -160,14 +160,14 @@ public final class RemoteConnection: Sendable {
 
     /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. Nothing is
     /// accepted any more. What is not known by then, and no caller waits for, is reported in the log; in an outbox file it stays.
-    public func close() async {
+    public nonisolated(nonsending) func close() async {
         gate.requestStop()
         await thread.join()
     }
 
     /// Ends the connection as the end of the process would: nothing that was accepted leaves any more, and nothing is written into
     /// the outbox file. Those who wait are told that the outcome is not known.
-    package func kill() async {
+    package nonisolated(nonsending) func kill() async {
         gate.kill()
         await thread.join()
     }

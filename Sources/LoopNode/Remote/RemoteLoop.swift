@@ -204,8 +204,8 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///
     /// A handle that is released, and one that is still there when the process exits, is closed by itself: the process waits
     /// for it. A signal that ends the process waits for nothing.
-    public func close() async { await connection.close() }
+    public nonisolated(nonsending) func close() async { await connection.close() }
 
     /// Ends the handle as the end of its process would.
-    package func kill() async { await connection.kill() }
+    package nonisolated(nonsending) func kill() async { await connection.kill() }
 }

@@ -34,8 +34,8 @@ public final class NodeThread: Sendable {
         }
     }
 
-    /// Waits until the body has returned.
-    public func join() async {
+    /// Waits until the body has returned. The caller goes on where it is isolated: no other executor has to be free.
+    public nonisolated(nonsending) func join() async {
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in
                 if !state.isDone { state.waiters.append(continuation) }

@@ -66,8 +66,6 @@ struct NothingStale: Checker {
             guard let effect = record.effect else { return }
             try demand(effect, record.session, record.number, isLive(effect))
             if record.isLast { over.insert(effect) }
-        case .refused(let record):
-            if record.isLast, let effect = record.effect { over.insert(effect) }
         case .quarantined(let record):
             if record.isLast, let effect = record.effect { over.insert(effect) }
         case .completed(let session, let number, let effect, _):
@@ -78,9 +76,8 @@ struct NothingStale: Checker {
             if end.next == .parked { over.insert(end.effect) }
         case .operatorAction(let action):
             if case .retryParked(let effect) = action.what { over.remove(effect) }
-        case .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition, .stateHash,
-            .stateMarked,
-            .markHash, .historyBegun, .scheduled:
+        case .refused, .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .epochBegun, .definition,
+            .stateHash, .stateMarked, .markHash, .historyBegun, .scheduled:
             break
         }
     }

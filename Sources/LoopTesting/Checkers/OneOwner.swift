@@ -87,7 +87,14 @@ struct OneOwner: Checker {
             }
         case .refused(let refusal):
             guard let effect = refusal.effect, let entry = journaled.entry else { return }
-            if refusal.reason == .undecodable || refusal.reason == .quarantined {
+            if refusal.isForItsBytes {
+                // Else the effect would complete without the event.
+                checkCount += 1
+                if !entry.wantsSeq, !entry.wantsAnswer {
+                    throw Violation(
+                        .oneOwner,
+                        "entry #\(entry.id) of \(effect) is refused (\(refusal.reason)), and its body hears nothing")
+                }
                 // Refused for its bytes, not for its effect: the attempt continues after it.
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
@@ -147,4 +154,9 @@ struct OneOwner: Checker {
         commit.next += 1
         commits[effect] = commit
     }
+}
+
+extension RefusalRecord {
+    /// Whether the entry itself is at fault, and not its effect or its attempt.
+    fileprivate var isForItsBytes: Bool { reason == .undecodable || reason == .quarantined || reason == .tooLarge }
 }

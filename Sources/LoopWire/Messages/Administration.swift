@@ -38,6 +38,8 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Makes the leader step down, so that a standby leads. With `takesSnapshot` it writes a snapshot first. `who` is the
     /// operator, for the log.
     case stepDown(takesSnapshot: Bool, who: String)
+    /// A standby leaves the journal to others for so long, of which a minute counts; 0: no longer. `who` is the operator, for the log.
+    case standBack(milliseconds: UInt64, who: String)
 }
 
 /// The reducer's answer to an operator's tool: a CBOR document, in as many messages as it needs.

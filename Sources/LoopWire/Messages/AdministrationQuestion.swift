@@ -77,6 +77,14 @@ extension AdministrationQuestion<String> {
         Self(toDo: .stepDown(takesSnapshot: takesSnapshot, who: who))
     }
 
+    /// Asks a standby to leave the journal to others for a while, so that another standby leads next.
+    /// - Parameters:
+    ///   - milliseconds: for how long, a minute at most; 0: no longer.
+    ///   - who: the operator, for the log; 256 characters of it are kept.
+    public static func standBack(milliseconds: UInt64, who: String) -> Self {
+        Self(toDo: .standBack(milliseconds: milliseconds, who: who))
+    }
+
     /// Asks to remove the records below a seq, as far as the second newest intact snapshot covers them.
     public static func trim(before seq: UInt64) -> Self { Self(toDo: .trim(before: seq)) }
 }

@@ -34,7 +34,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var running: Int
         /// How many of its live effects wait for a worker, for a limit or for the time of the next try.
         public var waiting: Int
-        /// How many of its live effects have completed; the state still requests them.
+        /// How many of its effects have completed since this epoch began, by their end or by an event of their own.
         public var completed: Int
         /// How many of its live effects have failed for good.
         public var parked: Int

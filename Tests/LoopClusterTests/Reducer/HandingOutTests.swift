@@ -90,6 +90,7 @@ import Testing
         #expect(out.messages(to: alice) == [acknowledged(0, 1)])
         #expect(bench.machine.core.effects.isEmpty)
         #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
+        #expect(bench.machine.status().feedbacks.map(\.completed) == [1])
         #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
     }
 
@@ -108,17 +109,39 @@ import Testing
         #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
     }
 
-    @Test func `until its last event, also where that is refused for its own sake`() throws {
+    /// What nobody hears of must not complete the effect without its event.
+    @Test(arguments: [true, false], [1, 1 << 20])
+    func `until an event that is refused for its own sake, which is a failure`(isLast: Bool, byteCount: Int) throws {
         var bench = try ReducerBench()
         let worker = bench.join(alice)
         let sender = bench.join(client, capacity: 0)
         let grant = try #require(try bench.send(sender, from: 1, .light("hall", 1)).grants.first)
-        let last = Entry(
-            kind: .event, effect: grant.effect, attempt: grant.attempt, payload: [0xff], isLast: true)
-        let out = bench.push(bench.batch(worker, from: 1, [last]))
+        let event = Entry(
+            kind: .event, effect: grant.effect, attempt: grant.attempt,
+            payload: Array(repeating: 0xff, count: byteCount)[...],
+            isLast: isLast)
+        let out = bench.push(bench.batch(worker, from: 1, [event]))
+        let end = try #require(ends(bench.records).last)
+        #expect(end.cause == .failed && end.entry == EntryNumber(session: worker, number: 1))
+        #expect(end.message.hasPrefix("its event was refused"), "\(end.message)")
+        #expect(out.messages(to: alice).contains(acknowledged(0, 1)))
+        // A body that goes on is told to stop.
+        let isStopped = out.messages(to: alice).contains(.commands(number: 2, [.cancel(grant.effect, grant.attempt)]))
+        #expect(isStopped == !isLast)
+        // By a policy without another try.
+        #expect(bench.machine.core.effects[grant.effect]?.status == .parked(end.message))
+    }
+
+    @Test func `until an event that is refused, unless its body hears of that`() throws {
+        var bench = try ReducerBench()
+        let worker = bench.join(alice)
+        let sender = bench.join(client, capacity: 0)
+        let grant = try #require(try bench.send(sender, from: 1, .light("hall", 1)).grants.first)
+        let event = Entry(
+            kind: .event, effect: grant.effect, attempt: grant.attempt, payload: [0xff], wantsSeq: true)
+        let out = bench.push(bench.batch(worker, from: 1, [event]))
         #expect(out.messages(to: alice) == [details(of: 1), acknowledged(0, 1, refused(1, .undecodable))])
-        #expect(bench.machine.core.effects[grant.effect]?.status == .completed)
-        #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
+        #expect(bench.machine.status().peers.map(\.leases) == [1, 0])
     }
 
     @Test func `of a silent worker to another, and refuses what the first still sends`() throws {

@@ -114,6 +114,20 @@ import Testing
         #expect(suppressed == [0, 99])
     }
 
+    @Test func `a reader lets the journal's log grow, which is told once and warned of until the reader has ended`()
+        throws
+    {
+        var bench = try ReducerBench()
+        bench.turn { $0.notice(heldLogBytes: 10 << 20) }
+        #expect(bench.machine.status().warnings == [])
+        for megabytes in [100, 200] { bench.turn(after: 3000) { $0.notice(heldLogBytes: megabytes << 20) } }
+        #expect(bench.news == [.logHeld(100 << 20)])
+        let warnings = bench.machine.status().warnings
+        #expect(warnings.count == 1 && warnings[0].contains("the log has 200 MiB and grows, for 3 s"), "\(warnings)")
+        bench.turn { $0.notice(heldLogBytes: nil) }
+        #expect(bench.machine.status().warnings == [])
+    }
+
     @Test func `nothing is told of a turn in which nothing goes wrong`() throws {
         var (bench, worker, sender) = try retrying()
         let grants = try bench.send(sender, from: 1, .light("a", 1)).grants

@@ -50,6 +50,25 @@ import Testing
         #expect(try refusal(standby(follows: false)) == "tcp://b:7710 does not follow: it is of an earlier release")
     }
 
+    @Test func `to the one that is named, if that follows closely, and the others leave the journal to it`() throws {
+        func other(_ lag: UInt64) -> StatusProbe.Member {
+            StatusProbe.Member(address: "tcp://c:7710", report: standby(lag: lag).report)
+        }
+        var check = try StepDownCheck([leader, standby(), other(20_000)], to: "tcp://b:7710")
+        #expect(check.refusal == nil && check.named == "tcp://b:7710" && check.others == ["tcp://c:7710"])
+        check = try StepDownCheck([leader, standby(), other(20_000)], to: "tcp://c:7710")
+        #expect(check.refusal?.hasPrefix("tcp://c:7710 is 20000 records") == true)
+        for (address, why) in [
+            ("tcp://a:7710", "leads already"), ("tcp://d:7710", "no standby answers at tcp://d:7710"),
+        ] {
+            let address = try ReducerAddress(parsing: address)
+            let error = #expect(throws: AdministrationError.self) {
+                try StepDownCheck([leader, standby()], to: address)
+            }
+            #expect("\(try #require(error))".contains(why))
+        }
+    }
+
     @Test func `and none is asked where only standbys answer`() {
         #expect(throws: CommandError.self) { try StepDownCheck([standby()]) }
     }

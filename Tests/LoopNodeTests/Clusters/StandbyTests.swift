@@ -11,13 +11,14 @@ import Testing
 /// Two reducers with one journal in a file, of which one leads and the other stands by; inside this process.
 private final class Pair: Sendable {
     let folder = TestFolder()
-    let addresses = [ipcAddress(), ipcAddress()]
+    let addresses: [ReducerAddress]
     let both: ReducerAddress
     private let jobs: Jobs
     private let place: JournalPlace
 
-    init(_ jobs: Jobs, journal: JournalPlace? = nil) throws {
+    init(_ jobs: Jobs, journal: JournalPlace? = nil, count: Int = 2) throws {
         self.jobs = jobs
+        addresses = (0..<count).map { _ in ipcAddress() }
         place = journal ?? .file("\(folder.path)/jobs.journal")
         both = try ReducerAddress(parsing: addresses.map(\.description).joined(separator: ","))
     }
@@ -152,6 +153,34 @@ private final class Pair: Sendable {
         await again.kill()
     }
 
+    @Test func `that leads with another journal at the same time is told of by both, and neither is accused`()
+        async throws
+    {
+        let pair = try Pair(Jobs(ends: false))
+        let log = LogCollector()
+        var members: [Pair.Member] = []
+        for index in 0...1 {
+            members.append(
+                try pair.start(index) { configuration in
+                    configuration.isStandby = false
+                    configuration.journal = .file("\(pair.folder.path)/\(index).journal")
+                    configuration.reducers = pair.both
+                    configuration.log = log.handler
+                })
+        }
+        for (own, other) in [(0, 1), (1, 0)] {
+            let report = try await pair.status(of: pair.addresses[own]) { !$0.isReady }
+            let why = try #require(report.notReadyBecause)
+            #expect(why.contains("two leaders with different histories") && why.contains("--journal"), "\(why)")
+            #expect(why.contains("\(pair.addresses[other])") && why.contains(report.history), "\(why)")
+            #expect(report.warnings.contains { $0.contains("TWO LEADERS") }, "\(report.warnings)")
+        }
+        #expect(log.events.filter { $0.kind == .historyChanged }.count == 2, "\(log.lines)")
+        await members[1].kill()
+        _ = try await pair.status(of: pair.addresses[0]) { $0.isReady }
+        await members[0].kill()
+    }
+
     @Test func `follows the journal while it waits, and goes on from what it has`() async throws {
         let pair = try Pair(Jobs(ends: false))
         let first = try pair.start(0)
@@ -249,6 +278,41 @@ private final class Pair: Sendable {
             var call = try AdministrationCall(reducer: leader)
             return try call.ask(.stepDown(takesSnapshot: false, who: "ada@desk"), within: .seconds(60))
         }
+    }
+
+    @Test(arguments: [1, 2]) func `leaves the journal to the other one if an operator has asked for that`(next: Int)
+        async throws
+    {
+        let pair = try Pair(Jobs(ends: false), count: 3)
+        var members = [try pair.start(0)]
+        _ = try await pair.status(of: pair.addresses[0]) { $0.role == "leader" }
+        members += [try pair.start(1), try pair.start(2)]
+        let sender = try pair.remote(pair.both)
+        try await sender.sendAndConfirm(.note("one"))
+        for index in 1...2 { _ = try await pair.status(of: pair.addresses[index]) { $0.seq == 1 && $0.isStandby } }
+        func order(_ index: Int, _ question: AdministrationQuestion<String>) async throws -> String {
+            try await NodeThread.run("ask") {
+                var call = try AdministrationCall(reducer: pair.addresses[index])
+                return try call.ask(question, within: .seconds(60))
+            }
+        }
+        await #expect(throws: AdministrationError.self) {
+            try await order(0, .standBack(milliseconds: 60_000, who: "ada@desk"))
+        }
+        let other = 3 - next
+        let said = try await order(other, .standBack(milliseconds: 60_000, who: "ada@desk"))
+        #expect(said == "it leaves the journal to others for 60.0 seconds")
+        _ = try await stepDown(pair.addresses[0])
+        try await sender.sendAndConfirm(.note("two"))
+        #expect(try await pair.status(of: pair.addresses[next]) { !$0.isStandby }.seq == 2)
+        // It comes first again when the time is over, or when it is told so.
+        _ = try await order(other, .standBack(milliseconds: 0, who: "ada@desk"))
+        await members[next].kill()
+        await members[0].kill()
+        try await sender.sendAndConfirm(.note("three"))
+        #expect(try await pair.status(of: pair.addresses[other]) { !$0.isStandby }.seq == 3)
+        await sender.close()
+        await members[other].kill()
     }
 
     @Test func `leads when the leader steps down, which follows it, with running effects kept and no event lost`()

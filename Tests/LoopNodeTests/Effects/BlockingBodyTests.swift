@@ -57,6 +57,29 @@ import Testing
         }
     }
 
+    @Test func `ends a handle that is closed from outside of the pool`() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let folder = TestFolder()
+            let remote = try RemoteLoop(
+                Jobs.self, reducer: try ReducerAddress(parsing: "ipc://\(folder.path)/jobs"), log: .silent)
+            _ = remote.connection.observe { if case .ended = $0 { exit(0) } }
+            let blocked = Locked(0)
+            for _ in 0..<SystemInfo.processorsCount {
+                Task.detached {
+                    blocked.withLock { $0 += 1 }
+                    for _ in 0..<60 { sleep(1) }
+                }
+            }
+            _ = try NodeThread("closing") {
+                while blocked.withLock({ $0 }) < SystemInfo.processorsCount { usleep(1000) }
+                Task.immediate { await remote.close() }
+                for _ in 0..<20 { sleep(1) }
+                exit(3)
+            }
+            try await Task.sleep(for: .seconds(60))
+        }
+    }
+
     @Test func `is warned of, and a reducer with effects of its own ends by SIGTERM`() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let folder = TestFolder()

@@ -61,6 +61,7 @@ enum DocumentExamples {
         ("resumeSchedule", .resumeSchedule(name: "nightly", who: "eve")),
         ("runSchedule", .runSchedule(name: "nightly", who: "eve")), ("explain", .explain(event: [0xa0])),
         ("schema", .schema), ("stepDown", .stepDown(takesSnapshot: true, who: "eve")),
+        ("standBack", .standBack(milliseconds: 10_000, who: "eve")),
     ]
 
     private static let answers: [(name: String, answer: AdministrationAnswer)] = [

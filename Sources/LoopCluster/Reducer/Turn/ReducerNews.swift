@@ -19,7 +19,11 @@ public enum ReducerNews: Equatable, Sendable {
     case unserved(NewsOfUnserved)
     /// A worker serves the feedback again, or none of its effects waits any more; with the duration of the wait.
     case served(NewsOfUnserved, after: Duration)
-    /// The clock is behind the times in the journal by this duration. Timers and schedules do not run until that time.
+    /// Another reducer of the same addresses leads in another history, in words.
+    case otherLeader(LeaderFound, String)
+    /// The journal's log has so many bytes, and grows, because a program reads it without an end.
+    case logHeld(Int)
+    /// The clock is so far behind the times in the journal; timers and schedules stand still until that time.
     case clockBehind(Duration, until: WallTime)
     /// The clock has caught up with the times in the journal.
     case clockCaughtUp
@@ -50,6 +54,20 @@ public enum ReducerNews: Equatable, Sendable {
         case evicted
         /// The key that owned it is not admitted any more, or may do less.
         case revoked
+    }
+}
+
+/// A reducer that says that it leads.
+public struct LeaderFound: Hashable, Sendable {
+    /// Where it was asked.
+    public var address: String
+    /// The history in which it leads.
+    public var history: History
+
+    /// Creates it from its parts.
+    public init(address: String, history: History) {
+        self.address = address
+        self.history = history
     }
 }
 
