@@ -41,6 +41,8 @@ final class HeldConnection: Sendable {
     let descriptor: Int32
     /// What the statement waits for that was sent last.
     let wait: StatementQuestion
+    /// The number of the server that it leads to, and what learns of it. Not read from the session, which another thread may use.
+    private let (host, hosts): (Int, HostChoice?)
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -55,6 +57,7 @@ final class HeldConnection: Sendable {
         self.term = term
         self.lease = lease
         standbyNames = session.standbyNames
+        (host, hosts) = (session.connection.host, session.hosts)
         descriptor = session.connection.descriptor
         wait = session.wait
         self.session = Exclusive(session)
@@ -149,10 +152,10 @@ final class HeldConnection: Sendable {
     // MARK: The server
 
     /// Whoever reads asks this server first from now on.
-    func lead(_ sources: HostChoice) { session.withValue { sources.prefer($0.connection.host) } }
+    func lead(_ sources: HostChoice) { sources.prefer(host) }
 
     /// Whoever reads asks another server first from now on: this one shows what is over.
-    func leave() { session.withValue { $0.leaveHost() } }
+    func leave() { hosts?.leave(host) }
 
     // MARK: Appends
 

@@ -16,7 +16,8 @@ struct PostgresSession: ~Copyable {
 
     var connection: PostgresConnection
     let url: ConnectionString
-    private let hosts: HostChoice?
+    /// Which host is tried first.
+    let hosts: HostChoice?
     /// What a person should know of the server.
     private(set) var report: [String] = []
     /// The setting under which a commit is as durable as the server makes it.
@@ -204,9 +205,6 @@ struct PostgresSession: ~Copyable {
     private func fault(_ reason: JournalFault.Reason) -> JournalFault {
         JournalFault(reason, host: connection.hostName)
     }
-
-    /// The other hosts are tried first from now on.
-    func leaveHost() { hosts?.leave(connection.host) }
 
     mutating func drop() { connection.drop() }
 }
