@@ -274,7 +274,7 @@ import Testing
         try await test.wait(
             until:
                 "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-                    + " AND query LIKE '%loop_snapshot%'")
+                + " AND query LIKE '%loop_snapshot%'")
         for statement in successor.statements + ["COMMIT"] {
             _ = try other.run(statement, "test", within: TestJournal.limit)
         }
