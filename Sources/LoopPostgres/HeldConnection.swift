@@ -41,8 +41,8 @@ final class HeldConnection: Sendable {
     let descriptor: Int32
     /// Asks what the newest statement waits for.
     let wait: StatementQuestion
-    /// The number of the connection's host.
-    private let host: Int
+    /// The number of the server that it leads to, and what learns of it. Not read from the session, which another thread may use.
+    private let (host, hosts): (Int, HostChoice?)
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
     private let turn: Monitor<Turn>
@@ -57,9 +57,9 @@ final class HeldConnection: Sendable {
         self.term = term
         self.lease = lease
         standbyNames = session.standbyNames
+        (host, hosts) = (session.connection.host, session.hosts)
         descriptor = session.connection.descriptor
         wait = session.wait
-        host = session.connection.host
         self.session = Exclusive(session)
         turn = Monitor(Turn(provenAt: provenAt, sentAt: provenAt))
     }
@@ -154,8 +154,8 @@ final class HeldConnection: Sendable {
     /// Makes readers try this server first from now on.
     func lead(_ sources: HostChoice) { sources.prefer(host) }
 
-    /// Makes readers try another server first from now on, because this one shows an old state.
-    func leave() { session.withValue { $0.leaveHost() } }
+    /// Whoever reads asks another server first from now on: this one shows what is over.
+    func leave() { hosts?.leave(host) }
 
     // MARK: Appends
 

@@ -16,7 +16,8 @@ struct PostgresSession: ~Copyable {
 
     var connection: PostgresConnection
     let url: ConnectionString
-    private let hosts: HostChoice?
+    /// Which host is tried first.
+    let hosts: HostChoice?
     /// What a person should know of the server.
     private(set) var report: [String] = []
     /// The setting under which a commit is as durable as the server makes it.
@@ -205,9 +206,6 @@ struct PostgresSession: ~Copyable {
     private func fault(_ reason: JournalFault.Reason) -> JournalFault {
         JournalFault(reason, host: connection.hostName)
     }
-
-    /// Tries the other hosts first from now on.
-    func leaveHost() { hosts?.leave(connection.host) }
 
     mutating func drop() { connection.drop() }
 }

@@ -9,69 +9,15 @@ import PostgreSQL
 import TestDatabase
 import Testing
 
-/// Counts, and takes its time for each event where a test wants that.
-private struct Counter: LoopDefinition {
-    struct State: Codable, Sendable, Equatable { var count = 0 }
-    enum Event: Codable, Sendable, Equatable { case add }
-
-    static let name = "test"
-    static let pause = Locked<UInt32>(0)
-    let initial = State()
-    var feedbacks: [Feedback<State, Event>] { [] }
-
-    func reduce(_ state: inout State, _ event: Event) {
-        usleep(Self.pause.withLock { $0 })
-        state.count += 1
-    }
-}
-
-/// A reducer in this process, whose journal is in a database.
-private final class Member: Sendable {
-    let node: ReducerNode<Counter>
-    let log = LogCollector()
-    let address: ReducerAddress
-    private let run: Task<Outcome?, any Error>
-
-    init(_ url: ConnectionString, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }) throws {
-        address = try ReducerAddress(parsing: "ipc:///tmp/loop-fault-\(getpid())-\(UInt64.random(in: 0 ... .max))")
-        var configuration = ReducerNodeConfiguration(
-            bind: try BindAddress(address), journal: .postgres(url), log: log.handler)
-        configuration.isStandby = true
-        change(&configuration)
-        let node = try ReducerNode(Counter(), configuration: configuration)
-        self.node = node
-        run = Task { try await node.run() }
-    }
-
-    /// Asks until the report is as wanted.
-    func status(_ isWanted: @escaping @Sendable (StatusReport) -> Bool) async throws -> StatusReport {
-        while true {
-            let report = try await NodeThread.run("probe") { [address] in
-                try StatusProbe.ask(address, within: .seconds(60))
-            }
-            if isWanted(report) { return report }
-            try await Task.sleep(for: .milliseconds(20))
-        }
-    }
-
-    func fault(_ reason: JournalFault.Reason) async throws -> StatusReport {
+extension Member {
+    fileprivate func fault(_ reason: JournalFault.Reason) async throws -> StatusReport {
         let report = try await status { $0.journalFault?.reason == reason }
         #expect(!report.isReady && report.notReadyBecause != nil)
         return report
     }
 
-    /// Sends an event, and does not wait.
-    func send() throws -> Task<Seq, any Error> {
-        let remote = try RemoteLoop(Counter.self, reducer: address, log: .silent)
-        return Task {
-            let id = try await remote.sendAndConfirm(.add)
-            await remote.close()
-            return id.seq
-        }
-    }
-
     /// Since the first failure the log has said nothing else, and this no more than every half minute.
-    func expectTold(_ reason: JournalFault.Reason, isAlone: Bool = true) {
+    fileprivate func expectTold(_ reason: JournalFault.Reason, isAlone: Bool = true) {
         let events = log.events.drop { $0.kind != .journalFailed }
         let told = events.filter { $0.fields.contains(.fault(reason)) }
         guard let first = told.first, let last = told.last else {
@@ -80,11 +26,6 @@ private final class Member: Sendable {
         }
         #expect(told.count <= 1 + Int((last.time.milliseconds - first.time.milliseconds) / 29_000), "\(log.lines)")
         if isAlone { #expect(told.count == events.count, "\(events.map(\.line))") }
-    }
-
-    func stop() async {
-        node.stop()
-        _ = try? await run.value
     }
 }
 

@@ -108,6 +108,29 @@ import Testing
         #expect(try look() == .begun(at: .initial))
     }
 
+    @Test mutating func `keeps what it has when only a source that is behind the leader lacks it`() throws {
+        try lead("a", "b")
+        try catchUp()
+        let position = rows.position
+        rows.lose(1)
+        var asked: [UInt64] = []
+        let error = #expect(throws: JournalError.self) {
+            try follower.look(
+                at: rows, bytesMax: 1,
+                isCurrent: { newest in
+                    asked.append(newest)
+                    return false
+                })
+        }
+        #expect(error?.kind == .unreachable && error?.reason.contains("record \(position)") == true)
+        #expect(asked == [rows.position] && rows.position < position)
+        #expect(follower.applied?.seq == Seq(2) && follower.applied?.position == position)
+        guard case .lost = try look() else {
+            Issue.record("it went on")
+            return
+        }
+    }
+
     @Test mutating func `begins with the snapshot when the row on which it stood was trimmed`() throws {
         try lead("a")
         try catchUp()
