@@ -28,7 +28,7 @@ struct ObserversConverge<Work: Workload>: Checker {
         var isDamaged = false
         /// It has shown a state that did not exist, since it was damaged.
         var isWrong = false
-        /// The journal may have lost what it has shown last: what it shows next may be older.
+        /// The journal may have lost the transitions that it has shown last: the next one may be older.
         var mayStepBack = false
         /// What it has shown last, encoded, and whether the present journal makes it.
         var bytes: [UInt8] = []
@@ -154,13 +154,13 @@ struct ObserversConverge<Work: Workload>: Checker {
                 watching.stepBack(to: seq)
                 try demand(watching.next ?? seq, is: seq, "shows the state at", peer)
                 watching.next = seq.next
+                watching.mayStepBack = false
             }
-            watching.mayStepBack = false
             try check(bytes, at: seq, &watching, peer, model)
         case .again(let seq, let bytes): try check(bytes, at: seq, &watching, peer, model)
         case .transitions(let notes):
             if let first = notes.first { watching.stepBack(to: first.seq) }
-            if !watching.watched.includesStates { watching.mayStepBack = false }
+            watching.mayStepBack = false
             for note in notes {
                 checkCount += 1
                 try demand(watching.next ?? note.seq, is: note.seq, "shows transition", peer)
