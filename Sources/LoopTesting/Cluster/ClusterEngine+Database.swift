@@ -109,7 +109,7 @@ extension ClusterEngine {
         guard turn.batch != nil, let database = storage.database, database.contains(turn.end) else { return }
         candidate.hold.receipt = turn.end
         try noteJournal(through: turn.position, of: turn.moment)
-        if isLeading { try observe(.turnEnded) }
+        if isLeading, turn.isOfMachine { try observe(.turnEnded) }
     }
 
     /// Shows the checkers the journal up to a position that is proven to be in it.
