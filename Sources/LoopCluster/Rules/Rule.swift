@@ -208,6 +208,12 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case warmStatesAreCompared
     /// Journal in a database, 4: a process that is told that the term is another's says nothing more.
     case deposedLeadersStop
+    /// Journal in a database, 5: a standby leaves a free journal to those that have less to replay.
+    case closestStandbysLead
+    /// Journal in a database, 5: how far a standby is behind is judged by what the leader has, not by what its own server has.
+    case lagIsTheLeaders
+    /// Journal in a database, 5: what a server lacks is lost only if that server has all that the leader has.
+    case lossIsTheLeaders
 }
 
 /// The rules that a machine under test breaks; empty in every node that runs.

@@ -154,13 +154,13 @@ struct ObserversConverge<Work: Workload>: Checker {
                 watching.stepBack(to: seq)
                 try demand(watching.next ?? seq, is: seq, "shows the state at", peer)
                 watching.next = seq.next
+                watching.mayStepBack = false
             }
-            watching.mayStepBack = false
             try check(bytes, at: seq, &watching, peer, model)
         case .again(let seq, let bytes): try check(bytes, at: seq, &watching, peer, model)
         case .transitions(let notes):
             if let first = notes.first { watching.stepBack(to: first.seq) }
-            if !watching.watched.includesStates { watching.mayStepBack = false }
+            watching.mayStepBack = false
             for note in notes {
                 checkCount += 1
                 try demand(watching.next ?? note.seq, is: note.seq, "shows transition", peer)

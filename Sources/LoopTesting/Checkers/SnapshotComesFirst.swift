@@ -39,7 +39,10 @@ struct SnapshotComesFirst: Checker {
 
     mutating func remove(_ peer: Int) { observers[peer] = nil }
     mutating func beginAnew(_ peer: Int) { observers[peer]?.beginAnew() }
-    mutating func beginEpoch(_ peer: Int) { observers[peer]?.mayStepBack = true }
+    mutating func beginEpoch(_ peer: Int) {
+        observers[peer]?.mayStepBack = true
+        observers[peer]?.noted = nil
+    }
 
     mutating func settle() throws(Violation) {
         for peer in observers.keys.sorted() { try demandState(peer) }
@@ -74,11 +77,10 @@ struct SnapshotComesFirst: Checker {
         case .transitions(let notes):
             for note in notes {
                 checkCount += 1
-                if let noted = watching.noted, note.seq <= noted, !watching.mayStepBack {
+                if let noted = watching.noted, note.seq <= noted {
                     throw Violation(.snapshotComesFirst, "observer \(peer) shows transition \(note.seq) after \(noted)")
                 }
                 watching.noted = note.seq
-                if !watching.states { watching.mayStepBack = false }
             }
         // What had been shown at this seq was wrong, and that was noticed: the checker of G9 covers that.
         case .again(let seq, _):

@@ -79,6 +79,10 @@ extension ClusterEngine {
     /// A standby takes the place of the database. What it does not have is gone, and nothing may depend on that.
     func failOver() throws(Violation) {
         guard let database = storage.database, !database.isConfirming else { return }
+        // Some standbys go on reading the old primary.
+        for candidate in candidates where plan.hasWarmStandbys && chance(0.3) {
+            candidate.following.source = database.view
+        }
         let lost = database.failOver()
         say("a standby takes the database's place; it lacks \(lost.count) records")
         checkers.count(.nothingLost)

@@ -69,53 +69,11 @@ extension ClusterEngine {
         process.clock.offset = between(0, 1_000_000_000_000)
         process.clock.wallOffset += Int64(between(0, 4000)) - 2000
         candidate.rate = 0.98 + 0.04 * random.fraction()
-        candidate.warm = nil
         candidate.hold = DatabaseHold()
         candidate.hold.holder = random.next()
+        candidate.warm = nil
+        candidate.following = StandbyFollowing(pace: [1, 40, 400][pick(3)])
         candidate.hold.standing = .away(until: now)
-    }
-
-    // MARK: Following
-
-    /// A standby replays what it has read, or begins over where that does not follow what it has.
-    func follow(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
-        guard let behind, let ahead = candidate.warm?.ahead,
-            let rest = WarmState<Ran>.rest(of: ahead[...], behind: behind)
-        else {
-            guard let end = storage.database?.row.end else { return }
-            candidate.warm = (try recovered(), end, [])
-            return
-        }
-        try replay(behind.dropFirst(ahead.count))
-        candidate.warm?.end = row.end
-        candidate.warm?.ahead = Array(rest)
-    }
-
-    /// Keeps the state of a machine that leads no more, with the records that have no receipt.
-    func keepState() {
-        guard let core = process.machine?.core, let began = candidate.hold.taken?.end else { return }
-        let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
-        let ahead = process.turns.records
-        guard core.position == end.position + UInt64(ahead.count) else { return }
-        candidate.warm = (core, end, ahead)
-    }
-
-    private func replay(_ records: some Sequence<Record>) throws(Violation) {
-        do {
-            for record in records { try candidate.warm?.core.apply(record) }
-        } catch {
-            throw Violation(.replayIsExact, "candidate \(candidate.index) cannot replay what it reads: \(error)")
-        }
-    }
-
-    private func recovered() throws(Violation) -> JournaledState<Ran> {
-        guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
-        do {
-            let journal = SimulatedJournal(reading: disk, rules: brokenRules)
-            return try Recovery(ran, from: journal, coder: loop.coder, breaking: brokenRules).core
-        } catch {
-            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
-        }
     }
 
     // MARK: Leading
@@ -155,7 +113,7 @@ extension ClusterEngine {
     ) throws(Violation) -> (core: JournaledState<Ran>, lacking: ArraySlice<Record>) {
         guard let database = storage.database else { preconditionFailure("a candidate leads without a database") }
         if brokenRules.contains(.tailIsReadInTheTerm) {
-            return (try recovered(through: candidate.hold.end.position), [])
+            return (try recovered(from: database.disk.records.prefix(Int(candidate.hold.end.position))), [])
         }
         guard let warm = candidate.warm else { return (try recovered(), []) }
         let found = Array(database.disk.records.dropFirst(Int(warm.end.position)))
@@ -171,19 +129,6 @@ extension ClusterEngine {
         say("candidate \(candidate.index) goes on from what it has followed, or has led")
         tally.warmTakeoverCount += 1
         return (core, lacking)
-    }
-
-    /// The state at a position of the past.
-    private func recovered(through position: UInt64) throws(Violation) -> JournaledState<Ran> {
-        guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
-        var core = JournaledState(definition: ran, coder: loop.coder, history: disk.history)
-        core.core.brokenRules = brokenRules
-        do {
-            for record in disk.records.prefix(Int(position)) { try core.apply(record) }
-        } catch {
-            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
-        }
-        return core
     }
 
     // MARK: Standing by

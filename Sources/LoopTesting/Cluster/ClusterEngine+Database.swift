@@ -6,7 +6,7 @@ import LoopWire
 extension ClusterEngine {
     /// A statement without an answer proves nothing after this, in nanoseconds.
     private var statementLimit: UInt64 { 5_000_000_000 }
-    private var leaseNanoseconds: UInt64 { UInt64(plan.lease.wholeNanoseconds) }
+    var leaseNanoseconds: UInt64 { UInt64(plan.lease.wholeNanoseconds) }
     private var steady: UInt64 { candidate.steady(at: now) }
 
     // MARK: At the process
@@ -109,7 +109,7 @@ extension ClusterEngine {
         guard turn.batch != nil, let database = storage.database, database.contains(turn.end) else { return }
         candidate.hold.receipt = turn.end
         try noteJournal(through: turn.position, of: turn.moment)
-        if isLeading { try observe(.turnEnded) }
+        if isLeading, turn.isOfMachine { try observe(.turnEnded) }
     }
 
     /// Shows the checkers the journal up to a position that is proven to be in it.
@@ -140,7 +140,9 @@ extension ClusterEngine {
         let stalled = max(connections[number].stalledUntil, storage.awayUntil)
         if stalled > now { return agenda.note(.statement(Int32(number)), at: stalled) }
         guard let statement = connections[number].nextStatement() else { return }
+        let holder = database.row.holder
         let answer = try run(statement, database)
+        if case .taken(_?) = answer { try demandClosest(connections[number].candidate, holder: holder) }
         if connections[number].isCut, case .changed(true) = answer { tally.lateChangeCount += 1 }
         let isConfirmed = database.isConfirming || statement.isLook
         guard let time = connections[number].answer(answer, isConfirmed: isConfirmed, arrival: now + latency()) else {
@@ -153,7 +155,7 @@ extension ClusterEngine {
         _ statement: DatabaseConnection.Statement, _ database: SimulatedDatabase
     ) throws(Violation) -> DatabaseConnection.Answer {
         switch statement {
-        case .look(let behind): return .row(database.row, behind: behind.flatMap { records(behind: $0, database) })
+        case .look(let behind): return .row(database.row, behind: behind.flatMap { records(behind: $0, database.view) })
         case .newest: return .newest(database.newest)
         case .takeOver(let sign, let holder, let address, let nonce):
             return .taken(database.takeOver(sign, by: holder, at: address, nonce: nonce))
@@ -166,10 +168,10 @@ extension ClusterEngine {
         }
     }
 
-    /// The records behind a batch; nil: the journal does not have it, or not all of them any more.
-    private func records(behind link: BatchLink, _ database: SimulatedDatabase) -> [Record]? {
-        guard database.contains(link) || brokenRules.contains(.warmStatesAreCompared) else { return nil }
-        return link.position < database.disk.trimmed ? nil : Array(database.disk.records.dropFirst(Int(link.position)))
+    private func records(behind link: BatchLink, _ view: JournalView) -> [Record]? {
+        // What has another end is taken for the same.
+        let compares = !brokenRules.contains(.warmStatesAreCompared)
+        return compares ? view.records(behind: link) : Array(view.records.dropFirst(Int(link.position)))
     }
 
     // MARK: Answers
@@ -207,11 +209,13 @@ extension ClusterEngine {
 
     /// A process that stands by sees the row.
     private func see(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
+        if candidate.hold.seen?.sign != row.sign { candidate.following.heard = (row.end, steady) }
         candidate.hold.seen = row
+        candidate.following.look(at: now, within: looksWithin)
         let isSilent = candidate.hold.watch.isSilent(row.sign, lease: leaseNanoseconds, at: steady)
         guard candidate.hold.standing == .standingBy else { return }
         if plan.hasWarmStandbys { try follow(row, behind) }
-        guard row.isReleased || row.holder == candidate.hold.holder || isSilent else { return }
+        guard row.isReleased || row.holder == candidate.hold.holder || isSilent, !leavesToOthers(row) else { return }
         candidate.hold.standing = .takingOver
         send(
             .takeOver(

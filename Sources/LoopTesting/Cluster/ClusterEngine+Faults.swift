@@ -69,6 +69,7 @@ extension ClusterEngine {
         case .isolation: isolate(until: now + between(.milliseconds(300), plan.silenceLimit * 5))
         case .databaseAway: storage.awayUntil = now + between(.milliseconds(200), .seconds(7))
         case .failover: return beginFailover(&dice)
+        case .stillSource: return stopSource(&dice)
         case .slowDisk: storage.faults.isNextSlow = true
         case .failingDisk: storage.faults.isNextFailing = plan.keeping != .memory
         case .fullDisk:

@@ -8,6 +8,9 @@ extension ClusterEngine {
     func unsettled() -> String? {
         guard focusOnLeader() else { return "no reducer leads" }
         guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
+        if let index = standbyOfAStillServer() {
+            return "candidate \(index) reads a server that does not move any more"
+        }
         if plan.isUnguarded { return unsettledAmongStrangers(reducer) }
         if reducer.end != nil {
             let unaware = roster.unaware.map { "\($0.role) \($0.index)" } ?? "a late process"

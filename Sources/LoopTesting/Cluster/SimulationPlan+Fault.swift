@@ -80,13 +80,15 @@ extension SimulationPlan {
         /// No standby of the database confirms anything for a while. Then one confirms all, or takes the database's place with what
         /// it has.
         case failover
+        /// A process of the reducer reads of a server that does not move any more, while it stands by.
+        case stillSource
 
         /// The faults that come only where a mix or a plan with keys adds them.
         static let impostors: [Fault] = [.forgedBatch, .copiedOutbox, .hostile, .keysChanged]
 
         /// The faults of a journal in a database, which come only where a mix adds them.
         static let ofDatabases: [Fault] = [
-            .stepDown, .lostConnection, .candidateCut, .isolation, .databaseAway, .failover,
+            .stepDown, .lostConnection, .candidateCut, .isolation, .databaseAway, .failover, .stillSource,
         ]
 
         /// How often it comes per second where a seed's faults are neither rare nor frequent: what stops a process for
@@ -107,7 +109,7 @@ extension SimulationPlan {
             case .hostile: 1
             case .keysChanged: 0.15
             case .lostConnection: 0.1
-            case .stepDown, .candidateCut, .isolation, .databaseAway, .failover: 0.05
+            case .stepDown, .candidateCut, .isolation, .databaseAway, .failover, .stillSource: 0.05
             }
         }
     }

@@ -32,6 +32,9 @@ final class SimulatedDatabase {
     /// Where the newest batch ends that can be seen.
     var newest: BatchLink { BatchLink(position: disk.position, checksum: checksums[disk.position] ?? 0) }
 
+    /// The journal as a server has it that does not move any more.
+    var view: JournalView { JournalView(records: disk.records, checksums: checksums, trimmed: disk.trimmed) }
+
     // MARK: Statements
 
     /// Appends a batch.
@@ -117,6 +120,27 @@ struct SimulatedTerm: Hashable, Sendable, CustomStringConvertible {
     static let none = SimulatedTerm()
 
     var description: String { "\(number)" }
+}
+
+/// What a server has of the journal.
+struct JournalView {
+    let records: [Record]
+    let checksums: [UInt64: UInt64]
+    let trimmed: UInt64
+
+    /// Where the newest batch ends.
+    var newest: BatchLink {
+        BatchLink(position: UInt64(records.count), checksum: checksums[UInt64(records.count)] ?? 0)
+    }
+
+    /// Whether it has a batch that ends like this.
+    func contains(_ link: BatchLink) -> Bool { checksums[link.position] == link.checksum }
+
+    /// The records behind a batch, or nil if it does not have the batch, or not all of them any more.
+    func records(behind link: BatchLink) -> [Record]? {
+        guard contains(link), link.position >= trimmed else { return nil }
+        return Array(records.dropFirst(Int(link.position)))
+    }
 }
 
 /// Where a batch ends, and the checksum that covers it and all before it.

@@ -11,6 +11,8 @@ final class Candidate<Definition: LoopDefinition> {
     /// The state that it has replayed, the end of the row up to which the journal has it, and the records ahead of that end, which the
     /// journal may lack. Nil if it follows nothing.
     var warm: (core: JournaledState<Definition>, end: BatchLink, ahead: [Record])?
+    /// How it follows the journal while it stands by.
+    var following = StandbyFollowing(pace: 0)
     /// How many nanoseconds of its steady clock a virtual second has, divided by 10⁹.
     var rate = 1.0
     /// What it has read of the folder of keys.
@@ -30,6 +32,50 @@ final class Candidate<Definition: LoopDefinition> {
 
     /// Its steady clock, as it judges leases.
     func steady(at now: UInt64) -> UInt64 { UInt64(Double(now) * rate) }
+}
+
+/// How a process that stands by follows the journal.
+struct StandbyFollowing {
+    /// How many records it replays between two looks.
+    let pace: UInt64
+    /// A server that does not move any more, from which it reads; nil if it reads the leader's.
+    var source: JournalView?
+    /// How many of the records that it has read it has still to replay. The simulator replays them at once, and counts.
+    var backlog: UInt64 = 0
+    /// Where the leader's journal ended at its last sign of life, and when that came, by the process's steady clock.
+    var heard: (end: BatchLink, at: UInt64)?
+    /// The row as it was free first, and when, by that clock.
+    var free: (sign: JournalRow.Sign, since: UInt64)?
+    /// Since when its server has not had what the leader has, by that clock.
+    private var stillSince: UInt64?
+    /// Since when it has looked all the time, and was level at each look; nil if it has not.
+    var levelSince: UInt64?
+    /// When it has looked last.
+    private(set) var lookedAt: UInt64 = 0
+
+    init(pace: UInt64) { self.pace = pace }
+
+    /// It has looked at the row.
+    mutating func look(at now: UInt64, within limit: UInt64) {
+        if now > lookedAt + limit { levelSince = nil }
+        lookedAt = now
+    }
+
+    mutating func replay() { backlog -= min(backlog, pace) }
+
+    /// Whether a server has the newest record of the leader.
+    func hasAll(_ source: JournalView) -> Bool { heard.map { source.contains($0.end) } ?? false }
+
+    /// Whether what a server lacks is lost: it has all that the leader has, which was heard within its lease.
+    func isCurrent(_ source: JournalView, lease: UInt64, at steady: UInt64) -> Bool {
+        hasAll(source) && heard.map { steady - $0.at <= lease / 100 * 115 } ?? false
+    }
+
+    /// Whether its server has been behind for a second.
+    mutating func isStill(_ isBehind: Bool, at steady: UInt64) -> Bool {
+        stillSince = isBehind ? stillSince ?? steady : nil
+        return stillSince.map { steady - $0 > 1_000_000_000 } ?? false
+    }
 }
 
 /// How a process stands to the journal's row.

@@ -52,6 +52,8 @@ final class TurnUnderWay {
     let isBarrier: Bool
     let moment: TurnMoment
     let log: RecordLog
+    /// Whether a machine of this term has made it.
+    let isOfMachine: Bool
     /// How many answers of the journal it waits for.
     var awaits = 0
     /// Its records as they are appended in a database, and where the journal ends behind it there.
@@ -68,6 +70,7 @@ final class TurnUnderWay {
         outcome = ready.outcome
         historyLost = ready.historyLost
         isBarrier = ready.isBarrier
+        isOfMachine = true
         self.moment = moment
         self.ready = consume ready
     }
@@ -77,7 +80,7 @@ final class TurnUnderWay {
         log = RecordLog(records)
         self.records = Array(records)
         self.position = position
-        (outcome, historyLost, isBarrier) = (nil, nil, false)
+        (outcome, historyLost, isBarrier, isOfMachine) = (nil, nil, false, false)
         self.moment = moment
     }
 

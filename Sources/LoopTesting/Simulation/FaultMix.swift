@@ -111,7 +111,7 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.losesNothing = true
             plan.setFaults([(.slowDisk, 0.7), (.clockSet, 0.1)])
         case .standbys:
-            plan.candidateCount = [1, 2, 2, 2, 3, 3].randomElement(using: &dice) ?? 2
+            plan.candidateCount = [1, 2, 2, 3, 3, 3].randomElement(using: &dice) ?? 2
             plan.turnsMax = dice.fraction() < 0.8 ? 4 : 1
             plan.hasWarmStandbys = dice.fraction() < 0.6
             plan.hasTimers = dice.fraction() < 0.4
@@ -119,7 +119,8 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.sessionRetention = .seconds(600)
             plan.setFaults([
                 (.crash, 0.1), (.reducerFreeze, 0.12), (.stepDown, 0.05), (.lostConnection, 0.3), (.candidateCut, 0.08),
-                (.isolation, 0.1), (.databaseAway, 0.04), (.failover, 0.15), (.slowDisk, 0.3), (.partition, 0.1),
+                (.isolation, 0.1), (.databaseAway, 0.04), (.failover, 0.15), (.stillSource, 0.2), (.slowDisk, 0.3),
+                (.partition, 0.1),
                 (.kill, 0.05), (.freeze, 0.05), (.burst, 0.2), (.push, 0.2), (.dealer, 0.2), (.stop, 0.03),
                 (.administration, 0.1), (.clockSet, 0.05), (.failingDisk, 0.1), (.subscription, 0.1), (.replay, 0.1),
                 (.deadSubscription, 0.03), (.deadPush, 0.03), (.lostCollector, 0.02),

@@ -41,7 +41,7 @@ package struct Mutation: Sendable, CustomStringConvertible {
         case .receiptsAreOfOneTurn, .emptyTurnsWait: Mutation(rules: [rule], budget: 100, mix: .overlap)
         case .appendsCompareTheChain, .appendsCompareTheTerm, .unknownIsNotSuccess, .unknownIsNotRepeated,
             .lostConnectionsEndTheTerm, .tailIsReadInTheTerm, .lossIsProven, .verdictsAreProven,
-            .warmStatesAreCompared,
+            .warmStatesAreCompared, .closestStandbysLead, .lagIsTheLeaders, .lossIsTheLeaders,
             .deposedLeadersStop:
             Mutation(rules: [rule], budget: 500, mix: .standbys)
         case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)

@@ -32,7 +32,8 @@ struct RetryWatch {
         case .attemptEnded(let end):
             due[end.effect] = nil
             guard case .retry(let retry) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
-            let delay = retry.notBefore.milliseconds - max(turn.wall, journaledTime).milliseconds
+            // A clock that was set back makes no wait longer than it was meant.
+            let delay = min(retry.wait, retry.notBefore.milliseconds - max(turn.wall, journaledTime).milliseconds)
             if delay > 0 { due[end.effect] = turn.at + UInt64(delay) * 1_000_000 }
         case .refused, .completed, .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .definition,
             .stateHash,
