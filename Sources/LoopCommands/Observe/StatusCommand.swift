@@ -1,4 +1,5 @@
 import CBOR
+import Glibc
 import Linux
 import LoopNode
 import LoopOptions
@@ -41,17 +42,35 @@ enum ReadyCommand {
         command: Command(
             "ready", abstract: "Tell whether a reducer commits events and is read; for health checks.",
             discussion: """
-                Says nothing but a line of why not.
+                Says nothing but a line of why not. With several addresses, a loop of which two reducers lead for \
+                longer than a lease is not ready.
 
                 Exit codes: 0 ready, 1 not ready, 2 no answer, 64 wrong usage.
                 """,
             groups: [ConnectionOptions.group]),
         run: { arguments, _ in
             let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
-            if report.isReady { return 0 }
-            let fault = report.journalFault.map { " (\($0.reason.rawValue))" } ?? ""
+            guard report.isReady else {
+                let fault = report.journalFault.map { " (\($0.reason.rawValue))" } ?? ""
+                StandardError.line(
+                    "loopctl: \(report.loop) is not ready\(fault): \(report.notReadyBecause ?? "it does not say why")")
+                return 1
+            }
+            guard let leaders = try lastingLeaders(arguments) else { return 0 }
             StandardError.line(
-                "loopctl: \(report.loop) is not ready\(fault): \(report.notReadyBecause ?? "it does not say why")")
+                "loopctl: \(report.loop) is not ready: two reducers lead: \(leaders); they keep different journals, or copies of one:"
+                    + " stop one of them, and give both the same --journal")
             return 1
         })
+
+    /// The reducers that lead, if several do for longer than a lease: within a lease, a deposed one may not know it yet.
+    private static func lastingLeaders(_ arguments: ParsedArguments) throws -> String? {
+        guard try arguments.reducer.endpoints.count > 1 else { return nil }
+        let limit = arguments[ConnectionOptions.timeout]
+        let first = try arguments.askMembers(within: limit)
+        guard StatusTable.twoLeaders(among: first) != nil else { return nil }
+        let lease = first.compactMap { $0.report.journalLease?.milliseconds }.max() ?? 1000
+        usleep(UInt32(clamping: lease * 1000))
+        return StatusTable.twoLeaders(among: try arguments.askMembers(within: limit))
+    }
 }

@@ -118,10 +118,22 @@ struct StatusTable {
     /// A warning if two reducers lead. They have two journals, or one of them is deposed and does not know it yet.
     private var otherLeaders: String? {
         let histories = Set(members.filter(\.isLeader).map(\.report.history)).subtracting([""])
-        guard histories.count > 1 else { return nil }
-        return
-            "WARNING: REDUCERS LEAD WITH DIFFERENT HISTORIES (\(histories.sorted().joined(separator: ", "))): give all of them"
-            + " the same --journal"
+        if histories.count > 1 {
+            return
+                "WARNING: REDUCERS LEAD WITH DIFFERENT HISTORIES (\(histories.sorted().joined(separator: ", "))): give all of"
+                + " them the same --journal"
+        }
+        return Self.twoLeaders(among: members).map {
+            "WARNING: TWO REDUCERS LEAD: \($0); if that is so for longer than a moment, they keep copies of one journal: stop one of"
+                + " them, and give both the same --journal"
+        }
+    }
+
+    /// The reducers that say at the same time that they lead and commit events, if there are several.
+    static func twoLeaders(among members: [StatusProbe.Member]) -> String? {
+        let leaders = members.filter { $0.isLeader && $0.report.isReady }
+        guard Set(leaders.map(\.state.epoch)).count > 1 else { return nil }
+        return leaders.map { "\($0.address) in epoch \($0.report.epoch)" }.joined(separator: ", ")
     }
 
     private var warnings: String? {

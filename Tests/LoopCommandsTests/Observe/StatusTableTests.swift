@@ -183,6 +183,25 @@ import Testing
         #expect(!StatusTable(one, members: [members[0], members[0]]).text.contains("WARNING"))
     }
 
+    @Test func `warns of two reducers that lead with copies of one journal`() {
+        func member(_ address: ReducerAddress, epoch: UInt64, isReady: Bool = true) -> StatusProbe.Member {
+            var report = StatusReport(loop: "counter", schema: 1)
+            (report.history, report.epoch) = ("aa", epoch)
+            report.notReadyBecause = isReady ? nil : "it was deposed"
+            return StatusProbe.Member(
+                address: address, report: report,
+                state: StateID(history: History(10), epoch: Epoch(number: epoch, nonce: epoch), seq: .initial))
+        }
+        let one = member("tcp://a:7710", epoch: 15)
+        func text(_ other: StatusProbe.Member) -> String { StatusTable(one.report, members: [one, other]).text }
+        #expect(
+            text(member("tcp://b:7710", epoch: 14)).contains(
+                "TWO REDUCERS LEAD: tcp://a:7710 in epoch 15, tcp://b:7710 in epoch 14"))
+        #expect(!text(member("tcp://b:7710", epoch: 14, isReady: false)).contains("WARNING"))
+        // One reducer at two addresses.
+        #expect(!text(member("tcp://b:7710", epoch: 15)).contains("WARNING"))
+    }
+
     @Test func `says why a reducer is not ready`() {
         var report = StatusReport(loop: "linkcheck", schema: 1)
         report.notReadyBecause = "the loop has ended"
