@@ -119,6 +119,21 @@ private struct FailingBench {
         #expect(bench.reducer.notes == 1)
         #expect(bench.reducer.memory.note.suspects == [])
     }
+
+    @Test func `waits for a turn of its own after one crash, if the time is up in a turn with others`() throws {
+        var bench = try FailingBench()
+        _ = try bench.grant(14)
+        bench = try bench.dying { $0.failTheOnlyOne(true) }
+        let other = bench.reducer.bench.join(client, capacity: 0)
+        let watermark = bench.reducer.bench.machine.core.sessions[other]?.watermark ?? 0
+        let event = try bench.reducer.bench.event(.light("b", 2))
+        let batch = bench.reducer.bench.batch(other, from: watermark + 1, [event])
+        bench.reducer.bench.turn(after: 2000) { $0.receive(batch, by: .unknown) }
+        #expect(bench.reducer.notes == 0)
+        bench.reducer.bench.turn()
+        #expect(bench.reducer.notes == 1)
+        #expect(bench.reducer.memory.note.suspects == [])
+    }
 }
 
 extension FailingBench {

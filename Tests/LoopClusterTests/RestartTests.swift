@@ -322,6 +322,14 @@ extension ReducerBench {
         #expect(all.map(\.isResumed) == [true, false, false])
     }
 
+    @Test func `are all of an earlier history`() throws {
+        let (bench, held) = try waiting()
+        var state = bench.machine.core
+        #expect(state.effects[held.effect]?.mayBeHeld == true)
+        try state.apply(.historyBegun(History(0x77), state.time))
+        #expect(state.effects.allSatisfy { $0.value.wasGranted && !$0.value.mayBeHeld })
+    }
+
     @Test func `are known from a snapshot too`() throws {
         let (bench, held) = try waiting()
         let restored = try JournaledState(
