@@ -26,7 +26,8 @@ extension ClusterEngine {
             || brokenRules.contains(.lossIsTheLeaders)
         {
             checkers.count(.nothingLost)
-            if database.view.records(behind: warm.end) != nil {
+            // What the leader's server lacked when it was asked may have been appended again since.
+            if candidate.following.source != nil, database.view.records(behind: warm.end) != nil {
                 throw Violation(
                     .nothingLost,
                     "candidate \(candidate.index) says that record \(warm.end.position) is lost, which the journal has")
