@@ -26,7 +26,8 @@ extension ClusterEngine {
             || brokenRules.contains(.lossIsTheLeaders)
         {
             checkers.count(.nothingLost)
-            if database.view.records(behind: warm.end) != nil {
+            // What the leader's server lacked when it was asked may have been appended again since.
+            if candidate.following.source != nil, database.view.records(behind: warm.end) != nil {
                 throw Violation(
                     .nothingLost,
                     "candidate \(candidate.index) says that record \(warm.end.position) is lost, which the journal has")
@@ -46,7 +47,7 @@ extension ClusterEngine {
         candidate.following.backlog = source.newest.position - min(source.newest.position, newestSnapshot)
     }
 
-    /// Whether a standby is level, and whether its server stands still while the leader does not.
+    /// Leaves a server that does not move while the leader does. A standby that is level has all that the leader has.
     private func judge(_ source: JournalView, _ row: JournalRow) throws(Violation) {
         guard let end = candidate.warm?.end, let database = storage.database else { return }
         let steady = candidate.steady(at: now)
@@ -66,7 +67,7 @@ extension ClusterEngine {
         }
     }
 
-    /// A standby whose server does not have what the leader has goes to another one in time.
+    /// The index of a standby that reads a server without the journal's newest record, or nil. It goes to another one in time.
     func standbyOfAStillServer() -> Int? {
         guard plan.hasWarmStandbys, let end = storage.database?.row.end else { return nil }
         return candidates.first { candidate in
@@ -167,6 +168,6 @@ extension ClusterEngine {
         )
     }
 
-    /// Within how many nanoseconds a standby that can looks at the row again.
+    /// Within how many nanoseconds a standby looks at the row again, unless something stops it.
     var looksWithin: UInt64 { 105_000_000 + plan.syncMaxNanoseconds + plan.latencyMaxNanoseconds }
 }
