@@ -49,7 +49,7 @@ extension PeerDriver {
         let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")
         log.note(
             .poolBlocked,
-            "no thread of Swift's pool has been free for \(ReducerWait.text(PoolWatch.limit)): bodies of \(feedbacks) block their"
+            "no thread of Swift's pool has been free for \(PoolWatch.limit.text): bodies of \(feedbacks) block their"
                 + " threads, or compute without a pause; run such work on a thread of its own, and await its result",
             names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
     }
