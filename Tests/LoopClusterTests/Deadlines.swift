@@ -72,7 +72,8 @@ struct DeadlineBench {
 
     init(
         _ definition: Deadlines = Deadlines(), replaying records: [Record] = [], at time: Int64 = 10_000,
-        note: CrashNote? = nil, breaking rules: [Rule] = [], reinterprets: Bool = false, acceptsClock: Bool = false
+        note: CrashNote? = nil, breaking rules: [Rule] = [], reinterprets: Reinterpretation = .never,
+        acceptsClock: Bool = false
     ) throws {
         self.time = time
         self.records = records

@@ -8,6 +8,7 @@ private struct FailingBench {
     var reducer: MinedReducer
     private(set) var worker = SessionID.none
     private var sender = SessionID.none
+    private var senderEpoch: UInt64 = 1
 
     private static let policy = EffectPolicy(timeout: .seconds(2))
 
@@ -110,6 +111,27 @@ private struct FailingBench {
         #expect(bench.reducer.notes == 0)
     }
 
+    @Test func `parks the effect after two crashes, although each failure has another message`() throws {
+        var bench = try FailingBench()
+        _ = try bench.grant(14)
+        for count in 1...2 {
+            bench = try bench.dying { $0.failTheOnlyOne(false, "dark at \(count)") }
+        }
+        #expect(bench.reducer.memory.note.suspects.map(\.crashes) == [2])
+        bench.failTheOnlyOne(false, "dark at 3")
+        #expect(bench.parked == ["dark at 3; its failing event ended the reducer 2 times, in reduce"])
+        #expect(bench.reducer.memory.note.suspects == [])
+    }
+
+    @Test func `is tried once more for a timeout, although every turn has events`() throws {
+        var bench = try FailingBench()
+        _ = try bench.grant(14)
+        bench = try bench.dying { $0.failTheOnlyOne(true) }
+        for _ in 1...20 { try bench.note(after: 200) }
+        #expect(bench.reducer.memory.note.suspects == [])
+        #expect(bench.events.count { $0.isOfTimeout } == 1)
+    }
+
     @Test func `is tried once more alone after one crash, and is forgiven when it survives`() throws {
         var bench = try FailingBench()
         _ = try bench.grant(14)
@@ -138,7 +160,7 @@ private struct FailingBench {
 
 extension FailingBench {
     /// The one attempt that is granted fails, or takes too long.
-    fileprivate mutating func failTheOnlyOne(_ isTimeout: Bool) {
+    fileprivate mutating func failTheOnlyOne(_ isTimeout: Bool, _ message: String = "dark") {
         if isTimeout {
             reducer.bench.turn(after: 2000)
             return
@@ -146,6 +168,15 @@ extension FailingBench {
         guard let effect = reducer.bench.machine.core.effects.keys.first else { return }
         let attempt = Attempt(epoch: reducer.bench.machine.epoch.number, count: 1)
         let watermark = reducer.bench.machine.core.sessions[worker]?.watermark ?? 0
-        _ = fail(ClaimedAttempt(effect: effect, attempt: attempt), from: watermark + 1, Failure(message: "dark"))
+        _ = fail(ClaimedAttempt(effect: effect, attempt: attempt), from: watermark + 1, Failure(message: message))
+    }
+
+    /// A client sends an event in the turn that comes after some time.
+    fileprivate mutating func note(after milliseconds: Int64) throws {
+        if reducer.bench.machine.epoch.number != senderEpoch { sender = reducer.bench.join(client, capacity: 0) }
+        senderEpoch = reducer.bench.machine.epoch.number
+        let watermark = reducer.bench.machine.core.sessions[sender]?.watermark ?? 0
+        let batch = reducer.bench.batch(sender, from: watermark + 1, [try reducer.bench.event(.note)])
+        reducer.bench.turn(after: milliseconds) { $0.receive(batch, by: .unknown) }
     }
 }

@@ -73,6 +73,11 @@ import Testing
         let warnings = bench.machine.status().warnings
         #expect(warnings.count == 1 && warnings[0].contains("HISTORY \(History(9))"), "\(warnings)")
         #expect(bench.machine.counters[.otherHistory] == 1)
+        // It may be over.
+        _ = bench.turn(after: 599_000)
+        #expect(bench.machine.status().warnings.contains(warnings[0]))
+        _ = bench.turn(after: 2_000)
+        #expect(!bench.machine.status().warnings.contains(warnings[0]))
         bench.machine.beginHistory(History(0x99), at: ReducerBench.moment(bench.time))
         _ = bench.turn()
         // Its worker has to join again; of the other history nothing is told any more.

@@ -52,7 +52,7 @@ private struct ChimeBench {
 
     init(
         _ definition: Chimes = Chimes(), replaying records: [Record] = [], at time: Int64 = 15_000,
-        note: CrashNote? = nil, reinterprets: Bool = false, acceptsClock: Bool = false
+        note: CrashNote? = nil, reinterprets: Reinterpretation = .never, acceptsClock: Bool = false
     ) throws {
         self.time = time
         self.records = records
@@ -166,18 +166,18 @@ private struct ChimeBench {
     @Test func `begin anew where the definition has another one under their name, and end with it`() throws {
         var bench = try ChimeBench()
         try bench.turn(after: 5_000)
-        let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000, reinterprets: true)
+        let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000, reinterprets: .always)
         #expect(other.runs == ["20"])
         #expect(other.machine.core.schedules[0]?.next == WallTime(milliseconds: 120_000))
         let without = try ChimeBench(
-            Chimes(hasSchedule: false), replaying: bench.records, at: 61_000, reinterprets: true)
+            Chimes(hasSchedule: false), replaying: bench.records, at: 61_000, reinterprets: .always)
         #expect(without.machine.core.schedules.isEmpty)
     }
 
     // MARK: A clock that was wrong
 
     /// The clock was a day ahead for a moment.
-    @Test func `stand still until the clock has caught up, and say so, unless the clock is accepted at a start`() throws
+    @Test func `do not run until the clock has caught up, and say so, unless the clock is accepted at a start`() throws
     {
         var ahead = try ChimeBench()
         try ahead.turn(after: 86_400_000)
@@ -191,8 +191,8 @@ private struct ChimeBench {
         let day = WallTime(milliseconds: until).civilText
         #expect(
             bench.machine.status().warnings == [
-                "THE CLOCK IS 23 h 58 min BEHIND THE JOURNAL: it was ahead, and timers and schedules stand still until"
-                    + " \(day); if it is right now, start the reducer once with --accept-clock"
+                "THE CLOCK IS 23 h 58 min BEHIND THE JOURNAL: it was ahead before, or it is wrong now. Timers and schedules do not run"
+                    + " until \(day). If the clock is right, start the reducer once with --accept-clock"
             ])
         let lag = bench.news.compactMap { news -> WallTime? in
             if case .clockBehind(_, let until) = news { until } else { nil }
@@ -270,13 +270,29 @@ private struct ChimeBench {
 
     // MARK: Poison
 
-    @Test func `whose event ends the process twice leave that run out`() throws {
-        func begin(_ memory: NoteMemory, _ records: [Record], at time: Int64) throws -> ChimeBench {
-            _ = memory.note.begin(history: History(0x1234), executable: 1, thread: 77)
-            memory.forget()
-            return try ChimeBench(
-                Chimes(onRun: { memory.freeze() }), replaying: records, at: time, note: memory.note)
+    private func begin(_ memory: NoteMemory, _ records: [Record], at time: Int64) throws -> ChimeBench {
+        _ = memory.note.begin(history: History(0x1234), executable: 1, thread: 77)
+        memory.forget()
+        return try ChimeBench(Chimes(onRun: { memory.freeze() }), replaying: records, at: time, note: memory.note)
+    }
+
+    /// Each start finds another run due, since more were missed.
+    @Test func `whose event ends the process twice leave a run out, although each start has another event`() throws {
+        let first = try begin(NoteMemory(), [], at: 15_000)
+        var memory = NoteMemory()
+        for time in [200_000, 400_000] as [Int64] {
+            let next = NoteMemory(memory.image ?? NoteMemory.blank)
+            var bench = try begin(next, first.records, at: time)
+            if next.image == nil { try bench.turn() }
+            #expect(bench.runs.count == 1)
+            memory = next
         }
+        let last = try begin(NoteMemory(try #require(memory.image)), first.records, at: 600_000)
+        #expect(last.runs == [])
+        #expect(last.machine.core.quarantine[1]?.crashes == 2)
+    }
+
+    @Test func `whose event ends the process twice leave that run out`() throws {
         let memory = NoteMemory()
         var first = try begin(memory, [], at: 15_000)
         let records = first.records

@@ -94,6 +94,42 @@ import Testing
         #expect(isTold(bench.news) == 1)
     }
 
+    @Test func `is not said to have come when the journal has lost records`() throws {
+        var (bench, sender) = try join { $0.groups = ["gpu"] }
+        _ = try bench.send(sender, from: 1, .light("a", 1))
+        for _ in 0..<20 { bench.turn(after: 500) }
+        var joinRequest = ReducerBench.joinRequest(bob)
+        (joinRequest.history, joinRequest.session) = (bench.machine.history, SessionID(99))
+        _ = bench.say(.join(joinRequest), from: bob)
+        for _ in 0..<4 { bench.turn(after: 500) }
+        #expect(bench.lost != nil)
+        #expect(!bench.news.contains { if case .served = $0 { true } else { false } })
+    }
+
+    @Test func `that does not list the feedback is named as the reason`() throws {
+        var (bench, sender) = try join { $0.feedbacks = [] }
+        _ = try bench.send(sender, from: 1, .light("a", 1))
+        #expect(
+            bench.machine.status().warnings.first
+                == "1 effect of \"lamps\" waits, and no worker serves it; the workers of the group \"default\" that are here do not"
+                + " list it: start one whose program has this feedback")
+    }
+
+    @Test func `that is not heard is not ticked, so that it notices`() throws {
+        var (bench, _) = try join { _ in }
+        let session = bench.machine.core.sessionByPeer[alice] ?? .none
+        func isTicked(_ sent: [Outbound]) -> Bool {
+            sent.contains {
+                guard case .inbox(alice, let frame) = $0, case .tick = frame.message else { return false }
+                return true
+            }
+        }
+        for _ in 0..<6 { #expect(isTicked(bench.turn(after: 500))) }
+        for _ in 0..<6 { #expect(!isTicked(bench.turn(after: 500))) }
+        _ = bench.say(bench.heartbeat(session), from: alice)
+        #expect(isTicked(bench.turn(after: 500)))
+    }
+
     @Test func `is not missed for a moment, nor by a loop without effects that wait`() throws {
         var (bench, sender) = try join { $0.groups = ["gpu"] }
         for _ in 0..<20 { bench.turn(after: 500) }

@@ -223,7 +223,7 @@ import Testing
         var bench = try DeadlineBench()
         try bench.send(.set("a", at: 11_000))
         var other = try DeadlineBench(
-            Deadlines(hasTimers: false), replaying: bench.records, at: 20_000, reinterprets: true)
+            Deadlines(hasTimers: false), replaying: bench.records, at: 20_000, reinterprets: .always)
         try other.turn(after: 1000)
         #expect(other.expired == [])
         #expect(other.machine.core.effects.isEmpty)

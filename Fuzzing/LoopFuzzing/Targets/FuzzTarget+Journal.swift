@@ -26,7 +26,7 @@ extension FuzzTarget {
     ) { bytes in
         var reader = ByteReader(bytes)
         var state = Allotment.empty
-        state.reinterprets = true
+        state.reinterprets = .always
         while !reader.isAtEnd, let record = try? Record(from: &reader) {
             guard (try? state.apply(record)) != nil else { return }
         }

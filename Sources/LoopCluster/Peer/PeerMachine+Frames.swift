@@ -6,14 +6,16 @@ extension PeerMachine {
     /// A frame that came through the inbox topic.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
-        // A word that is not listened to is no sign of life.
-        if !membership.left.contains(frame.history) { heardAt = self.now }
+        // A word that is not listened to is no sign of life. A peer that has joined is ticked as long as the reducer hears it.
+        let counts = if phase.isJoined, case .tick = frame.message { true } else { !phase.isJoined }
+        if counts, !membership.left.contains(frame.history) { heardAt = self.now }
         receive(frame)
     }
 
     /// A frame that came over DEALER.
     public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
+        askedAt = nil
         receive(frame)
     }
 
@@ -131,6 +133,7 @@ extension PeerMachine {
         if delivery.isForeign(watermark, brokenRules) { return abandonSession() }
         delivery.admit(watermark, at: now)
         progress.begin()
+        askedAt = nil
         phase = .claiming(next: now, AssignmentParts())
     }
 

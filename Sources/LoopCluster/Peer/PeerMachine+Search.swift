@@ -87,6 +87,7 @@ extension PeerMachine {
     private mutating func greet(since before: String, at time: MonotonicTime) {
         if search.current != before { actions.append(.dial(search.current)) }
         phase = .introducing(next: time)
+        askedAt = nil
         redialsAt = time + redialInterval
     }
 }

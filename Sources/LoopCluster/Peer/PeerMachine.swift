@@ -45,6 +45,8 @@ public struct PeerMachine: Sendable {
     var heardAt: MonotonicTime
     /// When the only address is dialled again if no greeting is answered.
     var redialsAt: MonotonicTime
+    /// When the first question was asked over DEALER that has no answer yet; nil: each has one.
+    var askedAt: MonotonicTime?
     /// When something that is missing may be asked for again.
     private var nextRequest = MonotonicTime.zero
     var actions: [PeerAction] = []
@@ -162,7 +164,7 @@ public struct PeerMachine: Sendable {
         if isStopping { handBack() }
         switch phase {
         case .introducing: greetIfDue()
-        case .joining: if isDue { step(.join(joinRequest)) }
+        case .joining: if isDue { ask(.join(joinRequest)) }
         case .claiming: if isDue { claim() }
         case .joined:
             heartbeatIfDue()
@@ -197,20 +199,32 @@ public struct PeerMachine: Sendable {
     var redialInterval: Duration { max(terms.silenceLimit, .seconds(1)) }
 
     private mutating func greetAgain() {
+        askedAt = nil
         redialsAt = now + redialInterval
         phase = .introducing(next: now)
         search.greet(from: now)
     }
 
-    /// Without a sign of life for the limit the subscription may be dead: a new one, and a new join request.
+    /// Without a sign of life for the limit the subscription may be dead, and without an answer the connection: new ones, and a new
+    /// join request.
     private mutating func noticeSilence() {
-        guard !phase.hasLeft, !breaks(.silenceIsNoticed), now - heardAt > terms.silenceLimit else { return }
+        let isSilent = now - heardAt > terms.silenceLimit
+        guard !phase.hasLeft, !breaks(.silenceIsNoticed), isSilent || isUnanswered else { return }
         // An observer that does not come to the last state knows of something newer.
-        if ending != nil, !awaitsLastState { return endUnheard() }
+        if isSilent, ending != nil, !awaitsLastState { return endUnheard() }
         if case .introducing = phase { return }
         if !search.isFixed { return moveOn() }
         heardAt = now
         greetAgain()
+    }
+
+    /// Whether a question over DEALER has had no answer for the limit.
+    private var isUnanswered: Bool { askedAt.map { now - $0 > redialInterval } ?? false }
+
+    /// Sends the question of this phase, which is repeated.
+    private mutating func ask(_ question: ToReducer) {
+        askedAt = askedAt ?? now
+        step(question)
     }
 
     /// Whether the message of this phase is due.
@@ -236,6 +250,7 @@ public struct PeerMachine: Sendable {
 
     /// All of a claim. A large one is repeated less often.
     private mutating func claim() {
+        askedAt = askedAt ?? now
         let parts = attempts.nextClaim(bytesMax: configuration.payloadBytesMax, brokenRules)
         phase.next = now + configuration.repeatInterval * min(parts.count, 5)
         for part in parts { actions.append(.send(.claim(session, epoch, part))) }
@@ -263,7 +278,12 @@ public struct PeerMachine: Sendable {
     private var isMissingSomething: Bool { phase.needsAssignments || delivery.needsOutcomes }
 
     private mutating func requestIfDue() {
-        guard isMissingSomething, now >= nextRequest else { return }
+        guard isMissingSomething else {
+            askedAt = nil
+            return
+        }
+        guard now >= nextRequest else { return }
+        askedAt = askedAt ?? now
         nextRequest = now + configuration.repeatInterval
         if phase.needsAssignments { actions.append(.send(.assignmentsRequest(session, epoch))) }
         if delivery.needsOutcomes { actions.append(.send(.outcomesRequest(session, after: delivery.settledForGood))) }

@@ -10,7 +10,7 @@ public struct Suspect: Equatable, Sendable {
     public var number: UInt64
     /// The effect that sent the entry; nil: a sender did.
     public var effect: EffectID?
-    /// A hash of the event's bytes.
+    /// A hash of the event's bytes. Of a schedule's run and of a last failure, a hash of a text that is always the same.
     public var hash: UInt64
     /// What was going on the last time.
     public var phase: QuarantineRecord.Phase

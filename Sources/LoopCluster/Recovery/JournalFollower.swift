@@ -18,7 +18,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
         case behind
         /// It has everything that was there.
         case level
-        /// It is cold, since the journal has not the row on which it stood: the reader is to be opened again.
+        /// It is cold, for this reason: the journal does not continue what was followed. The reader is to be opened again.
         case lost(String)
         /// It is cold, and follows no more.
         case stopped(String)
@@ -33,7 +33,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
 
     private let definition: Definition
     private let coder: any ValueCoder
-    private let reinterprets: Bool
+    private let reinterprets: Reinterpretation
     private var state = State.cold
     /// The newest records that it has applied but not seen in the journal.
     private var ahead: ArraySlice<Record> = []
@@ -45,10 +45,10 @@ public struct JournalFollower<Definition: LoopDefinition> {
     /// - Parameters:
     ///   - definition: the loop to follow.
     ///   - coder: the coder of the definition's values.
-    ///   - reinterprets: applies events under another definition than the one that wrote them.
+    ///   - reinterprets: which events that another definition wrote are applied with this one.
     ///   - warm: where it goes on; nil: it begins with a snapshot.
     public init(
-        _ definition: Definition, coder: any ValueCoder, reinterprets: Bool = false,
+        _ definition: Definition, coder: any ValueCoder, reinterprets: Reinterpretation = .never,
         from warm: consuming WarmState<Definition>? = nil
     ) {
         self.definition = definition
@@ -132,21 +132,21 @@ public struct JournalFollower<Definition: LoopDefinition> {
         let found =
             journal.history == history
             ? try journal.page(after: position, checksum: end?.checksum, bytesMax: bytesMax) : nil
+        let others = found == nil ? "does not have record" : "has other records behind record"
         guard let page = found, let rest = WarmState<Definition>.rest(of: ahead, behind: page.records) else {
             guard isCurrent(journal.position) else {
                 throw JournalError(
                     .unreachable, operation: "be followed",
-                    reason: "its server does not have record \(position), and is not known to be the leader's",
+                    reason: "its server \(others) \(position), and is not known to be the leader's",
                     remedy: "another one is read if there is one")
             }
-            let seq = applied?.seq ?? .initial
-            let isTrimmed = try journal.firstSeq().map { $0 > seq } ?? false
+            // Only records without a receipt are ahead: what another process has written instead is no loss.
+            let reason =
+                found == nil
+                ? try reason(journal, history, position)
+                : "another process has written behind record \(position): the followed records without a receipt are dropped"
             (state, ahead) = (.cold, [])
-            return .lost(
-                isTrimmed
-                    ? "the journal was trimmed beyond record \(position)"
-                    : "the journal does not have record \(position), seq \(seq), as it was followed: it is another one, or a"
-                        + " failover has lost records, some of which may have been acknowledged")
+            return .lost(reason)
         }
         newest = page.newest
         guard !page.records.isEmpty else { return .level }
@@ -164,5 +164,19 @@ public struct JournalFollower<Definition: LoopDefinition> {
         let reached = recovery.core.position - UInt64(ahead.count)
         newest = max(newest, reached)
         return reached < newest ? .behind : .level
+    }
+
+    /// Why a journal does not have the row that ends with the newest followed record.
+    private func reason(
+        _ journal: any FollowedJournal, _ history: History, _ position: UInt64
+    ) throws(JournalError) -> String {
+        if journal.history != history { return "the journal is another one: its history is \(journal.history)" }
+        let seq = applied?.seq ?? .initial
+        if try !journal.hasFirstRecord(), try journal.firstSeq().map({ $0 > seq }) ?? true {
+            return "the journal was trimmed beyond record \(position)"
+        }
+        return
+            "the journal does not have record \(position), seq \(seq), as it was followed: it is another one, or a failover has"
+            + " lost records, some of which may have been acknowledged"
     }
 }

@@ -3,8 +3,8 @@ public import LoopCore
 extension Recovery {
     /// Rebuilds the state after a seq, to show it.
     ///
-    /// Events of another definition with the same schema are applied with this definition. Its `reduce` is the same, or its schema would
-    /// differ. Its queries may differ, but effects are not shown.
+    /// Events of other definitions with the same schema are applied with this definition. Their queries may differ, but effects are not
+    /// shown.
     /// - Parameters:
     ///   - seq: the last seq to replay, or nil for all.
     ///   - journal: the journal to replay.
@@ -14,15 +14,10 @@ extension Recovery {
     public init(
         showing seq: Seq?, of journal: any Journal, _ definition: Definition, coder: any ValueCoder
     ) throws {
-        func recovery(reinterprets: Bool) throws -> Recovery {
-            try Recovery(
-                definition, from: journal, coder: coder, through: seq, reinterprets: reinterprets,
-                ignoresArguments: true)
-        }
         do {
-            self = try recovery(reinterprets: false)
-        } catch RecoveryError.definition(let mismatch) where mismatch.journal.schema == mismatch.binary.schema {
-            self = try recovery(reinterprets: true)
+            try self.init(
+                definition, from: journal, coder: coder, through: seq, reinterprets: .sameSchema, ignoresArguments: true
+            )
         } catch RecoveryError.definition(let mismatch) {
             throw try Self.ofAnotherSchema(mismatch, journal, definition)
         }

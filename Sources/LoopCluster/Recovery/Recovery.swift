@@ -34,7 +34,7 @@ public struct Recovery<Definition: LoopDefinition> {
     ///   - journal: the journal to replay.
     ///   - coder: the coder of the definition's values.
     ///   - limit: the last seq to be replayed; nil: all.
-    ///   - reinterprets: replays events under another definition than the one that wrote them.
+    ///   - reinterprets: which events that another definition wrote are replayed with this one.
     ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
     ///     arguments of the run.
     ///   - note: where each step is noted, should it be the process's last.
@@ -45,7 +45,7 @@ public struct Recovery<Definition: LoopDefinition> {
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
     public init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
-        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
+        reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
         warm: consuming WarmState<Definition>? = nil, isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
@@ -58,7 +58,7 @@ public struct Recovery<Definition: LoopDefinition> {
     /// The same, for a machine that breaks rules.
     package init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
-        reinterprets: Bool = false, ignoresArguments: Bool = false, note: CrashNote? = nil,
+        reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
         breaking rules: BrokenRules, warm: consuming WarmState<Definition>? = nil, isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
@@ -74,21 +74,24 @@ public struct Recovery<Definition: LoopDefinition> {
                 return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
             }
         } catch let error as JournalError where error.kind == .trimmed {
-            // There was no snapshot to begin from.
-            let oldest = try journal.snapshots().last { (try? journal.content(of: $0)) != nil }
-            throw RecoveryError.trimmed(oldest: oldest?.seq)
+            // There was no snapshot to begin from: none at the limit or before it could be used.
+            let later = try journal.snapshots().filter { entry in limit.map { entry.seq > $0 } ?? false }
+            throw RecoveryError.trimmed(oldest: later.last { (try? journal.content(of: $0)) != nil }?.seq)
         }
     }
 
     /// A recovery that applies what it is given from here on: for whoever follows a journal.
-    init(beginningIn journal: any Journal, _ definition: Definition, coder: any ValueCoder, reinterprets: Bool) throws {
+    init(
+        beginningIn journal: any Journal, _ definition: Definition, coder: any ValueCoder,
+        reinterprets: Reinterpretation
+    ) throws {
         core = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, nil, false)
         core.reinterprets = reinterprets
     }
 
     /// The same, from where one was.
-    init(going warm: WarmState<Definition>, reinterprets: Bool) {
+    init(going warm: WarmState<Definition>, reinterprets: Reinterpretation) {
         core = warm.core
         core.reinterprets = reinterprets
     }
@@ -214,7 +217,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A record that was journaled cannot be applied.
     case unreadable(seq: Seq, position: UInt64, reason: String)
     /// The records at the beginning were trimmed, and no snapshot at the seq or before it can be used.
-    /// - `oldest`: the seq of the oldest snapshot that can be read, or nil if there is none.
+    /// - `oldest`: the seq of the oldest later snapshot that can be read, or nil if there is none.
     case trimmed(oldest: Seq?)
     /// The event was applied by a definition of another schema, whose states this one cannot show.
     /// - `first`: the oldest later seq that this definition can show, or nil if that is not known.
@@ -258,7 +261,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .snapshot(let error): "\(error)"
         case .arguments(let other): "\(other)"
         case .trimmed(let oldest?):
-            "the events before it were trimmed: the oldest seq whose state can be shown is \(oldest)"
+            "the first events were trimmed: the oldest seq whose state can be shown is \(oldest)"
         case .trimmed(nil):
             "the first events were trimmed, and no snapshot can be used; put back a copy of the journal with its snapshots"
         case .ofAnotherSchema(let seq, let schema, let own, let first):

@@ -51,7 +51,7 @@ public struct Rehearsal<Definition: LoopDefinition> {
                 restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true)
         }
         core.ignoresArguments = true
-        core.reinterprets = true
+        core.reinterprets = .always
         var report = RehearsalReport(from: core.seq.value, through: core.seq.value)
         var lastEqual = core.seq
         func note(_ text: String) { if report.difference == nil { report.difference = text } }

@@ -1,7 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// A clock that was ahead and was set right is behind the times in the journal. Timers and schedules do not run until it has caught up.
+/// A clock that was ahead before, or that is wrong now, is behind the times in the journal. Timers and schedules do not run until it
+/// has caught up.
 /// (Protocol, section 6.)
 extension ReducerCore {
     /// How far the clock is behind, or nil if that is less than five seconds.
@@ -22,15 +23,8 @@ extension ReducerCore {
     var clockWarning: String? {
         guard let lag = clockLag else { return nil }
         return
-            "THE CLOCK IS \(Self.text(lag)) BEHIND THE JOURNAL: it was ahead, and timers and schedules stand still until"
-            + " \(journaled.time.civilText); if it is right now, start the reducer once with --accept-clock"
-    }
-
-    private static func text(_ lag: Duration) -> String {
-        let seconds = lag.components.seconds
-        let (days, hours, minutes) = (seconds / 86400, seconds / 3600 % 24, seconds / 60 % 60)
-        let parts = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds % 60, "s")].drop { $0.0 == 0 }
-        return parts.prefix(2).map { "\($0.0) \($0.1)" }.joined(separator: " ")
+            "THE CLOCK IS \(lag.text) BEHIND THE JOURNAL: it was ahead before, or it is wrong now. Timers and schedules do not run"
+            + " until \(journaled.time.civilText). If the clock is right, start the reducer once with --accept-clock"
     }
 
     /// Sets the loop's time back to the clock if an operator has said that the clock is right. Called when an epoch begins.

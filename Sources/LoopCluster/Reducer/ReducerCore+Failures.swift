@@ -9,8 +9,8 @@ extension ReducerCore {
     /// - Returns: false if nothing has changed, because the failure waits for a turn of its own.
     mutating func fail(_ effect: EffectID, at place: Int, _ outcome: AttemptOutcome) -> Bool {
         let failing = outcome.retryIn == nil ? journaled.feedback(of: effect)?.failing : nil
-        // A failure is identified by its message, which is the same if the effect fails again after a crash.
-        let words = Entry(kind: .failed, effect: effect, payload: Array(outcome.message.utf8)[...])
+        // Its effect identifies it: the message may be another one if the effect fails again after a crash.
+        let words = Entry(kind: .failed, effect: effect, payload: Array("the effect's last failure".utf8)[...])
         var verdict = PoisonWatch.Verdict.consume
         if poison.isWatching {
             verdict = poison.examine(

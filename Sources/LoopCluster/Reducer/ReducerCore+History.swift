@@ -12,13 +12,16 @@ extension ReducerCore {
             journaled.sessions[joinRequest.session]?.owner != key.publicKey
         {
             turn.count(.lossNotBelieved)
-            disbelievedLoss = HistoryLost(
-                missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256)))
+            disbelievedLoss = (loss(missing, joinRequest), context.now)
             return .loss(key, joinRequest.session)
         }
         turn.count(.historyLost)
-        phase.lose(HistoryLost(missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256))))
+        phase.lose(loss(missing, joinRequest))
         return nil
+    }
+
+    private func loss(_ missing: HistoryLost.Missing, _ joinRequest: JoinRequest) -> HistoryLost {
+        HistoryLost(missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256)))
     }
 
     /// Notices a peer that has a session here and comes from another history. Reducers of one list of addresses with two journals
@@ -29,7 +32,7 @@ extension ReducerCore {
             // A join request is repeated until it is answered, so only a peer that has taken part here has come back.
             admission.members[session]?.hasJoined ?? false || journaled.sessions[session]?.watermark ?? 0 > 0
         else { return }
-        otherHistory = (joinRequest.history, joinRequest.peer)
+        otherHistory = (joinRequest.history, joinRequest.peer, context.now)
         turn.count(.otherHistory)
     }
 

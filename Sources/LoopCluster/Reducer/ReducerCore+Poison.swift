@@ -7,6 +7,7 @@ extension ReducerCore {
     mutating func takeDeferred() {
         if timers.awaitsTurn { fireTimers() }
         if schedules.awaitsTurn { runSchedules() }
+        if dispatch.timeoutAwaitsTurn { endTimedOutAttempts() }
         guard poison.hasDeferred, !phase.isLost else { return }
         switch poison.takeRetry(isFirst: turn.records.isEmpty) {
         case .none: for batch in poison.takeDeferred() { take(batch) }

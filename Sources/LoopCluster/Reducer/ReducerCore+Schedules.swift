@@ -63,10 +63,11 @@ extension ReducerCore {
         _ number: UInt32, _ one: Schedules.One, _ run: ScheduleRun, _ next: WallTime, _ bytes: ArraySlice<UInt8>
     ) -> Bool {
         schedules.awaitsTurn = false
+        // Its schedule identifies it: another run may be due after a crash.
+        let words = Entry(kind: .event, payload: Array("a run of the schedule \(one.name)".utf8)[...])
         if poison.isWatching {
-            let entry = Entry(kind: .event, payload: bytes)
             let verdict = poison.examine(
-                entry, .ofTimers, isApplied: true, isFirst: turn.records.isEmpty, journaled.quarantine,
+                words, .ofTimers, isApplied: true, isFirst: turn.records.isEmpty, journaled.quarantine,
                 context.brokenRules)
             switch verdict {
             case .consume, .refuse: break
@@ -76,11 +77,11 @@ extension ReducerCore {
                 return false
             case .setAside(let suspect):
                 passSchedule(number, one.planned.plan, next: next)
-                setAside(entry, .ofTimers, at: nil, suspect)
+                setAside(Entry(kind: .event, payload: bytes), .ofTimers, at: nil, suspect)
                 return true
             }
         }
-        journaled.note?.enter(.none, EntryNumber.ofTimers.number, nil, bytes)
+        journaled.note?.enter(.none, EntryNumber.ofTimers.number, nil, words.payload)
         defer { journaled.note?.leave() }
         if !applyRun(of: number, one, run, next, bytes) { passSchedule(number, one.planned.plan, next: next) }
         return true

@@ -5,6 +5,8 @@ import LoopWire
 extension ReducerCore {
     /// Tells people of feedbacks that no worker serves, and of those that are served again. Called at each tick.
     mutating func tellUnserved() {
+        // Where nothing is granted, nothing is served again.
+        guard phase.grants else { return }
         let (new, served) = unserved.review(unservedFeedbacks, at: context.now.monotonic)
         for feedback in new { turn.news.append(.unserved(news(of: feedback))) }
         for (feedback, duration) in served { turn.news.append(.served(news(of: feedback), after: duration)) }
@@ -13,7 +15,7 @@ extension ReducerCore {
     /// Tells people if a worker that has joined names groups that have no feedbacks.
     mutating func tellIdle(_ session: SessionID) {
         guard let member = admission.members[session], let news = news(of: session),
-            let reason = objection(to: member)
+            let reason = objection(to: member, placedGroups)
         else { return }
         turn.news.append(.idle(news, reason))
     }
@@ -21,8 +23,11 @@ extension ReducerCore {
     /// One line for each feedback that is not served, and for each of the first workers that name groups without feedbacks.
     var serviceWarnings: [String] {
         let unserved = unservedFeedbacks.map { news(of: $0).text }
+        let groups = placedGroups
         let idle = admission.members.keys.sorted().lazy.compactMap { session -> String? in
-            guard let member = admission.members[session], let reason = objection(to: member) else { return nil }
+            guard let member = admission.members[session], let reason = objection(to: member, groups) else {
+                return nil
+            }
             return "the worker \"\(member.name)\" (\(member.peer)) serves less than it names: \(reason)"
         }
         return unserved + idle.prefix(Self.idleMax)
@@ -43,15 +48,20 @@ extension ReducerCore {
     }
 
     private func news(of feedback: UInt32) -> NewsOfUnserved {
-        NewsOfUnserved(
-            feedback: journaled.table.names[Int(feedback)], group: journaled.table.group(feedback),
-            effects: dispatch.scheduler.waitingCount(of: feedback))
+        let group = journaled.table.group(feedback)
+        let others = admission.members.count {
+            $0.value.capacity > 0 && $0.value.groups.contains(group) && !$0.value.serves(feedback, in: group)
+        }
+        return NewsOfUnserved(
+            feedback: journaled.table.names[Int(feedback)], group: group,
+            effects: dispatch.scheduler.waitingCount(of: feedback), others: others)
     }
 
+    private var placedGroups: PlacedGroups { PlacedGroups(placements: journaled.loop.feedbacks.map(\.placement)) }
+
     /// What is wrong with the groups that a worker names, or nil if nothing is, or if the member is no worker.
-    private func objection(to member: Member) -> String? {
+    private func objection(to member: Member, _ groups: PlacedGroups) -> String? {
         guard member.peer != .local, member.capacity > 0 || !member.groups.isEmpty else { return nil }
-        let groups = PlacedGroups(placements: journaled.loop.feedbacks.map(\.placement))
         if let objection = groups.objection(to: member.groups) { return objection }
         let serves = journaled.table.numbers.contains { member.serves($0, in: journaled.table.group($0)) }
         return serves ? nil : "its join request lists no feedback of its groups"

@@ -136,19 +136,20 @@ extension ReducerCore {
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
-        if let loss = disbelievedLoss {
+        if let (loss, time) = disbelievedLoss, isRecent(time) {
             warnings.append(
-                "A KEY WITHOUT A SESSION HERE SAYS: \(loss); it is not believed, and that peer is refused. If this journal was"
-                    + " restored from a backup, "
+                "A KEY WITHOUT A SESSION HERE SAYS: \(loss); it is not believed, and that peer is refused, the last time at"
+                    + " \(time.wall.civilText). If this journal was restored from a backup, "
                     + HistoryLost.remedy(loop: journaled.loop.name, seq: journaled.seq.value, place: "JOURNAL"))
         }
         if let text = otherLeadersText {
             warnings.append(
                 text.replacing("two leaders with different histories", with: "TWO LEADERS WITH DIFFERENT HISTORIES"))
-        } else if let (history, peer) = otherHistory {
+        } else if let (history, peer, time) = otherHistory, isRecent(time) {
             warnings.append(
-                "ANOTHER REDUCER LEADS WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came"
-                    + " back. Give all reducers of the loop the same --journal")
+                "A REDUCER HAS LED WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came back"
+                    + " at \(time.wall.civilText). If two reducers lead, give all reducers of the loop the same --journal"
+            )
         }
         if let heldLog {
             let seconds = (context.now.monotonic - heldLog.since).components.seconds
@@ -178,6 +179,9 @@ extension ReducerCore {
         }
         return warnings
     }
+
+    /// What a peer has shown once is told for ten minutes: it may be over.
+    private func isRecent(_ time: Moment) -> Bool { context.now.monotonic - time.monotonic < .seconds(600) }
 
     /// The first hundred by name, and how many others there are.
     private func parked() -> ([StatusReport.Parked], Int?) {

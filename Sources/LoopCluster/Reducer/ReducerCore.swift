@@ -19,9 +19,9 @@ public struct ReducerCore: Sendable {
     var context: TurnContext
     var phase = Phase.serving
     /// The newest loss that a peer reported and that was not believed.
-    var disbelievedLoss: HistoryLost?
+    var disbelievedLoss: (loss: HistoryLost, at: Moment)?
     /// Another history, from which a peer that had a session here came back last.
-    var otherHistory: (history: History, peer: PeerID)?
+    var otherHistory: (history: History, peer: PeerID, at: Moment)?
     /// The other reducers of the same addresses that lead in another history.
     var otherLeaders: [LeaderFound] = []
     /// Everything the journal determines.
@@ -253,7 +253,10 @@ public struct ReducerCore: Sendable {
         tellClock()
         let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
         for session in idle { retire(session, .idle) }
-        for session in admission.members.keys.sorted() { sendTick(to: session, resend: false) }
+        // One that is not heard is not ticked: by that it notices, although it hears the reducer.
+        for session in admission.members.keys.sorted() {
+            if admission.isHeard(session, context) { sendTick(to: session, resend: false) }
+        }
         turn.publish(.serverHeartbeat(journaled.seq), on: .tick(journaled.loop.id))
         if !breaks(.endsAreRepeated) { announceEnd() }
         updates.announce(journaled.seq)

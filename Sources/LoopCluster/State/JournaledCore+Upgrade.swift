@@ -46,7 +46,7 @@ extension JournaledCore {
         guard let journaledDefinition else {
             throw RecordDoesNotFit(reason: "event \(seq) comes before any definition")
         }
-        guard reinterprets else {
+        guard reinterprets == .always || reinterprets == .sameSchema && journaledDefinition.schema == loop.schema else {
             throw DefinitionMismatch(journal: journaledDefinition, binary: ownDefinition, seq: seq)
         }
         hasReinterpreted = true
@@ -103,4 +103,14 @@ extension JournaledCore {
 
     /// Not below any attempt of the epochs before one.
     static func allAttempts(before epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number &- 1, count: .max) }
+}
+
+/// Which events that another definition applied are applied with this one.
+public enum Reinterpretation: Sendable {
+    /// None: they are refused.
+    case never
+    /// Those of definitions with the same schema. Their `reduce` is the same, or the schema would differ.
+    case sameSchema
+    /// All.
+    case always
 }

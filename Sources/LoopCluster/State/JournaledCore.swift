@@ -10,8 +10,8 @@ package import LoopWire
 /// A copy is a value of its own: one can be encoded on another thread while this one goes on.
 package struct JournaledCore: Sendable {
     package let loop: LoopFacts
-    /// Whether events that another definition applied are applied with this one, instead of being refused.
-    package var reinterprets = false
+    /// Which events that another definition applied are applied with this one, instead of being refused.
+    package var reinterprets = Reinterpretation.never
     /// Whether that was done: only a snapshot lets the next start do without it.
     package internal(set) var hasReinterpreted = false
     /// Takes the journal's initial state for the definition's: for tools, which are not told the arguments of the run.

@@ -53,7 +53,7 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
 
 /// What is the same whatever the definition's types are.
 extension JournaledState {
-    package var reinterprets: Bool {
+    package var reinterprets: Reinterpretation {
         get { core.reinterprets }
         set { core.reinterprets = newValue }
     }

@@ -57,8 +57,8 @@ extension PeerDriver {
             }
         log.note(
             .poolBlocked,
-            "no thread of Swift's pool has been free for \(ReducerWait.text(PoolWatch.limit)): \(cause); run such work on a thread of"
-                + " its own, and await its result",
+            "no thread of Swift's pool has been free for \(PoolWatch.limit.text): \(cause); run such work on a thread of its own,"
+                + " and await its result",
             names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
     }
 }

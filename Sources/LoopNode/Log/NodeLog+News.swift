@@ -21,7 +21,7 @@ extension NodeLog {
                 level: peer.isWorker ? nil : .info)
         case .returned(let peer, let duration):
             once(
-                .reconnected, of: peer.key, "\(peer.who) is heard again, after \(ReducerWait.text(duration))",
+                .reconnected, of: peer.key, "\(peer.who) is heard again, after \(duration.text)",
                 peer.fields + [.duration(duration)], level: peer.isWorker ? nil : .info)
         case .idle(let peer, let reason):
             once(.idle, of: peer.key, "\(peer.who): \(reason)", peer.fields + [.reason(reason)])
@@ -30,13 +30,13 @@ extension NodeLog {
         case .served(let news, let duration):
             let text = "\"\(news.feedback)\" has a worker again, or none of its effects waits"
             note(
-                .served, "\(text), after \(ReducerWait.text(duration))",
+                .served, "\(text), after \(duration.text)",
                 [.feedback(news.feedback), .duration(duration)])
         case .clockBehind(let lag, let until):
             note(
                 .clockBehind,
-                "the clock is \(ReducerWait.text(lag)) behind the times in the journal, since it was ahead; timers and schedules"
-                    + " stand still until \(until.civilText); if it is right now, start once with --accept-clock",
+                "the clock is \(lag.text) behind the times in the journal: it was ahead before, or it is wrong now; timers and"
+                    + " schedules do not run until \(until.civilText); if the clock is right, start once with --accept-clock",
                 [.duration(lag)])
         case .clockCaughtUp:
             note(.clockCaughtUp, "the clock has caught up with the times in the journal", [])
@@ -44,7 +44,7 @@ extension NodeLog {
             note(
                 .effectFailed,
                 "\(failure.what) failed, attempt \(failure.attempt): \(failure.reason); it is tried again in"
-                    + " \(ReducerWait.text(delay))" + Self.more(failure.suppressed),
+                    + " \(delay.text)" + Self.more(failure.suppressed),
                 failure.fields([.retryIn(delay)]))
         case .parked(let failure):
             let tries = failure.failures > 0 ? " after \(Self.count(Int(failure.failures), "failure"))" : ""
@@ -94,8 +94,9 @@ extension NodeLog {
         if let feedback { fields.append(.feedback(feedback)) }
         note(
             .quarantined,
-            "\(event) (\(sender)), \(JSONText.onOneLine(record.text)), ended this process \(record.crashes) times in \(record.phase) and is set aside as"
-                + " quarantined event \(record.id); look at it with: loopctl quarantine show \(record.id)",
+            "\(event) (\(sender)), \(JSONText.onOneLine(record.text)), ended this process \(record.crashes) times in"
+                + " \(record.phase) and is set aside as quarantined event \(record.id); look at it with: loopctl quarantine show"
+                + " \(record.id)",
             fields + [.reason("\(record.phase)")])
     }
 

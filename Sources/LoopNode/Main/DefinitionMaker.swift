@@ -29,7 +29,7 @@ struct DefinitionMaker<Definition: LoopDefinition>: Sendable {
             try await Task.sleep(for: limit)
             log.note(
                 .waiting,
-                "waiting for what the definition of \(Definition.name) needs, for \(ReducerWait.text(limit)) so far",
+                "waiting for what the definition of \(Definition.name) needs, for \(limit.text) so far",
                 [.duration(limit)])
         }
         defer { notice.cancel() }

@@ -131,7 +131,7 @@ struct ReducerWait: Equatable, Sendable {
                 let isNews = hadContact || count > 0
                 (hadContact, givesUpAt, obstacles) = (true, nil, [:])
                 let duration = now - since
-                let text = "the reducer at \(reducer) answers, after \(Self.text(duration))"
+                let text = "the reducer at \(reducer) answers, after \(duration.text)"
                 return isNews ? [.reconnected(text, after: duration)] : []
             }
             let known = Self.obstacle(in: facts)
@@ -185,7 +185,7 @@ struct ReducerWait: Equatable, Sendable {
         var next = count + 1
         while now >= since + delay(beforeLine: next) { next += 1 }
         state = .waiting(since: since, linesCount: next, isLooking: false)
-        let duration = Self.text(now - since)
+        let duration = (now - since).text
         let text =
             hadContact
             ? "the reducer at \(reducer) has not answered for \(duration): \(reason); waiting"
@@ -201,12 +201,6 @@ struct ReducerWait: Equatable, Sendable {
         // Who gives up soon says before why.
         guard count == 0, let timeout, !hadContact else { return delay }
         return min(delay, timeout / 2)
-    }
-
-    static func text(_ duration: Duration) -> String {
-        let seconds = duration.wholeNanoseconds / 1_000_000_000
-        if duration < .seconds(1) { return "\(duration.wholeNanoseconds / 1_000_000) ms" }
-        return seconds < 120 ? "\(seconds) s" : "\(seconds / 60) min"
     }
 }
 

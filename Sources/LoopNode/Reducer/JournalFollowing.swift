@@ -138,7 +138,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private func follow(_ read: JournalPlace.Reader) -> WarmState<Definition>? {
         // Taken out: a state that two have is copied when it changes.
         var follower = JournalFollower(
-            definition, coder: CBORCoder(), reinterprets: configuration.reinterprets,
+            definition, coder: CBORCoder(), reinterprets: configuration.reinterprets ? .always : .never,
             from: state.withLock { $0.warm.take() })
         if let seq = follower.applied?.seq {
             tell("follows the journal from seq \(seq) on, up to which it has led", seq: seq)

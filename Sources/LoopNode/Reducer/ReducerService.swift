@@ -70,7 +70,8 @@ struct ReducerService<Definition: LoopDefinition> {
         func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
             let reader = ReplayReader<Definition.Event>(journal, coder: coder)
             return try Recovery(
-                definition, from: journal, coder: coder, reinterprets: configuration.reinterprets, note: note,
+                definition, from: journal, coder: coder, reinterprets: configuration.reinterprets ? .always : .never,
+                note: note,
                 warm: warm.take(), isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         }
         let recovery: Recovery<Definition>
@@ -363,7 +364,7 @@ struct ReducerService<Definition: LoopDefinition> {
         log.note(
             .snapshot,
             "a snapshot at seq \(entry.seq) is written, \(entry.byteCount) bytes in"
-                + " \(ReducerWait.text(written.duration))",
+                + " \(written.duration.text)",
             [.position(entry.position), .seq(entry.seq), .bytes(entry.byteCount), .duration(written.duration)])
     }
 

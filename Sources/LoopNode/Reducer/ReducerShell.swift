@@ -357,7 +357,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let duration = obstacle.clear() ?? .zero
             log.note(
                 .journalRestored,
-                "the journal can be written again, after \(ReducerWait.text(duration)): seq \(machine.seq), epoch"
+                "the journal can be written again, after \(duration.text): seq \(machine.seq), epoch"
                     + " \(machine.epoch)",
                 [.duration(duration), .seq(machine.seq), .epoch(machine.epoch.number)])
             self.failure = nil

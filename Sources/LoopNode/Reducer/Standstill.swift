@@ -75,7 +75,7 @@ struct Standstill {
             inquiry?.withLock { $0 }
             ?? JournalError(
                 .unreachable, operation: "append",
-                reason: "an append has waited for its receipt for \(ReducerWait.text(waited))",
+                reason: "an append has waited for its receipt for \(waited.text)",
                 remedy: "check the database", fault: JournalFault(.appendDeadline))
         let failure = JournalFailure(error: error, since: since, tries: 0, retryAt: since)
         try sockets.wait(milliseconds: 0)

@@ -1,6 +1,6 @@
 /// The reason why a reducer cannot use its journal now, as a value for programs: for status, log and metrics.
 public struct JournalFault: Codable, Hashable, Sendable {
-    /// The reasons. The raw values are stable names for programs. Later versions may have more.
+    /// The reasons. The raw values are stable names for programs. Later versions may have more, which are decoded as ``unknown``.
     public enum Reason: String, CaseIterable, Codable, Sendable {
         // A database.
 
@@ -66,6 +66,13 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case foreign
         /// An error in the program or its configuration.
         case mistake
+        /// A reason that this version does not know.
+        case unknown
+
+        /// Decodes a reason by its name. A name that is not known becomes ``unknown``.
+        public init(from decoder: any Decoder) throws {
+            self = Reason(rawValue: try String(from: decoder)) ?? .unknown
+        }
     }
 
     /// The reason.

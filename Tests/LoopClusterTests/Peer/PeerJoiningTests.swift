@@ -93,6 +93,65 @@ import Testing
         #expect(bench.wait(1).contains(.redial))
     }
 
+    /// Where its questions get lost, and ticks come.
+    enum Question: CaseIterable { case join, claim, assignments, outcomes }
+
+    @Test(arguments: Question.allCases)
+    func `again when a question is not answered for the limit, although the inbox is not silent`(question: Question) {
+        var bench = PeerBench()
+        _ = bench.wait()
+        _ = bench.reply(.introduction(PeerBench.introduction))
+        if question != .join {
+            _ = bench.publish(.joinAccepted(watermark: 0, silenceLimit: .seconds(3), tickInterval: .milliseconds(500)))
+        }
+        if question == .assignments || question == .outcomes {
+            _ = bench.reply(.assignments(Assignments(number: 0, watermark: 0, grants: [])))
+            _ = bench.send()
+            bench.push()
+        }
+        var greeted: Int64?
+        let start = bench.time
+        var redials = 0
+        while bench.time < start + 60_000 {
+            let actions = bench.wait(250)
+            if greeted == nil, actions.contains(.send(.hello(name: "lamps", schema: 2))) {
+                greeted = bench.time - start
+            }
+            redials += actions.count { $0 == .redial }
+            _ = bench.tick(question == .assignments ? 7 : 0, watermark: question == .outcomes ? 1 : 0)
+        }
+        #expect(greeted.map { (3000...4000).contains($0) } == true, "\(greeted ?? -1)")
+        #expect(redials > 10)
+    }
+
+    @Test func `again when no tick comes for the limit, although outcomes do`() {
+        var bench = PeerBench()
+        bench.join()
+        var isGreeted = false
+        for number in 1...8 as ClosedRange<UInt64> {
+            _ = bench.send()
+            bench.push()
+            isGreeted = isGreeted || bench.wait(500).contains(.send(.hello(name: "lamps", schema: 2)))
+            _ = bench.acknowledge(number - 1, number)
+        }
+        #expect(isGreeted)
+    }
+
+    @Test func `and waits as long as it is told to, however long`() {
+        var bench = PeerBench()
+        _ = bench.wait()
+        _ = bench.reply(.introduction(PeerBench.introduction))
+        #expect(bench.joinRequests(in: bench.wait()) == [0])
+        for _ in 1...3 {
+            _ = bench.reply(.busy(to: .join, retryAfter: .seconds(10), reason: "full"))
+            for _ in 1...39 {
+                _ = bench.publish(.serverHeartbeat(Seq(1)))
+                #expect(bench.wait(250) == [])
+            }
+            #expect(bench.joinRequests(in: bench.wait(250)) == [0])
+        }
+    }
+
     @Test func `again when its connection is gone, and at once`() {
         var bench = PeerBench()
         bench.join()

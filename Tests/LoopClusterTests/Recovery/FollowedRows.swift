@@ -48,7 +48,10 @@ final class FollowedRows: FollowedJournal {
 
     func flush() {}
 
-    func records(after position: UInt64, bytesMax: Int) -> [Record] {
+    func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
+        guard position >= base.position else {
+            throw JournalError(.trimmed, operation: "be read", reason: "a test", remedy: "begin later")
+        }
         let records = rows.flatMap { row in
             let first = row.end.position - UInt64(row.records.count)
             return first >= position ? row.records : Array(row.records.dropFirst(Int(position - first)))
@@ -73,7 +76,10 @@ final class FollowedRows: FollowedJournal {
             records: Array(row.records.dropFirst(Int(position - first))), end: row.end, newest: self.position)
     }
 
-    func firstSeq() -> Seq? { nil }
+    func firstSeq() -> Seq? {
+        rows.lazy.flatMap(\.records).compactMap { if case .event(let event) = $0 { event.seq } else { nil } }.first
+    }
+
     func position(before seq: Seq) -> UInt64 { 0 }
     func snapshots() -> [SnapshotEntry] { listed.map(\.entry) }
     func content(of snapshot: SnapshotEntry) -> [UInt8] { listed.first { $0.entry == snapshot }?.bytes ?? [] }

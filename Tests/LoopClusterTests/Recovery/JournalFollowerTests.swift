@@ -34,6 +34,15 @@ import Testing
 
     private mutating func look() throws -> JournalFollower<Lamps>.Look { try follower.look(at: rows, bytesMax: 1) }
 
+    /// Looks at a journal that does not continue what was followed.
+    private mutating func loss() throws -> String? {
+        guard case .lost(let reason) = try look() else {
+            Issue.record("it went on")
+            return nil
+        }
+        return reason
+    }
+
     /// Follows as long as there is something.
     private mutating func catchUp() throws {
         while try look() != .level {}
@@ -97,6 +106,33 @@ import Testing
         #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
     }
 
+    @Test mutating func `does not take a journal for trimmed that has lost all that was followed`() throws {
+        #expect(try look() == .begun(at: .initial))
+        #expect(try look() == .level)
+        let position = follower.applied?.position ?? 0
+        rows.lose(1)
+        appended = 0
+        try lead("other", salt: 2)
+        let prefix = "the journal does not have record \(position), seq 0, as it was followed"
+        #expect(try loss()?.hasPrefix(prefix) == true)
+    }
+
+    @Test mutating func `says that a trimmed journal without later events was trimmed`() throws {
+        try lead("a")
+        try catchUp()
+        try lead("b")
+        let position = follower.applied?.position ?? 0
+        let fingerprint = DefinitionFingerprint(of: Lamps()).value
+        rows.trim(3, keeping: try bench.machine.core.snapshot(), seq: Seq(2), fingerprint: fingerprint)
+        #expect(try loss() == "the journal was trimmed beyond record \(position)")
+    }
+
+    @Test mutating func `names no snapshot that was refused when the first events are trimmed`() throws {
+        try lead("a", "b")
+        rows.trim(3, keeping: [0], seq: Seq(2), fingerprint: DefinitionFingerprint(of: Lamps()).value)
+        #expect(throws: RecoveryError.trimmed(oldest: nil)) { try recover(nil) }
+    }
+
     @Test mutating func `begins again when the journal ends before the row on which it stood`() throws {
         try lead("a", "b")
         try catchUp()
@@ -137,12 +173,10 @@ import Testing
         try lead("b", "c")
         let core = bench.machine.core
         let snapshot = try core.snapshot()
+        let position = follower.applied?.position ?? 0
         rows.trim(4, keeping: snapshot, seq: Seq(3), fingerprint: DefinitionFingerprint(of: Lamps()).value)
         try lead("d")
-        guard case .lost = try look() else {
-            Issue.record("it went on")
-            return
-        }
+        #expect(try loss() == "the journal was trimmed beyond record \(position)")
         #expect(try look() == .begun(at: Seq(3)))
         try catchUp()
         #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
@@ -154,10 +188,7 @@ import Testing
         let warm = follower.handOver()
         follower = JournalFollower(Lamps(), coder: CBORCoder(), from: warm)
         rows.beginAgain()
-        guard case .lost = try look() else {
-            Issue.record("it went on")
-            return
-        }
+        #expect(try loss() == "the journal is another one: its history is \(rows.history)")
         // Nor is what it had taken for a state of that one.
         let recovery = try recover(warm)
         #expect(recovery.warmSeq == nil && recovery.core.seq == .initial)
@@ -316,10 +347,11 @@ import Testing
         #expect(
             recovery.notes.first?.hasPrefix("the warm state at seq 5 cannot be used: the journal has other") == true)
         #expect(try look() == .behind)
-        guard case .lost = try look() else {
-            Issue.record("it went on")
-            return
-        }
+        let position = follower.applied?.position ?? 0
+        #expect(
+            try loss()
+                == "another process has written behind record \(position): the followed records without a receipt are dropped"
+        )
         try catchUp()
         #expect(follower.applied?.seq == Seq(3))
     }

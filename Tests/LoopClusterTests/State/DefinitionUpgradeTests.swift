@@ -188,7 +188,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         try site.happen(.alarm(2))
         var other = JournaledState(
             definition: Works(Works.alarm, Works.jobs), coder: CBORCoder(), history: History(3))
-        other.reinterprets = true
+        other.reinterprets = .always
         for record in site.records { try other.apply(record) }
         #expect(other.state == site.core.state)
         #expect(other.table.names == ["jobs", "alarm"])

@@ -41,7 +41,7 @@ import Testing
     @Test func `reads the events of an older one where they are reinterpreted`() throws {
         let old = try first()
         var new = JournaledState(definition: Plans.Second(), coder: coder, history: History(8))
-        new.reinterprets = true
+        new.reinterprets = .always
         try new.apply(.definition(old.ownDefinition))
         try new.apply(
             .event(

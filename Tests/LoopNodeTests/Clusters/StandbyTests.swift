@@ -148,7 +148,7 @@ private final class Pair: Sendable {
         try await send("three")
         #expect(changes().count == 2 && changes()[1].text.contains("different journals"), "\(log.lines)")
         let report = try await pair.status(of: pair.addresses[0]) { !$0.warnings.isEmpty }
-        #expect(report.warnings[0].contains("ANOTHER REDUCER LEADS WITH ANOTHER JOURNAL"), "\(report.warnings)")
+        #expect(report.warnings[0].contains("A REDUCER HAS LED WITH ANOTHER JOURNAL"), "\(report.warnings)")
         await remote.close()
         await again.kill()
     }

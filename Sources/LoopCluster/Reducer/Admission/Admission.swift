@@ -76,6 +76,12 @@ struct Admission: Sendable {
         members[at: index].settled = max(members[at: index].settled, heartbeat.settled)
     }
 
+    /// Whether a member has said something over its own connection within the silence limit. A batch comes over another connection.
+    func isHeard(_ session: SessionID, _ context: TurnContext) -> Bool {
+        guard let member = members[session] else { return false }
+        return context.now.monotonic - member.heardAt <= context.configuration.silenceLimit
+    }
+
     /// A batch of a member has arrived.
     /// - Returns: whether it counts: the member has claimed what it runs.
     mutating func hear(_ batch: Batch, at sender: Int, _ context: TurnContext) -> Bool {

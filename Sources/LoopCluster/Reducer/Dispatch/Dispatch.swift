@@ -14,6 +14,8 @@ struct Dispatch: Sendable {
     private(set) var owners = OwnerTable()
     private(set) var scheduler = PlacedScheduler(policies: [:])
     private var deadlines = BinaryHeap<AttemptDeadline>()
+    /// An attempt that has taken too long is a suspect, and waits for a turn of its own.
+    private(set) var timeoutAwaitsTurn = false
     var stranded = Stranded()
     var progress = ProgressTable()
     /// How many attempts were granted in this epoch; the newest has this number.
@@ -188,6 +190,7 @@ struct Dispatch: Sendable {
 
     /// An attempt that has taken too long; nil: there is none. It is to be ended.
     mutating func nextTimedOut(_ effects: HashTable<EffectID, LiveEffect>, at now: MonotonicTime) -> AttemptDeadline? {
+        timeoutAwaitsTurn = false
         while let first = deadlines.top, first.time <= now {
             deadlines.pop()
             if owners[first.place]?.attempt == first.attempt, effects.has(first.effect, at: first.place) {
@@ -204,8 +207,11 @@ struct Dispatch: Sendable {
         return AttemptOutcome(.timedOut, retryIn: delay, message: failure.message)
     }
 
-    /// An attempt that has taken too long is looked at again in the next turn.
-    mutating func awaitTurn(_ late: AttemptDeadline) { deadlines.push(late) }
+    /// An attempt that has taken too long waits for a turn of its own.
+    mutating func awaitTurn(_ late: AttemptDeadline) {
+        deadlines.push(late)
+        timeoutAwaitsTurn = true
+    }
 
     private mutating func watchTimeout(
         of effect: EffectID, at place: Int, _ attempt: Attempt, _ table: FeedbackTable, _ context: TurnContext

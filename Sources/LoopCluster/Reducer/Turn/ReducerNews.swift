@@ -99,18 +99,24 @@ public struct NewsOfUnserved: Equatable, Sendable {
     public var group: String
     /// How many of its effects wait.
     public var effects: Int
+    /// How many workers of the group are here, and do not list the feedback.
+    public var others: Int
 
     /// Creates it from its parts.
-    public init(feedback: String, group: String, effects: Int) {
+    public init(feedback: String, group: String, effects: Int, others: Int = 0) {
         self.feedback = feedback
         self.group = group
         self.effects = effects
+        self.others = others
     }
 
     /// The fact and the remedy in one line, for people.
     public var text: String {
         let who = effects == 1 ? "1 effect of \"\(feedback)\" waits" : "\(effects) effects of \"\(feedback)\" wait"
-        return "\(who), and no worker serves it; start one of the group \"\(group)\" (--group)"
+        let fact = "\(who), and no worker serves it"
+        if others == 0 { return "\(fact); start one of the group \"\(group)\" (--group)" }
+        return
+            "\(fact); the workers of the group \"\(group)\" that are here do not list it: start one whose program has this feedback"
     }
 }
 

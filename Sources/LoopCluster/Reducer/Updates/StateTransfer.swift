@@ -107,12 +107,14 @@ struct StateTransfer: Sendable {
         return ready.flatMap { part in (waiting.removeValue(forKey: part) ?? []).map { (part, $0) } }
     }
 
-    /// Everyone who waits, once.
-    var routes: [Route] {
-        var routes: [Route] = []
-        for part in waiting.keys.sorted() {
-            for route in waiting[part] ?? [] where !routes.contains(route) { routes.append(route) }
+    /// The observers that wait, each once, with the transfer as it names it: 0 before the first part has come.
+    var askers: [(route: Route, transfer: UInt64)] {
+        var askers: [(route: Route, transfer: UInt64)] = []
+        for part in waiting.keys.sorted(by: >) {
+            for route in waiting[part] ?? [] where !askers.contains(where: { $0.route == route }) {
+                askers.append((route, part == 0 ? 0 : id))
+            }
         }
-        return routes
+        return askers
     }
 }

@@ -85,7 +85,7 @@ extension Updates {
         guard let position = transfers.firstIndex(where: { $0.job == job }) else { return }
         guard let encoded else {
             let transfer = transfers.remove(at: position)
-            for route in transfer.routes { refuse(.unencodable, route, &turn) }
+            for (route, id) in transfer.askers { refuse(.unencodable, route, transfer: id, &turn) }
             return
         }
         let partBytes = context.configuration.statePartBytes
@@ -121,7 +121,8 @@ extension Updates {
         case full(Int, wait: Duration)
     }
 
-    private func refuse(_ obstacle: Obstacle, _ route: Route, _ turn: inout TurnOutput) {
+    /// - Parameter transfer: as the observer has named it.
+    private func refuse(_ obstacle: Obstacle, _ route: Route, transfer: UInt64 = 0, _ turn: inout TurnOutput) {
         turn.count(.stateTransferBusy)
         let (wait, reason): (Duration, String) =
             switch obstacle {
@@ -129,7 +130,7 @@ extension Updates {
             case .unencodable: (.seconds(1), "the state cannot be encoded")
             case .full(let count, let wait): (wait, "\(count) transfers of it are under way at once, as many as may")
             }
-        turn.reply(.busy(to: .state(transfer: 0), retryAfter: wait, reason: reason), to: route)
+        turn.reply(.busy(to: .state(transfer: transfer), retryAfter: wait, reason: reason), to: route)
     }
 
     private func served(_ observer: JoiningObserver) -> ServedStream? {

@@ -1,0 +1,69 @@
+import LoopCluster
+import LoopCore
+import LoopJournal
+import LoopWire
+import Testing
+
+/// A loop that adds numbers. Its queries make another fingerprint, and its schema another sum.
+private protocol Adding: LoopDefinition where State == Int, Event == Int {
+    var feedbackName: String { get }
+}
+
+extension Adding {
+    var initial: Int { 0 }
+
+    var feedbacks: [Feedback<Int, Int>] {
+        ["one", feedbackName].map { name in
+            Feedback(
+                name: name, placement: .workers, policy: EffectPolicy(),
+                query: { KeyedQuery<Int, Int, String, Int> { _ in [:] } }, effect: { (_: Int, _) in .none })
+        }
+    }
+}
+
+private struct First: Adding {
+    static let name = "adding"
+    var feedbackName = "two"
+    func reduce(_ state: inout Int, _ event: Int) { state += event }
+}
+
+private struct Second: Adding {
+    static let name = "adding"
+    static let schema = 2
+    var feedbackName = "two"
+    func reduce(_ state: inout Int, _ event: Int) { state += 100 * event }
+}
+
+@Suite struct `A state that is shown` {
+    private let coder = CBORCoder()
+
+    private func records(_ definition: some Adding, _ epoch: UInt64, seq: UInt64) throws -> [Record] {
+        let core = JournaledState(definition: definition, coder: coder, history: History(8))
+        let time = WallTime(milliseconds: 1)
+        let event = EventRecord(
+            seq: Seq(seq), time: time, session: .none, number: 0, effect: nil, attempt: .none, wantsSeq: false,
+            bytes: try coder.encode(1)[...])
+        return [.definition(core.ownDefinition), .epochBegun(Epoch(number: epoch, nonce: 1), time), .event(event)]
+    }
+
+    private func shown(_ seq: UInt64, of records: [Record], by definition: some Adding) throws -> Int {
+        var journal = MemoryJournal(history: History(8), keepsMax: records.count)
+        _ = try journal.append(records, through: UInt64(records.count))
+        return try Recovery(showing: Seq(seq), of: journal, definition, coder: coder).core.state
+    }
+
+    @Test func `is made of events of another definition with the same schema`() throws {
+        let records = try records(First(), 1, seq: 1) + records(First(), 2, seq: 2)
+        #expect(try shown(2, of: records, by: First(feedbackName: "three")) == 2)
+    }
+
+    @Test func `is not made of events of another schema, whatever was before them`() throws {
+        let records = try records(First(), 1, seq: 1) + records(Second(), 2, seq: 2)
+        for definition in [First(), First(feedbackName: "three")] {
+            #expect(try shown(1, of: records, by: definition) == 1)
+            #expect(throws: RecoveryError.ofAnotherSchema(Seq(2), schema: 2, own: 1, first: nil)) {
+                try shown(2, of: records, by: definition)
+            }
+        }
+    }
+}
