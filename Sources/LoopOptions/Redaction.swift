@@ -1,7 +1,7 @@
 /// Removes passwords from texts with addresses, before a text is shown or written.
 package enum Redaction {
-    /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter
-    /// with a name that ends in `password`.
+    /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter,
+    /// of a URL or of libpq, with a name that ends in `password`.
     package static func of(_ text: String) -> String {
         var rest = text[...]
         var shown = ""
@@ -10,9 +10,9 @@ package enum Redaction {
             rest = rest[mark.upperBound...]
             let place = rest.prefix { !$0.isWhitespace && !"'\"".contains($0) }
             rest = rest[place.endIndex...]
-            shown += withoutParameters(withoutUserInfo(place))
+            shown += withoutUserInfo(place)
         }
-        return shown + rest
+        return withoutParameters(shown + rest)
     }
 
     private static func withoutUserInfo(_ place: Substring) -> Substring {
@@ -20,16 +20,9 @@ package enum Redaction {
         return place[...colon] + "***" + place[at...]
     }
 
-    private static func withoutParameters(_ place: Substring) -> Substring {
-        guard let question = place.firstIndex(of: "?") else { return place }
-        let parameters = place[place.index(after: question)...].split(separator: "&", omittingEmptySubsequences: false)
-        let shown = parameters.map { parameter in
-            guard let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased().hasSuffix("password")
-            else {
-                return String(parameter)
-            }
-            return parameter[...equals] + "***"
-        }
-        return place[...question] + shown.joined(separator: "&")
+    private static func withoutParameters(_ text: String) -> String {
+        // Quoted, or up to the next space, parameter or end of a quotation.
+        let parameter = #/(?i)(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s&]+?(?=['"]?[:,;.)]*(?:[\s&]|$)))/#
+        return text.replacing(parameter) { "\($0.1)***" }
     }
 }
