@@ -18,7 +18,7 @@ extension SQLiteJournal {
         _ = try? disk.inspectLog(from.log, rewrites: true)
         if let file = try? JournalFile(path, .write, system: nil) {
             file.removesLogAtClose()
-            try? file.checkpoint()
+            _ = try? file.checkpoint()
         }
         // Remove the snapshots of an older journal. Without its file, they belong to this one: a process ended in
         // between.

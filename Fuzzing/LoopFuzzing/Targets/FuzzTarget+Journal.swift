@@ -75,7 +75,11 @@ extension FuzzTarget {
 
     /// A write-ahead log that SQLite will read after us.
     static let logs = FuzzTarget("logs", "the write-ahead log of a journal", inputBytesMax: 16 << 10) { bytes in
-        let log = LogInspection(bytes)
+        var rest = bytes[...]
+        let log = try LogInspection { count in
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
         try require(log.validPages * 512 <= bytes.count, "\(log.validPages) pages in \(bytes.count) bytes")
     }
 }

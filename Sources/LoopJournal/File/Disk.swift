@@ -52,23 +52,34 @@ package struct Disk: Sendable {
     func inspectLog(_ path: String, rewrites: Bool = false) throws(JournalError) -> LogInspection {
         guard let file = try opened(path, rewrites ? O_RDWR : O_RDONLY) else { return LogInspection() }
         var (done, isOnItsWay) = (0, 0)
-        func next(_ count: Int) throws(JournalError) -> [UInt8] {
+        var unread: ArraySlice<UInt8> = []
+        /// Reads the next piece of the file. It is empty at the end.
+        func piece() throws(JournalError) -> [UInt8] {
             let piece = try naming("read \(path)") { () throws(SystemError) in
-                try file.bytes(atMost: count, from: done)
+                try file.bytes(atMost: Self.stepBytes, from: done)
             }
             let start = done
             done += piece.count
-            guard rewrites else { return piece }
+            guard rewrites, !piece.isEmpty else { return piece }
             try naming("write \(path)") { () throws(SystemError) in
                 try Self.write(piece, to: file, at: start, &isOnItsWay)
             }
             observe?(.rewrote(path, piece, at: start))
             return piece
         }
+        func next(_ count: Int) throws(JournalError) -> [UInt8] {
+            while unread.count < count {
+                let more = try piece()
+                if more.isEmpty { break }
+                unread += more
+            }
+            defer { unread = unread.dropFirst(count) }
+            return Array(unread.prefix(count))
+        }
         let found = try LogInspection(next)
         guard rewrites else { return found }
         // The inspection ends early at a damaged header.
-        while try !next(Self.chunkBytes).isEmpty {}
+        while try !piece().isEmpty {}
         if done > 0 { try sync(file, path) }
         return found
     }

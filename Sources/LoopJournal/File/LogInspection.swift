@@ -1,4 +1,4 @@
-internal import LoopCluster
+package import LoopCluster
 
 /// What lies in a write-ahead log behind its last complete transaction, read from the file before SQLite opens it.
 ///
@@ -33,7 +33,7 @@ package struct LogInspection: Equatable {
     init() { isEmpty = true }
 
     /// - Parameter next: returns the next bytes of the `-wal` file: as many as requested, or fewer at its end.
-    init(_ next: (Int) throws(JournalError) -> [UInt8]) throws(JournalError) {
+    package init(_ next: (Int) throws(JournalError) -> [UInt8]) throws(JournalError) {
         let header = try next(Self.headerBytes)
         isEmpty = header.isEmpty
         guard header.count == Self.headerBytes else { return }
