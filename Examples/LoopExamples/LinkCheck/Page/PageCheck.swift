@@ -76,11 +76,17 @@ struct PageCheck: Sendable {
     // MARK: Results
 
     private func events(_ response: FetchResponse) -> [LinkCheck.Event] {
-        if let location = response.location {
-            let line = PageLines.line(location: location, base: job.base)
-            return [.fetched(target: job.target, answer: LinkCheck.Answer(status: response.status, location: line))]
-        }
         var answer = LinkCheck.Answer(status: response.status)
+        if let location = response.location {
+            answer.location = PageLines.line(location: location, base: job.base)
+            return [.fetched(target: job.target, answer: answer)]
+        }
+        if let location = response.refusedLocation {
+            let text = FragmentText.encode(malformed: String(location.prefix(150)))
+            return [
+                .failed(target: job.target, status: response.status, error: "redirect to \(text) is not followed")
+            ]
+        }
         guard job.isPageWanted, (200..<300).contains(response.status) else {
             return [.fetched(target: job.target, answer: answer)]
         }

@@ -65,7 +65,7 @@ extension LinkCheckState {
                     resolve(target, .file, status: answer.status)
                 }
             } else {
-                let error = (300..<400).contains(answer.status) ? "redirect to nowhere" : ""
+                let error = [301, 302, 303, 307, 308].contains(answer.status) ? "redirect to nowhere" : ""
                 resolve(target, .broken, status: answer.status, detail: errors.intern(error).number)
             }
         }

@@ -4,8 +4,9 @@ extension LinkCheckState {
     mutating func redirect(_ target: UInt32, to location: String, status: Int) {
         var parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         parts[0] = Self.line(parts[0])
-        guard let first = parts[0].utf8.first, first != LinkLines.malformed, first != LinkLines.overlong else {
-            return resolve(target, .broken, status: status, detail: errors.intern("redirect to nowhere").number)
+        if parts[0].utf8.first == LinkLines.overlong {
+            let error = errors.intern("redirect to a URL of more than \(LinkLines.bytesMax) bytes").number
+            return resolve(target, .broken, status: status, detail: error)
         }
         if pagesCount == 0, let url = movedSite(from: target, to: parts[0]) {
             rebase(to: Self.folder(of: url))
