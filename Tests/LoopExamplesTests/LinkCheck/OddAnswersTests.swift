@@ -195,6 +195,35 @@ import Testing
         #expect(text.hasPrefix("3 pages, 2 links, nothing broken, 0 redirects"), "\(text)")
     }
 
+    @Test(arguments: [[], ["--max-pages=10"]])
+    func `steps that lead back get the cookie of a later one`(_ more: [String]) async throws {
+        let (text, _) = try await check(["gate", "loop"], more) { _, path, head in
+            switch path {
+            case "/gate" where !head.contains("ok=1"): Self.redirect(to: "/ask")
+            case "/ask": Self.redirect(to: "/consent?back=/gate")
+            case "/consent?back=/gate": Self.redirect(to: "/gate", ["Set-Cookie: ok=1"])
+            case "/gate": Self.answer(Array("<a href=inside>x</a>".utf8))
+            case "/loop": Self.redirect(to: "/again")
+            case "/again": Self.redirect(to: "/loop", ["Set-Cookie: ok=1"])
+            default: Self.answer(status: "404 Not Found")
+            }
+        }
+        #expect(text.hasPrefix("broken  /inside  404\n        on /gate\nbroken  /loop  302 redirect loop\n"), "\(text)")
+        #expect(text.contains("2 pages, 3 links, 2 broken"), "\(text)")
+    }
+
+    @Test func `a start that wants the cookie of a later step gets it`() async throws {
+        let server = try OddServer { _, path, head in
+            switch path {
+            case "/gate" where !head.contains("ok=1"): Self.redirect(to: "/consent")
+            case "/consent": Self.redirect(to: "/gate", ["Set-Cookie: ok=1"])
+            default: Self.answer()
+            }
+        }
+        let (text, _) = try await check(server, "/gate")
+        #expect(text.contains("1 page, 0 links, nothing broken"), "\(text)")
+    }
+
     @Test func `cookies are not kept from one URL to the next`() async throws {
         let (text, _) = try await check((0..<20).map { "page\($0)" }) { _, path, head in
             head.contains("Cookie:")

@@ -40,7 +40,7 @@ struct PageCheck: Sendable {
 
     private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
         let response = try await fetch(request(method))
-        guard response.setsCookie, response.location != nil else { return response }
+        guard response.setsCookie || job.keepsCookies, response.location != nil else { return response }
         // A server that requires its cookie may redirect to the URL itself, directly or indirectly.
         var withCookies = request(method)
         withCookies.redirectsMax = Int(LinkCheckState.hopsMax)
@@ -77,6 +77,8 @@ struct PageCheck: Sendable {
 
     private func events(_ response: FetchResponse) -> [LinkCheck.Event] {
         var answer = LinkCheck.Answer(status: response.status)
+        answer.setsCookie = response.setsCookie
+        answer.keptCookies = job.keepsCookies
         if let location = response.location {
             answer.location = PageLines.line(location: location, base: job.base)
             return [.fetched(target: job.target, answer: answer)]

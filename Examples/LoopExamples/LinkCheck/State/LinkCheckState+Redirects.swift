@@ -21,6 +21,24 @@ extension LinkCheckState {
             target, parts.count > 1 && !parts[1].isEmpty ? .redirectToPlace : .redirect, status: status, detail: next)
     }
 
+    /// If this step closes a loop in which one sets a cookie, fetches the others once more: they may want that cookie.
+    mutating func retryLoop(from target: UInt32) {
+        var loop: [UInt32] = []
+        var step = target
+        repeat {
+            guard targets[Int(step)].isRedirect, loop.count <= Self.hopsMax else { return }
+            loop.append(step)
+            step = targets[Int(step)].detail
+        } while step != target
+        guard loop.contains(where: cookieSteps.contains) else { return }
+        // A step that sets a cookie was followed with it at once.
+        for step in loop.sorted() where !cookieSteps.contains(step) && cookieRetries.insert(step).inserted {
+            targets.update(Int(step)) { $0.phase = .queued }
+            frontier.append(step)
+            doneCount -= 1
+        }
+    }
+
     /// The scope is the real location of the site, because the start may redirect elsewhere, or to itself with a slash.
     /// - Returns: the URL of the site's new start, or nil if the scope stays.
     private func movedSite(from target: UInt32, to location: String) -> String? {
