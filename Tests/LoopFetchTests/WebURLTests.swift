@@ -47,6 +47,9 @@ import Testing
         ("  \n http://exam\nple.com/\ta \t", "http://example.com/a"),
         ("http:///example.com/a", "http://example.com/a"),
         ("http:example.com", "http://example.com/"),
+        ("http://☕.invalid/", "http://xn--53h.invalid/"),
+        ("http://Ü☕。x/", "http://xn--tda801q.x/"),
+        ("http://faß.ü$/", "http://xn--fa-hia.xn--$-dha/"),
         ("http://user:pass@Example.com/", "http://user:pass@example.com/"),
         ("http://%65xample.com/", "http://example.com/"),
         ("http://[2001:DB8:0:0:0:0:0:1]:8080/x", "http://[2001:db8::1]:8080/x"),
@@ -109,7 +112,7 @@ import Testing
         #expect(throws: WebURLError.badPort("http://a:65536/")) { try WebURL("http://a:65536/") }
         for host in [
             "a b", "a<b", "a%00b", "a%2", "a^b", "[::1", "[1::2::3]", "[12345::]", "[1:2]", "[::1%25lo]", "[]",
-            "[::01.2.3.4]", "[1:2:3:4:5:6:7:8:9]",
+            "[::01.2.3.4]", "☕<", "☕%25", "☕ ", "ß☕", "👨\u{200D}👩", "[1:2:3:4:5:6:7:8:9]",
         ] {
             #expect(throws: WebURLError.badHost("http://\(host)/")) { try WebURL("http://\(host)/") }
         }

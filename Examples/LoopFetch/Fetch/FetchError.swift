@@ -20,6 +20,8 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
         case tooManyRedirects
         /// The server does not speak a known version of HTTP.
         case noHTTP
+        /// The headers are longer than libcurl or the fetcher allows.
+        case headersTooLong
         /// The body is larger than the request allows.
         case bodyTooLarge
         /// The body has an encoding that was not requested, violates its encoding, or ends too early.
@@ -71,8 +73,8 @@ extension FetchError.Code {
     fileprivate var isUsuallyTransient: Bool {
         switch self {
         case .hostNotFound, .connectionRefused, .connectionLost, .timedOut: true
-        case .malformedURL, .tls, .tooManyRedirects, .noHTTP, .bodyTooLarge, .unreadableBody, .cancelled, .unavailable,
-            .other:
+        case .malformedURL, .tls, .tooManyRedirects, .noHTTP, .headersTooLong, .bodyTooLarge, .unreadableBody,
+            .cancelled, .unavailable, .other:
             false
         }
     }

@@ -30,6 +30,10 @@ public struct FetchResponse: Sendable, Equatable {
     /// The absolute target of an answer that is a redirect, with its fragment; or nil if there is no redirect.
     public let location: String?
 
+    /// The `Location` of an answer of 300 to 399 that browsers do not follow: another status than 301, 302, 303, 307 or 308,
+    /// or no `http` or `https` URL. Nil if there is none, and for 304.
+    public let refusedLocation: String?
+
     /// Whether the answer sets a cookie.
     public let setsCookie: Bool
 

@@ -7,6 +7,8 @@ internal import CZLib
     private let stream: UnsafeMutablePointer<z_stream>
     /// Whether the compressed data has ended.
     private(set) var isComplete = false
+    /// Whether more was valid than a header.
+    var isPastHeader: Bool { unsafe stream.pointee.total_in >= 8 }
 
     /// - Parameter isRaw: whether the data has no header and no checksum.
     init?(isRaw: Bool) {

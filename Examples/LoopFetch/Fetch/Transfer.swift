@@ -1,5 +1,7 @@
 // Unsafe: libcurl lends the bytes of a body until the callback returns.
 
+internal import CCurl
+
 /// One fetch under way: its request, the answer so far, and the waiting continuation.
 ///
 /// It is created on the task that fetches, and then passed to the fetcher's thread, which alone changes it.
@@ -9,6 +11,9 @@ final class Transfer: @unchecked Sendable {
     /// Longer URLs are not requested: servers refuse far shorter ones, and libcurl has a limit of its own.
     static let urlBytesMax = 100_000
 
+    /// The limit of all headers of an answer, as in browsers. libcurl has a limit of its own for one line.
+    private static let headerBytesMax = 256 << 10
+
     let number: UInt64
     let request: FetchRequest
     private(set) var url: WebURL
@@ -16,6 +21,7 @@ final class Transfer: @unchecked Sendable {
     private let continuation: CheckedContinuation<Outcome, Never>
 
     private var headers = ResponseHeaders()
+    private var headerBytes = 0
     private var body: [UInt8] = []
     private var isBodyUnwanted = false
     private var isBodyCut = false
@@ -31,6 +37,8 @@ final class Transfer: @unchecked Sendable {
 
     /// Reads one line of the header. It returns false if the rest of the answer is not needed.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += line.count
+        guard headerBytes <= Self.headerBytesMax else { return false }
         unsafe headers.receive(line)
         guard headers.isComplete, headers.status >= 200 else { return true }
         guard !isRedirect, isContentTypeUnwanted, request.method == .get else { return true }
@@ -64,7 +72,9 @@ final class Transfer: @unchecked Sendable {
         }
         if let inflater {
             guard unsafe inflater.inflate(bytes, into: &body, bytesMax: bytesMax) else {
-                bodyFailure = "not \(headers.contentEncoding ?? "compressed"), although it says so"
+                let encoding = headers.contentEncoding ?? "compression"
+                let isDamaged = !body.isEmpty || inflater.isPastHeader
+                bodyFailure = isDamaged ? "damaged \(encoding)" : "not \(encoding), although it says so"
                 return false
             }
         } else {
@@ -77,6 +87,14 @@ final class Transfer: @unchecked Sendable {
 
     /// Whether libcurl's error that writing failed only results from our refusal to read on.
     var stoppedReading: Bool { isBodyUnwanted || isBodyCut || bodyFailure != nil }
+
+    /// Whether libcurl's error that writing failed, or that memory is short, means that the headers are too long.
+    ///
+    /// libcurl reports a line beyond its limit as a lack of memory.
+    func hasTooLongHeaders(_ result: CURLcode) -> Bool {
+        if result == CURLE_WRITE_ERROR { return headerBytes > Self.headerBytesMax }
+        return result == CURLE_OUT_OF_MEMORY && headerBytes > 0 && !headers.isComplete
+    }
 
     /// The consequence of the end of a hop.
     enum Next {
@@ -118,6 +136,7 @@ final class Transfer: @unchecked Sendable {
         }
         url = location.withoutFragment
         headers = ResponseHeaders()
+        headerBytes = 0
         isBodyCut = false
         return .hop
     }
@@ -146,9 +165,12 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func response(location: WebURL?, retryAfterSeconds: Int?) -> FetchResponse {
-        FetchResponse(
+        let refused = location == nil && (300..<400).contains(headers.status) && headers.status != 304
+        return FetchResponse(
             status: headers.status, finalURL: url.string, redirects: redirects, contentType: headers.contentType,
-            retryAfterSeconds: retryAfterSeconds, location: location?.description, setsCookie: headers.setsCookie,
+            retryAfterSeconds: retryAfterSeconds, location: location?.description,
+            refusedLocation: refused ? headers.location.map { String(decoding: $0, as: UTF8.self) } : nil,
+            setsCookie: headers.setsCookie,
             body: isBodyUnwanted ? [] : body, bodyTruncated: isBodyCut || isBodyUnwanted)
     }
 }

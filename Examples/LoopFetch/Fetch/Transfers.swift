@@ -85,7 +85,9 @@ internal import CCurl
         let failure = result == CURLE_OK ? nil : easy.failure(result)
         let retryAfterSeconds = easy.retryAfterSeconds
         let transfer = remove(easy)
-        if let failure, !(result == CURLE_WRITE_ERROR && transfer.stoppedReading) {
+        if transfer.hasTooLongHeaders(result) {
+            transfer.resume(.failure(transfer.error(.headersTooLong, "the headers of the answer are too long")))
+        } else if let failure, !(result == CURLE_WRITE_ERROR && transfer.stoppedReading) {
             transfer.resume(.failure(failure))
         } else {
             switch transfer.hopEnded(retryAfterSeconds: retryAfterSeconds) {

@@ -15,15 +15,27 @@ enum HostName {
         return withoutOddNumbers(name.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 })
     }
 
+    /// Browsers allow what IDNA 2008 forbids, such as emoji (UTS 46, nontransitional). libidn2 allows it only in transitional
+    /// processing, which is the same for names without the characters that it replaces.
     private static func punycode(_ name: String) -> [UInt8]? {
+        guard !name.utf8.contains(0) else { return nil }
         var output: UnsafeMutablePointer<CChar>?
-        let flags = Int32(IDN2_NONTRANSITIONAL.rawValue)
-        guard !name.utf8.contains(0), unsafe idn2_to_ascii_8z(name, &output, flags) == IDN2_OK.rawValue,
-            let ascii = unsafe output
-        else { return nil }
+        var result = unsafe idn2_to_ascii_8z(name, &output, flags(IDN2_NONTRANSITIONAL))
+        if result == IDN2_DISALLOWED.rawValue, !name.unicodeScalars.contains(where: deviations.contains) {
+            result = unsafe idn2_to_ascii_8z(name, &output, flags(IDN2_TRANSITIONAL))
+        }
+        guard result == IDN2_OK.rawValue, let ascii = unsafe output else { return nil }
         defer { unsafe idn2_free(ascii) }
         return unsafe Array(String(cString: ascii).utf8)
     }
+
+    /// Without the round trip, which refuses names such as `ü$` that browsers allow.
+    private static func flags(_ processing: idn2_flags) -> Int32 {
+        Int32(processing.rawValue | IDN2_NO_ALABEL_ROUNDTRIP.rawValue)
+    }
+
+    /// The characters that transitional processing replaces (UTS 46 section 2.3).
+    private static let deviations: Set<Unicode.Scalar> = ["\u{DF}", "\u{3C2}", "\u{200C}", "\u{200D}"]
 
     /// Normalises IPv4 addresses: `127.1`, `0x7f000001` and `127.0.0.1` are one address.
     private static func withoutOddNumbers(_ name: [UInt8]) -> [UInt8]? {

@@ -81,6 +81,22 @@ import Testing
                 "gzip that is none", "200 not read: not gzip, although it says so",
                 answer(headers: ["Content-Encoding: gzip"])
             ),
+            (
+                "gzip with a wrong check sum", "200 not read: damaged gzip",
+                answer(gzip.dropLast(8) + [0, 0, 0, 0, 40, 0, 0, 0], headers: ["Content-Encoding: gzip"])
+            ),
+            (
+                "nothing in gzip with a wrong check sum", "200 not read: damaged gzip",
+                answer(gzip.prefix(10) + [3, 0, 1, 1, 1, 1, 0, 0, 0, 0], headers: ["Content-Encoding: gzip"])
+            ),
+            (
+                "a header of 200 KB", "200 headers too long",
+                answer(headers: ["X: " + String(repeating: "x", count: 200_000)])
+            ),
+            (
+                "headers of 400 KB", "200 headers too long",
+                answer(headers: (0..<40).map { "X\($0): " + String(repeating: "x", count: 10_000) })
+            ),
             ("fewer bytes than promised", "200 connection lost", answer(length: 1000)),
             (
                 "chunks without an end", "200 connection lost",
@@ -106,7 +122,28 @@ import Testing
             ("HTTP/0.9", "no HTTP answer", Array("hello\r\n\r\n".utf8)),
             ("status 000", "no HTTP answer", Array("HTTP/1.1 000 What\r\n\r\n".utf8)),
             ("not even a letter", "connection lost", []),
-            ("a redirect to no URL", "302 redirect to nowhere", redirect(to: "http://a b/")),
+            ("a redirect to no URL", "302 redirect to http://a%20b/ is not followed", redirect(to: "http://a b/")),
+            ("a redirect to no address", "302 redirect to http://[::1 is not followed", redirect(to: "http://[::1")),
+            ("a redirect to FTP", "302 redirect to ftp://x/y is not followed", redirect(to: "ftp://x/y")),
+            (
+                "a redirect to a script", "302 redirect to javascript:x() is not followed",
+                redirect(to: "javascript:x()")
+            ),
+            (
+                "a redirect to a long URL", "302 redirect to a URL of more than 8192 bytes",
+                redirect(to: "/" + String(repeating: "x", count: 9000))
+            ),
+            ("a redirect without a target", "302 redirect to nowhere", answer([], status: "302 Found")),
+            ("choices", "300", answer(status: "300 Multiple Choices")),
+            (
+                "choices with a first one", "300 redirect to /ok is not followed",
+                answer(status: "300 Multiple Choices", headers: ["Location: /ok"])
+            ),
+            (
+                "a proxy to use", "305 redirect to /ok is not followed",
+                answer([], status: "305 Use Proxy", headers: ["Location: /ok"])
+            ),
+            ("nothing new", "304", Array("HTTP/1.1 304 Not Modified\r\nLocation: /ok\r\n\r\n".utf8)),
             ("a redirect to itself", "302 redirect loop", redirect(to: "/page")),
         ] as [(String, String, [UInt8])]) func `what was not read is broken`(
             _ what: String, _ reason: String, _ bytes: [UInt8]
@@ -164,6 +201,35 @@ import Testing
             }
         }
         #expect(text.hasPrefix("3 pages, 2 links, nothing broken, 0 redirects"), "\(text)")
+    }
+
+    @Test(arguments: [[], ["--max-pages=10"]])
+    func `steps that lead back get the cookie of a later one`(_ more: [String]) async throws {
+        let (text, _) = try await check(["gate", "loop"], more) { _, path, head in
+            switch path {
+            case "/gate" where !head.contains("ok=1"): Self.redirect(to: "/ask")
+            case "/ask": Self.redirect(to: "/consent?back=/gate")
+            case "/consent?back=/gate": Self.redirect(to: "/gate", ["Set-Cookie: ok=1"])
+            case "/gate": Self.answer(Array("<a href=inside>x</a>".utf8))
+            case "/loop": Self.redirect(to: "/again")
+            case "/again": Self.redirect(to: "/loop", ["Set-Cookie: ok=1"])
+            default: Self.answer(status: "404 Not Found")
+            }
+        }
+        #expect(text.hasPrefix("broken  /inside  404\n        on /gate\nbroken  /loop  302 redirect loop\n"), "\(text)")
+        #expect(text.contains("2 pages, 3 links, 2 broken"), "\(text)")
+    }
+
+    @Test func `a start that wants the cookie of a later step gets it`() async throws {
+        let server = try OddServer { _, path, head in
+            switch path {
+            case "/gate" where !head.contains("ok=1"): Self.redirect(to: "/consent")
+            case "/consent": Self.redirect(to: "/gate", ["Set-Cookie: ok=1"])
+            default: Self.answer()
+            }
+        }
+        let (text, _) = try await check(server, "/gate")
+        #expect(text.contains("1 page, 0 links, nothing broken"), "\(text)")
     }
 
     @Test func `cookies are not kept from one URL to the next`() async throws {

@@ -44,6 +44,7 @@ struct FetchFailure: RetryAdvice, Equatable {
         case .tls: "no secure connection"
         case .tooManyRedirects: "too many redirects"
         case .noHTTP: "no HTTP answer"
+        case .headersTooLong: "headers too long"
         case .bodyTooLarge: "body too large"
         case .unreadableBody: "not read: \(error.reason)"
         case .cancelled, .unavailable: "could not be fetched"

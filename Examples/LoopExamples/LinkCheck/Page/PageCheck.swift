@@ -41,7 +41,7 @@ struct PageCheck: Sendable {
 
     private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
         let response = try await fetch(request(method))
-        guard response.setsCookie, response.location != nil else { return response }
+        guard response.setsCookie || job.keepsCookies, response.location != nil else { return response }
         // A server that requires its cookie may redirect to the URL itself, directly or indirectly.
         var withCookies = request(method)
         withCookies.redirectsMax = Int(LinkCheckState.hopsMax)
@@ -77,11 +77,19 @@ struct PageCheck: Sendable {
     // MARK: Results
 
     private func events(_ response: FetchResponse) -> [LinkCheck.Event] {
-        if let location = response.location {
-            let line = PageLines.line(location: location, base: job.base)
-            return [.fetched(target: job.target, answer: LinkCheck.Answer(status: response.status, location: line))]
-        }
         var answer = LinkCheck.Answer(status: response.status)
+        answer.setsCookie = response.setsCookie
+        answer.keptCookies = job.keepsCookies
+        if let location = response.location {
+            answer.location = PageLines.line(location: location, base: job.base)
+            return [.fetched(target: job.target, answer: answer)]
+        }
+        if let location = response.refusedLocation {
+            let text = FragmentText.encode(malformed: String(location.prefix(150)))
+            return [
+                .failed(target: job.target, status: response.status, error: "redirect to \(text) is not followed")
+            ]
+        }
         guard job.isPageWanted, (200..<300).contains(response.status) else {
             return [.fetched(target: job.target, answer: answer)]
         }

@@ -40,6 +40,8 @@ public struct FetchJob: Codable, Hashable, Sendable {
     public var base: String
     /// Whether a page is requested, with its links and anchors; else only whether the URL answers.
     public var isPageWanted: Bool
+    /// Whether a redirect is followed with the cookies of the steps, because these lead back to it.
+    public var keepsCookies: Bool
     public var limits: FetchLimits
 
     /// Host and port, for the limits per host.

@@ -19,6 +19,10 @@ extension LinkCheck {
         public var page: PageContent?
         /// Why a page was not read, or not fully, or why the answer is no page. Nil if the page was read.
         public var unread: String?
+        /// Whether a redirect sets a cookie.
+        public var setsCookie = false
+        /// The job's `keepsCookies`.
+        public var keptCookies = false
 
         public init(status: Int, location: String? = nil, page: PageContent? = nil, unread: String? = nil) {
             self.status = status

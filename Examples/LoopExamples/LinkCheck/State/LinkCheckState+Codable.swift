@@ -3,7 +3,7 @@ extension LinkCheckState: Codable {
     private enum Key: String, CodingKey {
         case settings, base, pages, links, broken, done, first, last
         case names, targets, fragments, errors, anchors, linked, linkLists, queue, offered, taken, filesFrom, held,
-            parts
+            parts, cookieSteps, cookieRetries
     }
 
     public init(from decoder: any Decoder) throws {
@@ -21,6 +21,8 @@ extension LinkCheckState: Codable {
         names = try container.decode(NameTable.self, forKey: .names)
         fragments = try container.decode(NameTable.self, forKey: .fragments)
         errors = try container.decode(NameTable.self, forKey: .errors)
+        cookieSteps = try container.decode(Set<UInt32>.self, forKey: .cookieSteps)
+        cookieRetries = try container.decode(Set<UInt32>.self, forKey: .cookieRetries)
         parts = try container.decode([UInt32: [LinkCheck.PageContent]].self, forKey: .parts)
         for bytes in try container.decode([[UInt8]].self, forKey: .anchors) {
             anchors.append(AnchorSet(bytes: bytes))
@@ -59,6 +61,8 @@ extension LinkCheckState: Codable {
         try container.encode(fragments, forKey: .fragments)
         try container.encode(errors, forKey: .errors)
         try container.encode(parts, forKey: .parts)
+        try container.encode(cookieSteps.sorted(), forKey: .cookieSteps)
+        try container.encode(cookieRetries.sorted(), forKey: .cookieRetries)
         try container.encode(anchors.flattened.map(\.bytes), forKey: .anchors)
         try container.encode(Self.packed(targets.flattened.map(\.packed)), forKey: .targets)
         let linked = (0..<links.count).filter { !links[$0].isEmpty }

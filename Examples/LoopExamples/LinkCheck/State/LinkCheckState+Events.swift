@@ -16,7 +16,7 @@ extension LinkCheckState {
                 parts[target]?.append(content)
             }
         case .fetched(let target, var answer):
-            guard isOpen(target) else { return }
+            guard isOpen(target), answer.keptCookies == cookieRetries.contains(target) else { return }
             if let first = parts.removeValue(forKey: target), let last = answer.page {
                 let all = first + [last]
                 answer.page = LinkCheck.PageContent(
@@ -53,7 +53,9 @@ extension LinkCheckState {
             resolve(target, .broken, status: status ?? 0, detail: number)
         case .answered(let answer):
             if let location = answer.location {
+                if answer.setsCookie { cookieSteps.insert(target) }
                 redirect(target, to: location, status: answer.status)
+                retryLoop(from: target)
             } else if (200..<300).contains(answer.status) {
                 if let page = answer.page, isInScope(target), settings.pagesMax.map({ pagesCount < $0 }) ?? true {
                     read(target, page, answer)
@@ -65,7 +67,7 @@ extension LinkCheckState {
                     resolve(target, .file, status: answer.status)
                 }
             } else {
-                let error = (300..<400).contains(answer.status) ? "redirect to nowhere" : ""
+                let error = [301, 302, 303, 307, 308].contains(answer.status) ? "redirect to nowhere" : ""
                 resolve(target, .broken, status: answer.status, detail: errors.intern(error).number)
             }
         }

@@ -4,8 +4,9 @@ extension LinkCheckState {
     mutating func redirect(_ target: UInt32, to location: String, status: Int) {
         var parts = location.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         parts[0] = Self.line(parts[0])
-        guard let first = parts[0].utf8.first, first != LinkLines.malformed, first != LinkLines.overlong else {
-            return resolve(target, .broken, status: status, detail: errors.intern("redirect to nowhere").number)
+        if parts[0].utf8.first == LinkLines.overlong {
+            let error = errors.intern("redirect to a URL of more than \(LinkLines.bytesMax) bytes").number
+            return resolve(target, .broken, status: status, detail: error)
         }
         if pagesCount == 0, let url = movedSite(from: target, to: parts[0]) {
             rebase(to: Self.folder(of: url))
@@ -18,6 +19,24 @@ extension LinkCheckState {
         }
         resolve(
             target, parts.count > 1 && !parts[1].isEmpty ? .redirectToPlace : .redirect, status: status, detail: next)
+    }
+
+    /// If this step closes a loop in which one sets a cookie, fetches the others once more: they may want that cookie.
+    mutating func retryLoop(from target: UInt32) {
+        var loop: [UInt32] = []
+        var step = target
+        repeat {
+            guard targets[Int(step)].isRedirect, loop.count <= Self.hopsMax else { return }
+            loop.append(step)
+            step = targets[Int(step)].detail
+        } while step != target
+        guard loop.contains(where: cookieSteps.contains) else { return }
+        // A step that sets a cookie was followed with it at once.
+        for step in loop.sorted() where !cookieSteps.contains(step) && cookieRetries.insert(step).inserted {
+            targets.update(Int(step)) { $0.phase = .queued }
+            frontier.append(step)
+            doneCount -= 1
+        }
     }
 
     /// The scope is the real location of the site, because the start may redirect elsewhere, or to itself with a slash.

@@ -34,6 +34,10 @@ public struct LinkCheckState: Sendable {
     var frontier = Frontier()
     /// Parts of large pages that are not complete yet.
     var parts: [UInt32: [LinkCheck.PageContent]] = [:]
+    /// The redirects that set a cookie.
+    var cookieSteps: Set<UInt32> = []
+    /// The redirects of loops that are fetched once more, with the cookies of the steps.
+    var cookieRetries: Set<UInt32> = []
     var ignored: [URLPattern]
 
     init(_ settings: CheckSettings) {
@@ -71,7 +75,7 @@ public struct LinkCheckState: Sendable {
         guard Int(target) < targets.count, targets[Int(target)].phase == .queued else { return nil }
         return FetchJob(
             target: target, url: url(of: target), base: base, isPageWanted: isPageWanted && isInScope(target),
-            limits: settings.limits)
+            keepsCookies: cookieRetries.contains(target), limits: settings.limits)
     }
 
     mutating func fill() {
