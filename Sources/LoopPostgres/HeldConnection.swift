@@ -96,6 +96,7 @@ final class HeldConnection: Sendable {
             return result
         } catch {
             session.withValue { $0.drop() }
+            let error = error.ofKnownJournal
             end(provenAt: nil, failure: error)
             throw error
         }
@@ -117,7 +118,7 @@ final class HeldConnection: Sendable {
         JournalError(
             failure.kind, operation: operation,
             reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
-            remedy: failure.remedy)
+            remedy: failure.remedy, fault: failure.fault)
     }
 
     /// Runs `body` in a transaction that ends as a whole if the journal is not held any more.
@@ -128,16 +129,19 @@ final class HeldConnection: Sendable {
         let condition = try condition(operation)
         return try use(operation, isProof: true) { session throws(JournalError) in
             let short = session.limit
+            var isHeld = true
             do throws(PostgresError) {
                 return try session.connection.transaction(operation, within: limit) {
                     connection throws(PostgresError) in
                     let held = try connection.run(Self.lock, condition, operation, within: short)
-                    guard held.count == 1 else {
-                        throw PostgresError(.lost, operation, text: "another process holds the journal now")
+                    isHeld = held.count == 1
+                    guard isHeld else {
+                        throw PostgresError(.refused, operation, text: "another process holds the journal now")
                     }
                     return try body(&connection)
                 }
             } catch {
+                guard isHeld else { throw .notHeld(operation, session.url) }
                 throw session.failure(operation, error)
             }
         }

@@ -23,6 +23,8 @@ extension JournalError {
                     "make them: loopctl journal init \(url)"
                 )
             case .pooler: (.foreign, "\(url) leads to a pooler: \(reason)", "connect to PostgreSQL directly")
+            case .denied where error.kind == .lost:
+                (.readOnly, "\(url): \(reason)", "let the role connect: GRANT CONNECT ON DATABASE")
             case .denied:
                 (
                     .readOnly, "\(url) refuses: \(reason)",
@@ -72,7 +74,16 @@ extension JournalError {
         JournalError(.misuse, operation: operation, reason: reason, remedy: "this is a mistake in the program")
     }
 
-    private static var remedy: String { "look after the database: the journal is read again as soon as it answers" }
+    private static var remedy: String {
+        "look after the database; a reducer that has led, or has --standby or --wait, tries again"
+    }
+
+    /// The error for a process that has led or followed the journal. If its tables are gone, they may come back.
+    var ofKnownJournal: JournalError {
+        var error = self
+        if fault.reason == .noTables { error.kind = .unreachable }
+        return error
+    }
 }
 
 extension PostgresError {

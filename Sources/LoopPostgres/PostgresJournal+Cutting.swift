@@ -45,6 +45,6 @@ extension PostgresJournal {
             try connection.activate(arrivalID, term: row.term.number + 1, operation)
         }
         // What was cut off is not missing.
-        memory.withState { $0.receipt = nil }
+        memory.withState { $0.known = nil }
     }
 }

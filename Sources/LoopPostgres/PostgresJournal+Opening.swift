@@ -84,7 +84,8 @@ extension PostgresJournal {
                 do throws(JournalError) {
                     return try openOnce(takeover, opening)
                 } catch {
-                    try takeover.waitOut(error)
+                    let isKnown = memory.withState { $0.known != nil }
+                    try takeover.waitOut(isKnown ? error.ofKnownJournal : error)
                 }
             }
         } catch {
@@ -107,7 +108,7 @@ extension PostgresJournal {
             }
             try journal.setAside()
         }
-        takeover.memory.withState { $0.receipt = nil }
+        takeover.memory.withState { $0.known = nil }
         opening.note(
             "the run of \(takeover.url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
         )
@@ -126,6 +127,7 @@ extension PostgresJournal {
             let rows = PostgresRows(held: held)
             try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
+            memory.withState { $0.note(term: row.term.number, of: row.id) }
             try removeOthersThanListed(held)
             if opening.durability != .fsync {
                 try held.use("set the durability") { session throws(JournalError) in
@@ -179,13 +181,12 @@ extension PostgresJournal {
         }
     }
 
-    /// What this process was given a receipt for is there. Otherwise the database has lost it, by a failover to a server that
-    /// did not have it yet.
+    /// Checks that what this process has a receipt for is there. If not, no host of the URL has it: the takeover has asked them.
     private static func checkReceipt(
         _ memory: JournalMemory, _ reader: RowReader, _ rows: PostgresRows
     ) throws(JournalError) {
         // The journal of another run, or one that was cut, has another number.
-        guard let (journal, receipt) = memory.withState({ $0.receipt }), journal == rows.held.journalID,
+        guard let known = memory.withState({ $0.known }), known.journal == rows.held.journalID, let receipt = known.end,
             receipt.position > reader.base.position
         else { return }
         let row = try rows.rows(through: receipt.position, max: 1).first ?? nil
@@ -193,9 +194,9 @@ extension PostgresJournal {
             throw JournalError(
                 .corrupt, operation: "be opened",
                 reason: "acknowledged records are missing from \(reader.place): record \(receipt.position), seq"
-                    + " \(receipt.seq), was committed and is not there; a failover has lost it",
+                    + " \(receipt.seq), was committed, is not at \(rows.held.wait.host), and no other host of the URL has it",
                 remedy: HistoryLost.remedy(loop: reader.loop, seq: reader.tail.seq, place: reader.place),
-                fault: JournalFault(.historyLost))
+                fault: JournalFault(.historyLost, host: rows.held.wait.host))
         }
     }
 

@@ -162,7 +162,7 @@ package final class PostgresJournal: FollowedJournal {
         }
         guard let link else { return nil }
         reader.tail = link
-        if durability == .fsync { memory?.withState { $0.receipt = (held.journalID, link) } }
+        if durability == .fsync { memory?.withState { $0.known?.end = link } }
         return JournalReceipt(through: link.position)
     }
 

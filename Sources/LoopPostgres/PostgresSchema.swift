@@ -91,7 +91,12 @@ public enum PostgresSchema {
     /// Refuses a database without these tables, or with tables of another version.
     static func check(_ session: inout PostgresSession, _ url: ConnectionString) throws(JournalError) {
         let operation = "be opened"
-        let found = try session.run("SELECT max(version) FROM loop_schema", operation)
+        let found: QueryResult
+        do throws(JournalError) {
+            found = try session.run("SELECT max(version) FROM loop_schema", operation)
+        } catch {
+            throw try whyUnseen(&session, error)
+        }
         let version = found.integer(0, 0) ?? 0
         guard version == Self.version else {
             throw JournalError(
@@ -99,5 +104,35 @@ public enum PostgresSchema {
                 reason: "\(url) has version \(version) of the tables of journals, this program knows \(Self.version)",
                 remedy: "use the program that made them, or another database", fault: JournalFault(.schemaVersion))
         }
+    }
+
+    /// Looks up whether tables that were not found are in a schema that the role cannot use or does not search.
+    /// - Returns: the error, with that cause if it is one.
+    private static func whyUnseen(
+        _ session: inout PostgresSession, _ error: JournalError
+    ) throws(JournalError) -> JournalError {
+        guard error.fault.reason == .noTables else { return error }
+        let found = try session.run(
+            """
+            SELECT nspname, has_schema_privilege(pg_namespace.oid, 'USAGE'), current_user::text,
+                    current_setting('search_path')
+                FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
+                WHERE relname = 'loop_schema' AND relkind = 'r' ORDER BY nspname
+            """, error.operation)
+        guard let schema = found.text(0, 0), let role = found.text(0, 2), let path = found.text(0, 3) else {
+            return error
+        }
+        var other = error
+        if found.integer(0, 1) == 1 {
+            other.reason = "the tables are in the schema \(schema) of \(session.url), and search_path is \(path)"
+            other.remedy = "let search_path name that schema: ALTER ROLE \(role) SET search_path = \(schema)"
+        } else {
+            other.kind = .readOnly
+            other.reason =
+                "the role \(role) may not use the schema \(schema) of \(session.url), in which the tables are"
+            other.remedy = "let it use the schema: GRANT USAGE ON SCHEMA \(schema) TO \(role)"
+            other.fault.reason = .denied
+        }
+        return other
     }
 }

@@ -67,8 +67,27 @@ struct PostgresSession: ~Copyable {
             return try PostgresConnection(
                 url, defaults: defaults, startingAt: hosts?.first ?? 0, settings: settings, within: Self.connectLimit)
         } catch {
-            throw .postgres("connect", error, at: url)
+            var failure = JournalError.postgres("connect", error, at: url)
+            if failure.fault.reason == .readOnlyOnly, let host = primary(of: url) {
+                failure.reason += "; \(host) is no replica, and default_transaction_read_only is on there"
+                failure.remedy = "turn default_transaction_read_only off for the role, the database or the server"
+            }
+            throw failure
         }
+    }
+
+    /// - Returns: the name of the first host that answers and is no replica, or nil if there is none.
+    private static func primary(of url: ConnectionString) -> String? {
+        for number in 0..<url.hostCount {
+            guard
+                var connection = try? PostgresConnection(
+                    url.only(number), defaults: ["connect_timeout": "1"],
+                    settings: ["application_name": "loop/look"], within: .seconds(1)),
+                let found = try? connection.run("SELECT pg_is_in_recovery()", "look for a primary", within: .seconds(1))
+            else { continue }
+            if found.integer(0, 0) == 0 { return connection.hostName }
+        }
+        return nil
     }
 
     private mutating func setUp(_ use: Use, _ name: String) throws(JournalError) {

@@ -40,6 +40,8 @@ struct Takeover {
     private static let looksEvery: UInt32 = 50_000
     /// How long it waits for the lock of the journal's row before it ends the backend that has it, in milliseconds.
     private static let lockTimeout = "200"
+    /// How long its commit may take before the server is asked why.
+    private static let asksAfter = Duration.seconds(1)
     /// How often it tries to end that backend: after that, the lock is not the holder's.
     private static let evictionsMax = 25
 
@@ -53,8 +55,12 @@ struct Takeover {
         try PostgresSchema.check(&session, url)
         // The free row as it is now, and the time since when it is so.
         var free: (row: JournalRow, since: MonotonicTime)?
+        var isChecked = false
         while true {
-            guard let row = try row(&session) else {
+            let found = try row(&session)
+            if !isChecked { try refuseOldCopy(found, &session) }
+            isChecked = true
+            guard let row = found else {
                 try session.makeJournal(of: loop, history: newHistory)
                 continue
             }
@@ -80,7 +86,10 @@ struct Takeover {
                 return (held, taken, report)
             case .renewed where !waits: throw locked(row)
             case .renewed, .watched:
-                if verdict == .renewed { hears?(row.tail.position) }
+                if verdict == .renewed {
+                    memory.withState { $0.note(term: row.term.number, of: row.id) }
+                    hears?(row.tail.position)
+                }
                 if isStopping() { throw locked(row) }
                 let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
                 guard pause(owner) else { throw locked(row) }
@@ -232,9 +241,16 @@ struct Takeover {
     /// - Returns: whether the row was as it was seen before, or nil if another transaction has it locked.
     private func attempt(_ parameters: [Parameter], _ session: inout PostgresSession) throws(JournalError) -> Bool? {
         let operation = "be taken over"
+        let wait = session.wait
         let found: QueryResult
         do throws(PostgresError) {
-            found = try session.connection.run(Self.statement, parameters, operation, within: session.limit)
+            found = try session.connection.run(
+                Self.statement, parameters, operation, within: session.limit, after: Self.asksAfter
+            ) {
+                guard let cause = wait.ask() else { return }
+                let late = PostgresError(.late, operation, text: "it is not committed yet", host: wait.host)
+                _ = whileWaiting?(JournalOwner(obstacle: .postgres(operation, late, at: url, cause: cause)))
+            }
         } catch {
             if error.isLockTimeout { return nil }
             throw session.failure(operation, error)

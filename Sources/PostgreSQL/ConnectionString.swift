@@ -44,6 +44,9 @@ internal import CPQ
         description = Self.shown(found)
     }
 
+    /// The number of its hosts.
+    public var hostCount: Int { attempts.count }
+
     /// This connection string with only one of its hosts.
     /// - Parameter index: the number of the host, from 0, as in ``PostgresConnection/host``.
     public func only(_ index: Int) -> ConnectionString { ConnectionString(attempts[index]) }

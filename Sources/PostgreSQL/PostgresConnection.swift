@@ -33,7 +33,8 @@ internal import Linux
     ///   - first: the host that is tried first, from 0. The later ones follow in order, then those before it.
     ///   - settings: settings of the server for this session, whatever the string, the role and the database say.
     ///   - limit: how long each host may take.
-    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the most informative failure.
+    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the most informative failure. It is of
+    ///   kind `.misuse` if an option of the string has a value that libpq does not know.
     public init(
         _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
         settings: [String: String] = [:], within limit: Duration
@@ -73,7 +74,8 @@ internal import Linux
         }
         let main = HostFailure.mainOne(of: failures)
         throw PostgresError(
-            .lost, "connect to \(place)", code: main?.code ?? "", text: failures.map(\.text).joined(separator: "; "),
+            failures.contains { $0.isMistake } ? .misuse : .lost, "connect to \(place)", code: main?.code ?? "",
+            text: failures.map(\.text).joined(separator: "; "),
             host: main?.host ?? "")
     }
 
@@ -154,13 +156,19 @@ internal import Linux
     }
 
     /// Runs a prepared statement with parameters. If this connection has not prepared it yet, it does so first.
+    /// - Parameters:
+    ///   - pause: when `isSlow` is called, once, if there is no outcome yet. Nil: never.
+    ///   - isSlow: may ask over another connection why it takes so long. Its own time counts as time of the statement.
     /// - Throws: ``PostgresError``, as the method that takes SQL does.
     public mutating func run(
-        _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration
+        _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration,
+        after pause: Duration? = nil, isSlow: () -> Void = {}
     ) throws(PostgresError) -> QueryResult {
         let deadline = Deadline(after: limit)
         try prepare(statement, parameters, operation, deadline)
-        return try unsafe exchange(operation, deadline, parameters) { connection, values, lengths, forms in
+        let asksAt = pause.map { Deadline(after: $0) }
+        return try unsafe exchange(operation, deadline, parameters, at: asksAt, isSlow) {
+            connection, values, lengths, forms in
             unsafe PQsendQueryPrepared(
                 connection, statement.name, Int32(parameters.count), values, lengths, forms, 1)
         }
@@ -204,7 +212,8 @@ internal import Linux
 
     /// Sends a statement, and takes every result until the server is ready again. Only then is the statement committed.
     private mutating func exchange(
-        _ operation: String, _ deadline: Deadline, _ parameters: [Parameter], _ send: Send
+        _ operation: String, _ deadline: Deadline, _ parameters: [Parameter], at asksAt: Deadline? = nil,
+        _ isSlow: () -> Void = {}, _ send: Send
     ) throws(PostgresError) -> QueryResult {
         let connection = unsafe try usable(operation, parameters)
         guard pipeline.sent.isEmpty else {
@@ -219,8 +228,13 @@ internal import Linux
         }
         var found: PostgresError?
         var last: QueryResult?
+        var asksAt = asksAt
         while true {
             while unsafe PQisBusy(connection) == 1 {
+                if let time = asksAt, !time.wait(for: unsafe PQsocket(connection), POLLIN) {
+                    asksAt = nil
+                    isSlow()
+                }
                 guard deadline.wait(for: unsafe PQsocket(connection), POLLIN),
                     unsafe PQconsumeInput(connection) == 1
                 else { throw unsafe failure(connection, operation, deadline) }

@@ -72,6 +72,10 @@ struct HostFailure {
         text = lines.joined(separator: "\n")
     }
 
+    /// Whether libpq refuses the value of an option, before it connects: `invalid sslmode value: "x"`. What the server says begins with
+    /// `connection to server`.
+    var isMistake: Bool { text.hasPrefix("invalid ") }
+
     /// Whether the host has answered that it cannot be written to.
     private var isReplica: Bool { text.contains("session is read-only") || text.contains("hot standby") }
 

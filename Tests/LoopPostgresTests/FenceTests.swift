@@ -37,6 +37,34 @@ import Testing
         try successor.append([])
     }
 
+    @Test func `who is deposed is told so, in whatever it does then and afterwards`() throws {
+        for step in [{ try $0.append([record(1)]) }, { try $0.markEnded() }, { try $0.prove() }]
+            as [(PostgresJournal) throws -> Void]
+        {
+            let deposed = try test.open(renews: false)
+            let successor = try test.open()
+            for _ in 0..<2 {
+                let error = #expect(throws: JournalError.self) { try step(deposed) }
+                #expect(error?.fault.reason == .termLost, "\(error?.description ?? "")")
+            }
+            deposed.close()
+            successor.close()
+        }
+    }
+
+    /// The tables may come back: their names were changed, or the database is being restored.
+    @Test func `who has led waits for tables that are gone`() throws {
+        let memory = JournalMemory()
+        let holder = try test.open(memory)
+        try holder.append([record(1)])
+        try test.run("ALTER TABLE loop_batch RENAME TO other")
+        #expect(#expect(throws: JournalError.self) { try holder.append([record(2)]) }?.kind == .unreachable)
+        holder.close()
+        #expect(#expect(throws: JournalError.self) { try test.open(memory) }?.kind == .unreachable)
+        try test.run("ALTER TABLE other RENAME TO loop_batch")
+        try test.open(memory).close()
+    }
+
     @Test func `who keeps it by renewals alone, and is named to others`() async throws {
         let holder = try test.open { $0.address = "tcp://here:7710" }
         let before = try test.run("SELECT max(number) FROM loop_renewal") ?? 0

@@ -67,6 +67,9 @@ extension Member {
         #expect(report.journalFault?.sqlState == code)
         #expect(report.journalFault?.host?.hasPrefix("/") == true)
         #expect(report.notReadyBecause?.contains("wrong@") == false)
+        if reason == .readOnlyOnly {
+            #expect(report.notReadyBecause?.contains("default_transaction_read_only off") == true)
+        }
         try await Task.sleep(for: .seconds(1))
         member.expectTold(reason, isAlone: false)
         await member.stop()

@@ -163,4 +163,115 @@ import Testing
         #expect(try expect(journal, through: count + 1) == count + 1)
         journal.close()
     }
+
+    @Test func `is taken over later if no standby confirms it, and the reason is told meanwhile`() throws {
+        try test.open(memory).close()
+        for server in quorum.standbys { server.freeze() }
+        defer { for server in quorum.standbys { server.thaw() } }
+        var told: [JournalError] = []
+        let error = #expect(throws: JournalError.self) {
+            try test.open(memory) {
+                $0.deadline = .seconds(3)
+                $0.whileWaiting = { owner in
+                    if let error = owner.obstacle { told.append(error) }
+                    return true
+                }
+            }
+        }
+        #expect(error?.fault.reason == .noSyncStandby)
+        #expect(told.map(\.fault.reason) == [.noSyncStandby], "\(told)")
+        #expect(told.first?.reason.contains("it is not committed yet") == true)
+    }
+
+    // MARK: An old copy
+
+    /// Cuts the third server off and promotes it. It then takes connections, and its commits wait for no other server.
+    private func promoteACopy() async throws -> DatabaseServer {
+        let copy = quorum.servers[2]
+        try await quorum.wait(
+            until: "SELECT count(*) = 2 FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()")
+        try copy.follow(nil)
+        try copy.change("synchronous_standby_names=")
+        try copy.promote(within: TestJournal.limit)
+        return copy
+    }
+
+    /// Opens the journal and waits for it, on a thread of its own.
+    /// - Returns: the task, and the errors that it has met.
+    private func openLater(
+        _ memory: JournalMemory
+    ) -> (journal: Task<Exclusive<PostgresJournal>, any Error>, errors: Monitor<[JournalError]>) {
+        let errors = Monitor([JournalError]())
+        let test = test
+        let journal = Task {
+            try await NodeThread.run("opens") {
+                let journal = try test.open(memory, renews: false) {
+                    $0.waits = true
+                    $0.deadline = .seconds(1)
+                    $0.whileWaiting = { owner in
+                        if let error = owner.obstacle { errors.withLock { $0.append(error) } }
+                        errors.broadcast()
+                        return true
+                    }
+                }
+                // One thread after the other has it.
+                nonisolated(unsafe) let opened = journal
+                return Exclusive(opened)
+            }
+        }
+        return (journal, errors)
+    }
+
+    @Test func `is left alone at an old copy that was promoted, and lost only if no host has it`() async throws {
+        var journal = try test.open(memory, renews: false) { $0.deadline = .seconds(1) }
+        try journal.append([record(1)])
+        let copy = try await promoteACopy()
+        try journal.append([record(2)])
+        quorum.servers[1].freeze()
+        #expect(#expect(throws: JournalError.self) { try journal.append([record(3)]) }?.kind == .unreachable)
+        journal.close()
+        let later = openLater(memory)
+        while !later.errors.withLock({ $0.contains { $0.reason.contains("old copy") } }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let errors = later.errors.withLock { $0.filter { $0.reason.contains("old copy") } }
+        #expect(errors.allSatisfy { $0.fault.reason == .termLost && $0.reason.contains("record 2, ") }, "\(errors)")
+        quorum.servers[1].thaw()
+        journal = try await later.journal.value.withValue { $0 }
+        let count = try expect(journal, through: 2)
+        try journal.append([record(count + 1)])
+        journal.abandon()
+
+        var primary = try quorum.primary.connect("test")
+        _ = try primary.run(
+            "DELETE FROM loop_batch WHERE last_position = \(count + 1)", "test", within: TestJournal.limit)
+        try await quorum.wait(
+            until: "SELECT count(*) = 1 FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()")
+        let lost = #expect(throws: JournalError.self) { try test.open(memory) }
+        #expect(lost?.kind == .corrupt && lost?.fault.reason == .historyLost, "\(lost?.description ?? "")")
+        await copy.kill()
+        let unknown = #expect(throws: JournalError.self) { try test.open(memory) }
+        #expect(unknown?.kind == .unreachable, "\(unknown?.description ?? "")")
+        #expect(unknown?.reason.contains("cannot be asked") == true)
+    }
+
+    @Test func `is not taken at an old copy by a process that has followed a newer term`() async throws {
+        try test.open().close()
+        _ = try await promoteACopy()
+        let leader = try test.open()
+        let later = openLater(memory)
+        while later.errors.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(5)) }
+        // The follower has seen more than one sign of life of the second term.
+        try await quorum.wait(until: "SELECT max(number) > 8 FROM loop_renewal", in: "test")
+        quorum.primary.freeze()
+        while !later.errors.withLock({ $0.contains { $0.reason.contains("an old copy") } }) {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(later.errors.withLock { $0.last }?.reason.contains("term 2") == true)
+        leader.abandon()
+        quorum.primary.thaw()
+        let journal = try await later.journal.value.withValue { $0 }
+        try journal.append([record(1)])
+        journal.close()
+    }
 }

@@ -41,6 +41,45 @@ import Testing
         try open().close()
     }
 
+    /// The role cannot use the schema of the tables, or does not search it, or cannot connect at all.
+    @Test(arguments: [
+        (
+            "CREATE SCHEMA apart", "SET search_path = apart", JournalError.Kind.readOnly,
+            "GRANT USAGE ON SCHEMA apart TO"
+        ),
+        (
+            "CREATE SCHEMA apart; GRANT USAGE ON SCHEMA apart TO ROLE", "SET search_path = public", .foreign,
+            "SET search_path = apart"
+        ),
+        ("CREATE SCHEMA apart; REVOKE CONNECT ON DATABASE NAME FROM PUBLIC", "RESET ALL", .readOnly, "GRANT CONNECT"),
+    ])
+    func `names what keeps a role from its tables`(
+        _ sql: String, _ setting: String, _ kind: JournalError.Kind, _ remedy: String
+    ) throws {
+        let base = String(url.description.split(separator: "/").last ?? "")
+        let role = "apart_\(base)"
+        let owner = try ConnectionString("\(url)?options=-csearch_path%3Dapart")
+        try run("CREATE ROLE \(role) LOGIN")
+        for statement in sql.split(separator: "; ") {
+            try run(String(statement).replacing("ROLE", with: role).replacing("NAME", with: base))
+        }
+        try run("ALTER ROLE \(role) \(setting)")
+        try PostgresSchema.create(owner)
+        let error = #expect(throws: JournalError.self) {
+            try open("test", ConnectionString(url.description.replacing("loop@", with: "\(role)@"))).close()
+        }
+        #expect(error?.kind == kind && error?.fault.reason == (kind == .readOnly ? .denied : .noTables))
+        #expect(error?.remedy.contains(remedy) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(arguments: ["sslmode=nonsense", "target_session_attrs=any-at-all", "port=none"])
+    func `is not waited for if its URL has a value that means nothing`(_ option: String) throws {
+        let error = #expect(throws: JournalError.self) {
+            try open("test", ConnectionString("\(url)?\(option)")).close()
+        }
+        #expect(error?.kind == .misuse && error?.fault.reason == .mistake, "\(error?.description ?? "")")
+    }
+
     @Test func `gets its tables once, however many make them at the same time`() async throws {
         let url = url
         let tries = (0..<4).map { _ in Task { try await NodeThread.run("init") { try PostgresSchema.create(url) } } }

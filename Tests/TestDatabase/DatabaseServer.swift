@@ -179,7 +179,7 @@ public final class DatabaseServer: Sendable {
     // MARK: Replication
 
     /// It receives what another server writes, from now on; of none: it receives nothing more.
-    func follow(_ primary: DatabaseServer?) throws {
+    public func follow(_ primary: DatabaseServer?) throws {
         let from = primary.map { "host=\($0.host) port=\(Self.port) user=loop application_name=\(place.name)" } ?? ""
         try FileSystem.write("primary_conninfo = '\(from)'\n", to: "\(data)/postgresql.auto.conf")
         life.withLock { $0 }?.child.send(SIGHUP)
@@ -208,7 +208,7 @@ public final class DatabaseServer: Sendable {
         throw NodeError.system("\(place.name) still receives, or replays")
     }
 
-    func promote(within limit: Duration) throws {
+    public func promote(within limit: Duration) throws {
         var connection = try connect()
         let found = try connection.run(
             "SELECT pg_promote(true, 30)::int::bigint", "promote \(place.name)", within: limit)
