@@ -100,14 +100,15 @@ public struct Descriptor: ~Copyable, Sendable {
     /// The path of the open file as the system knows it, or nil if `/proc` is not mounted.
     public var path: String? { FileSystem.link(at: "/proc/self/fd/\(number)") }
 
-    /// The first bytes of the file, up to `limit`. The position of the descriptor does not change.
+    /// The bytes of the file from an offset on, up to `limit`. The position of the descriptor does not change.
     /// - Throws: ``SystemError``.
-    public func bytes(atMost limit: Int) throws(SystemError) -> [UInt8] {
+    public func bytes(atMost limit: Int, from offset: Int = 0) throws(SystemError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
             while filled < limit {
                 let count = unsafe pread(
-                    number, buffer.baseAddress.map { unsafe $0 + filled }, limit - filled, off_t(filled))
+                    number, buffer.baseAddress.map { unsafe $0 + filled }, limit - filled,
+                    off_t(offset + filled))
                 if count < 0, errno == EINTR { continue }
                 if count < 0 { code = errno }
                 guard count > 0 else { break }

@@ -153,12 +153,15 @@ public enum Sockets {
         }
     }
 
+    /// - Parameter milliseconds: the limit for the whole answer, in whichever pieces it comes.
     private static func reply(on socket: Int32, _ count: Int, _ milliseconds: Int32) -> Trial {
+        let deadline = ContinuousClock.now + .milliseconds(milliseconds)
         var reply: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: max(count, 1))
         while reply.count < count {
             var watched = [Poll.item(socket, POLLIN)]
-            guard let ready = Poll.wait(&watched, milliseconds: milliseconds), ready > 0 else { break }
+            let left = Int32(max(0, (deadline - .now) / .milliseconds(1)))
+            guard let ready = Poll.wait(&watched, milliseconds: left), ready > 0 else { break }
             guard let read = try? SystemCall.read(from: socket, into: &buffer), read > 0 else {
                 return .accepted(reply, hasEnded: true)
             }

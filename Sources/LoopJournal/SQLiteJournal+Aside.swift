@@ -15,10 +15,10 @@ extension SQLiteJournal {
         let to = JournalPaths(path + ".previous")
         let lock = try OwnerLock(from.lock, whileLocked: nil)
         // All in one file, where that still works; a damaged journal is set aside as it is.
-        _ = try? disk.rewrite(from.log)
+        _ = try? disk.inspectLog(from.log, rewrites: true)
         if let file = try? JournalFile(path, .write, system: nil) {
             file.removesLogAtClose()
-            _ = try? file.checkpoint(.passive)
+            _ = try? file.checkpoint()
         }
         // Remove the snapshots of an older journal. Without its file, they belong to this one: a process ended in
         // between.

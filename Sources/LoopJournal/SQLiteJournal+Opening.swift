@@ -75,7 +75,7 @@ extension SQLiteJournal {
         let files = try checkFiles(paths)
         let existed = files.exist
         if expected != nil, !existed { throw .moved("be opened again", "there is no \(path) any more") }
-        let traces = try Traces(paths, disk, log: LogInspection(try disk.rewrite(paths.log)))
+        let traces = try Traces(paths, disk, log: disk.inspectLog(paths.log, rewrites: true))
         // SQLite removes the log of a file that is empty.
         if !hasBytes(path) { try traces.checkNothingWasThere() }
         let file = try JournalFile(path, .create, system: layer.sqlite)
@@ -84,6 +84,7 @@ extension SQLiteJournal {
         let fileLock = try FileLock(path)
         if let warning = DatabaseFiles.warning(of: path) { report.append(warning) }
         if isNew {
+            if expected != nil { throw .moved("be opened again", "\(path) is empty now") }
             try traces.checkNothingWasThere()
         } else {
             try file.check(path, loop: loop, expected: expected)
@@ -95,13 +96,17 @@ extension SQLiteJournal {
         report += judged.report
         if let short = judged.shortRow { try file.remove(short) }
         let note = try EndNote(paths.end, history: file.history(), durability: durability)
-        note.write(judged.tail.position)
         let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
         try folder.setAside(judged.lostSnapshots)
-        // Sync the note before `begin` makes the traces count again.
-        if try file.meta("made_whole") == 1 { try note.sync() }
+        if try file.meta("made_whole") == 1 {
+            // `begin` makes the traces count again.
+            note.write(judged.tail.position)
+            try note.sync()
+        }
         try file.begin(durability, judged.tail, traces.log)
-        if try !LogInspection(disk.read(paths.log) ?? []).isWhole {
+        // Not before: the note would promise rows that are not synced yet.
+        note.write(judged.tail.position)
+        if !traces.log.isWhole, try !disk.inspectLog(paths.log).isWhole {
             // A reader prevents that the log starts again. The torn pages must not follow the next row.
             try disk.truncate(paths.log, to: file.logBytes)
         }
@@ -139,7 +144,7 @@ extension SQLiteJournal {
                 .corrupt, operation: "be read", reason: "a trim of it was interrupted",
                 remedy: "start the loop's reducer, or trim it again: that finishes it")
         }
-        let traces = try Traces(paths, disk, log: LogInspection(try disk.read(paths.log) ?? []))
+        let traces = try Traces(paths, disk, log: disk.inspectLog(paths.log))
         // SQLite would remove the log of an empty file, and the log may be all that is left.
         if !hasBytes(path) {
             try traces.checkNothingWasThere()
@@ -156,16 +161,16 @@ extension SQLiteJournal {
         var report = DatabaseFiles.warning(of: path).map { [$0] } ?? []
         var refusal: JournalError?
         // A process that writes the journal has checked it already.
-        if !FileLock.isHeld(path) {
-            do throws(JournalError) {
+        do throws(JournalError) {
+            if try !FileLock.isHeld(path) {
                 try checkFiles(paths, user: FileSystem.status(of: path)?.owner ?? System.userID)
                 try file.checkNotMoved(path)
                 let judged = try file.judged(traces, loop: loop, path: path)
                 tail = judged.tail
                 report += judged.report
-            } catch {
-                refusal = error
             }
+        } catch {
+            refusal = error
         }
         return SQLiteJournal(
             Opened(

@@ -77,7 +77,7 @@ extension SQLiteJournal {
         if durability != .fsync, !entries.isEmpty {
             let file = try writable(operation)
             do throws(SQLiteError) {
-                _ = try file.checkpoint(.passive)
+                try file.checkpoint()
             } catch {
                 throw poisoned(.sqlite(operation, error))
             }

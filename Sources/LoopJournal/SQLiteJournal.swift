@@ -198,7 +198,7 @@ public final class SQLiteJournal: FollowedJournal {
     /// What was acknowledged is in the log, so an error here takes nothing back; but nothing more is written after it.
     private func bringLogIntoFile(_ file: JournalFile) {
         do throws(SQLiteError) {
-            isLogHeld = try !file.checkpoint(.passive)
+            isLogHeld = try !file.checkpoint()
         } catch {
             _ = poisoned(.sqlite("bring its log into the file", error))
             return

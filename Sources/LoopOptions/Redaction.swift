@@ -1,17 +1,17 @@
 /// Removes passwords from texts with addresses, before a text is shown or written.
 package enum Redaction {
-    /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter
-    /// with a name that ends in `password`.
+    /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter,
+    /// of a URL or of libpq, with a name that ends in `password`.
     package static func of(_ text: String) -> String {
         var (shown, rest) = ("", text[...])
         while !rest.isEmpty {
             let word = rest.prefix { !isGap($0) }
-            shown += withoutParameters(withoutUserInfo(word))
+            shown += withoutUserInfo(word)
             rest = rest[word.endIndex...]
             shown += rest.prefix(while: isGap)
             rest = rest.drop(while: isGap)
         }
-        return shown
+        return withoutParameters(shown)
     }
 
     private static func isGap(_ character: Character) -> Bool { character.isWhitespace || "'\"".contains(character) }
@@ -23,19 +23,9 @@ package enum Redaction {
         return word[...colon] + "***" + word[at...]
     }
 
-    private static func withoutParameters(_ word: Substring) -> String {
-        var (shown, rest) = ("", word)
-        while !rest.isEmpty {
-            let parameter = rest.prefix { !"?&".contains($0) }
-            rest = rest[parameter.endIndex...]
-            if let equals = parameter.firstIndex(of: "="), parameter[..<equals].lowercased().hasSuffix("password") {
-                shown += parameter[...equals] + "***"
-            } else {
-                shown += parameter
-            }
-            shown += rest.prefix(1)
-            rest = rest.dropFirst()
-        }
-        return shown
+    private static func withoutParameters(_ text: String) -> String {
+        // Quoted, or up to the next space, parameter or end of a quotation.
+        let parameter = #/(?i)(password\s*=\s*)(?:'(?:[^'\\]|\\.)*'|[^\s&]+?(?=['"]?[:,;.)]*(?:[\s&]|$)))/#
+        return text.replacing(parameter) { "\($0.1)***" }
     }
 }

@@ -279,22 +279,30 @@ final class HeldConnection: Sendable {
     /// How often it looks for long transactions.
     private static let looksEvery = Duration.seconds(30)
 
-    /// Finds the age of the oldest transaction that keeps dead rows of this database, as far as this role may see it.
+    /// Finds the age of the oldest transaction that keeps dead rows of this database, as far as this role may see it. A refusal
+    /// does not end the term.
     private func lookForLongTransactions() throws(JournalError) {
         let operation = "look for long transactions"
-        let found = try use(operation) { session throws(JournalError) in
-            try session.run(
-                """
-                SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
-                    SELECT now() - xact_start AS age FROM pg_stat_activity
-                        WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
-                            AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
-                    UNION ALL SELECT now() - prepared FROM pg_prepared_xacts WHERE database = current_database()) AS ages
-                """, operation)
+        let seconds = try use(operation) { session throws(JournalError) -> Int64? in
+            do throws(PostgresError) {
+                let limit = session.limit
+                return try session.connection.run(Self.oldestTransaction, [], operation, within: limit).integer(0, 0)
+            } catch {
+                if error.kind == .refused { return nil }
+                throw session.failure(operation, error)
+            }
         }
-        let seconds = max(0, found.integer(0, 0) ?? 0)
-        turn.withLock { $0.oldestTransaction = .seconds(seconds) }
+        turn.withLock { $0.oldestTransaction = .seconds(max(0, seconds ?? 0)) }
     }
+
+    private static let oldestTransaction =
+        """
+        SELECT coalesce(extract(epoch FROM max(age))::bigint, 0) FROM (
+            SELECT now() - xact_start AS age FROM pg_stat_activity
+                WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+                    AND pid NOT IN (SELECT pid FROM pg_stat_progress_vacuum)
+            UNION ALL SELECT now() - prepared FROM pg_prepared_xacts WHERE database = current_database()) AS ages
+        """
 
     private func renewUntilTheEnd() {
         let every = lease / 4

@@ -14,6 +14,8 @@ extension JournalError {
             cause?.reason ?? error.faultReason, sqlState: error.code.isEmpty ? nil : error.code, host: host)
         let (kind, text, remedy): (Kind, String, String) =
             switch fault.reason {
+            case .mistake where error.kind == .refused:
+                (.misuse, "\(url) refuses: \(reason)", "this is a mistake in the program")
             case .mistake: (.misuse, reason, "give a URL such as postgres://user@host/database")
             case .noTables:
                 (
@@ -36,6 +38,8 @@ extension JournalError {
                 (.unreachable, "\(url): \(reason)", "end the transaction that has the lock (pg_locks says whose it is)")
             case .readOnlyOnly:
                 (.unreachable, "\(url): \(reason)", "promote one of the servers, or name the one that can be written")
+            case .auth where error.code == "28000":
+                (.unreachable, "\(url): \(reason)", "let the URL name a role that may log in, or make it (CREATE ROLE)")
             case .auth:
                 (
                     .unreachable, "\(url): \(reason)",
@@ -45,6 +49,8 @@ extension JournalError {
             case .tls: (.unreachable, "\(url): \(reason)", "see sslmode and sslrootcert of the URL")
             case .tooManyConnections:
                 (.unreachable, "\(url): \(reason)", "end connections that are not needed, or raise max_connections")
+            case .refused:
+                (.unreachable, "\(url) refuses: \(reason)", "look up the SQLSTATE, or see the server's log")
             case .unknownDatabase: (.unreachable, "\(url): \(reason)", "make the database, or name another one")
             default: (.unreachable, "\(url): \(reason)", Self.remedy)
             }
@@ -83,15 +89,18 @@ extension PostgresError {
         case "58030": return .diskFailed
         case "42501": return .denied
         case "25006": return .readOnlyOnly
-        case "42P01", "42703", "3F000": return .noTables
+        case "42P01", "3F000": return .noTables
         case "55P03": return .lockWait
         default: break
         }
         switch kind {
         case .misuse: return .mistake
-        case .warned: return .noSyncStandby
+        case .warned: return text.contains("synchronous replication") ? .noSyncStandby : .refused
         case .late: return .appendDeadline
-        case .lost, .refused: break
+        case .refused: return code.hasPrefix("42") ? .mistake : .refused
+        // A session that was ended has a code of the classes 08 or 57.
+        case .lost where !code.isEmpty && !code.hasPrefix("08") && !code.hasPrefix("57"): return .refused
+        case .lost: break
         }
         if text.contains("session is read-only") || text.contains("hot standby") { return .readOnlyOnly }
         if text.contains("no password supplied") { return .auth }

@@ -95,13 +95,13 @@ import Testing
                   --silence-limit TIME        how long a worker may be silent before its effects run elsewhere
                                               [env: LOOP_SILENCE_LIMIT]
                   --journal FILE              where the reducer keeps the loop, so that the same command goes on
-                                              with it; memory: nowhere; without it LOOP.journal in the working
-                                              directory [env: LOOP_JOURNAL]
+                                              with it, or memory to keep nothing; without it LOOP.journal in the
+                                              working directory [env: LOOP_JOURNAL]
                   --durability fsync|os|none  what must have happened to a record before it is acknowledged; without
                                               it fsync [env: LOOP_DURABILITY]
                   --wait                      wait for a journal that another reducer holds [env: LOOP_WAIT]
-                  --json FILE                 write the loop's outcome to this file, as JSON; -: to standard output,
-                                              with the text on standard error [env: LOOP_JSON]
+                  --json FILE                 write the loop's outcome as JSON to this file, or - to write it to
+                                              standard output and the text to standard error [env: LOOP_JSON]
 
                 General:
                   -h, --help                  show this text

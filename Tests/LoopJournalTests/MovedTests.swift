@@ -61,6 +61,12 @@ import Testing
         #expect(error?.kind == .moved)
         try SQLiteJournal.open(path, loop: "test", newHistory: History(7)).close()
         #expect(throws: JournalError.self) { try open() }
+        for name in try Folder.names(folder.path + "/in") {
+            try FileManager.default.removeItem(atPath: folder.path + "/in/" + name)
+        }
+        // Nor is an empty file.
+        try Data().write(to: URL(fileURLWithPath: path))
+        #expect(#expect(throws: JournalError.self) { try open() }?.kind == .moved)
         try FileManager.default.removeItem(atPath: folder.path + "/in")
         try FileManager.default.moveItem(atPath: folder.path + "/out", toPath: folder.path + "/in")
         appender.journal = try open()

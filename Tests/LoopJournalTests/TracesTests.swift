@@ -111,6 +111,29 @@ import Testing
         #expect(try refusal()?.kind == .corrupt)
     }
 
+    /// The file was moved away from the process that wrote the log, and another has written it since.
+    @Test(arguments: [1, 3])
+    mutating func `prove that its log is of another branch of its history`(batches: Int) throws {
+        try appender.append(events: 5)
+        appender.journal.close()
+        let file = try folder.bytes("test.journal")
+        var other = appender
+        other.journal = try Examples.open(folder.journal)
+        for _ in 0..<batches { try other.append(events: 1, others: 5, bytes: 3000) }
+        other.journal.abandon()
+        let log = try folder.bytes("test.journal-wal")
+        for name in folder.names { try folder.remove(name) }
+        try folder.write(file, to: "test.journal")
+        appender.journal = try Examples.open(folder.journal)
+        try appender.append(events: 6)
+        appender.journal.close()
+        try folder.write(log, to: "test.journal-wal")
+        try folder.remove("test.journal-end")
+        let error = try #require(try refusal())
+        #expect(error.kind == .corrupt)
+        #expect(error.reason.contains("different records 11"))
+    }
+
     @Test(arguments: ["test.journal-end", "test.journal.snapshots", "test.journal-wal"])
     mutating func `prove that the file itself is lost`(trace: String) throws {
         try appender.append(events: 5)
@@ -170,6 +193,24 @@ import Testing
         #expect(try lost() == Folder.names(folder.journal + ".snapshots"))
         journal.close()
         #expect(try refusal() == nil)
+    }
+
+    /// A loss of power at that moment would leave a note of rows that may be gone.
+    @Test mutating func `promise no more than before until a start has synced the rows`() throws {
+        appender.journal.close()
+        appender.journal = try Examples.open(folder.journal, .os)
+        try appender.append(events: 5)
+        appender.journal.abandon()
+        let note = try folder.bytes("test.journal-end")
+        let recorder = Recorder(folder.path)
+        defer { recorder.end() }
+        recorder.failSync(after: 0)
+        #expect(throws: JournalError.self) {
+            try SQLiteJournal.open(
+                folder.journal, loop: "test", durability: .fsync, newHistory: History(9), whileLocked: nil,
+                layer: recorder.layer)
+        }
+        #expect(try folder.bytes("test.journal-end") == note)
     }
 
     @Test mutating func `let a run that was set aside be followed by the next`() throws {

@@ -50,6 +50,22 @@ import Testing
         holder.close()
     }
 
+    /// A managed database may keep its transactions from the role.
+    @Test func `who keeps it where long transactions cannot be looked for`() async throws {
+        try test.run("CREATE ROLE fenced LOGIN")
+        try test.run("GRANT ALL ON ALL TABLES IN SCHEMA public TO fenced")
+        try test.run("REVOKE SELECT ON pg_prepared_xacts FROM PUBLIC")
+        let url = try ConnectionString(test.url.description.replacing("loop@", with: "fenced@"))
+        var opening = PostgresOpening(loop: "test", newHistory: History(7))
+        opening.lease = TestJournal.lease
+        let holder = try PostgresJournal.open(url, opening, memory: JournalMemory())
+        defer { holder.close() }
+        let before = try test.run("SELECT max(number) FROM loop_renewal") ?? 0
+        // It looks before its first renewal.
+        while try test.run("SELECT max(number) FROM loop_renewal") ?? 0 < before + 3 { try holder.append([]) }
+        try holder.append([record(1)])
+    }
+
     @Test func `who leaves it to the next one at once when it closes`() throws {
         try test.open { $0.lease = .seconds(3600) }.close()
         try test.open().close()

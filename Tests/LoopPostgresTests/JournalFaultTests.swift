@@ -3,11 +3,12 @@ import LoopCluster
 import LoopCore
 import LoopLock
 import LoopNode
-import LoopPostgres
 import LoopWire
 import PostgreSQL
 import TestDatabase
 import Testing
+
+@testable import LoopPostgres
 
 extension Member {
     fileprivate func fault(_ reason: JournalFault.Reason) async throws -> StatusReport {
@@ -49,6 +50,8 @@ extension Member {
         ("CREATE ROLE two LOGIN", "two", .pgHBA, "28000"),
         ("CREATE ROLE loop2 LOGIN CONNECTION LIMIT 0", "loop2", .tooManyConnections, "53300"),
         ("CREATE ROLE loop2 LOGIN", "loop2", .denied, "42501"),
+        ("CREATE ROLE loop2 NOLOGIN", "loop2", .auth, "28000"),
+        ("SELECT 1", "loop2", .auth, "28000"),
         (
             "CREATE ROLE loop2 LOGIN; ALTER ROLE loop2 SET default_transaction_read_only = on", "loop2", .readOnlyOnly,
             nil
@@ -137,6 +140,25 @@ extension Member {
         try test.run("DROP TRIGGER refuse ON loop_batch")
         #expect(try await sent.value == Seq(1))
         await leader.stop()
+    }
+
+    /// The reason of a refusal, by what the server says.
+    @Test(arguments: [
+        (PostgresError.Kind.refused, "57014", "canceling statement due to user request", JournalFault.Reason.refused),
+        (.refused, "53200", "out of memory", .refused), (.refused, "XX000", "cache lookup failed", .refused),
+        (.refused, "42703", "column \"x\" does not exist", .mistake), (.refused, "42601", "syntax error", .mistake),
+        (.lost, "57P01", "terminating connection", .noDatabase), (.lost, "", "connection refused", .noDatabase),
+        (.lost, "22023", "invalid value for parameter", .refused),
+        (.warned, "01000", "canceling wait for synchronous replication due to user request", .noSyncStandby),
+        (.warned, "01000", "database \"x\" has a collation version mismatch", .refused),
+    ])
+    func `is a refusal where no other has a name`(
+        _ kind: PostgresError.Kind, _ code: String, _ text: String, _ reason: JournalFault.Reason
+    ) {
+        let error = JournalError.postgres(
+            "append", PostgresError(kind, "append", code: code, text: text), at: test.url)
+        #expect(error.fault.reason == reason)
+        if reason == .mistake { #expect(error.remedy == "this is a mistake in the program") }
     }
 
     @Test func `is that the state is being rebuilt, and how far that is`() async throws {

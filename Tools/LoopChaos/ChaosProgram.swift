@@ -33,7 +33,7 @@ public enum ChaosProgram {
         flag: "spare-reducer", help: "leave the reducer's process alone", environment: .none)
     static let held = Option(
         "held", .int(in: 0...50_000), default: ChaosPlan.heldByDefault,
-        help: "how many effects one more worker holds all the time; 0: there is none", environment: .none)
+        help: "how many effects one more worker holds all the time, or 0 for no such worker", environment: .none)
     static let mustRunAll = Option(
         flag: "all", help: "fail where a part cannot run here, as it does where CI is set", environment: .none)
     static let keepsFolder = Option(

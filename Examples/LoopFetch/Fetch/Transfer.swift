@@ -46,7 +46,8 @@ final class Transfer: @unchecked Sendable {
             isBodyCut = true
             return headers.contentLength != nil
         }
-        let bytesMax = max(request.bodyBytesMax, 0)
+        // One byte more shows that the body is longer.
+        let bytesMax = min(max(request.bodyBytesMax, 0), .max - 1)
         if body.isEmpty, inflater == nil {
             if let length = headers.contentLength { body.reserveCapacity(min(length, bytesMax, 1 << 20)) }
             switch headers.contentEncoding ?? "" {

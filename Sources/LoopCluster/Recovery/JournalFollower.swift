@@ -1,5 +1,5 @@
 public import LoopCore
-import LoopWire
+package import LoopWire
 
 /// A recovery that goes on: it applies what another process appends, as it comes.
 ///
@@ -65,6 +65,12 @@ public struct JournalFollower<Definition: LoopDefinition> {
         guard case .warm(let recovery, _, _) = state else { return nil }
         let (seq, position) = (recovery.core.seq, recovery.core.position)
         return (Seq(seq.value - RecordLog(ahead).eventsCount), position - UInt64(ahead.count))
+    }
+
+    /// The present history of its state, or nil while it is cold.
+    package var history: History? {
+        guard case .warm(let recovery, _, _) = state else { return nil }
+        return recovery.core.history
     }
 
     /// How many records it has not applied of those that it knows to be there.

@@ -9,7 +9,7 @@ import LoopWire
 enum SendCommand {
     static let event = Positional(
         optional: "EVENT", .string,
-        help: #"the event as JSON, such as '{"add":{"_0":3}}'; -: it is read from standard input"#)
+        help: #"the event as JSON, such as '{"add":{"_0":3}}', or - to read standard input"#)
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(10),
         help: "how long the outcome may take", environment: .variable("LOOP_CTL_TIMEOUT"))
@@ -20,7 +20,7 @@ enum SendCommand {
         flag: "flush", help: "send what is left in the outbox; EVENT may be left out", environment: .none)
 
     static let file = Option(
-        optional: "file", .path(takesStream: true), help: "read the event from this file; -: from standard input",
+        optional: "file", .path(takesStream: true), help: "read the event from this file, or - to read standard input",
         environment: .none)
 
     static let answer = Option(

@@ -61,7 +61,10 @@ struct StatusTable {
     /// Why a standby would not take over at once, in complete lines.
     private static func reasons(_ report: StatusReport) -> [String] {
         var lines: [String] = []
-        if let fault = fault(report) { lines += [fault, JSONText.onOneLine(report.notReadyBecause ?? "")] }
+        if let fault = fault(report) {
+            lines.append(fault)
+            if let reason = report.notReadyBecause { lines.append(JSONText.onOneLine(reason)) }
+        }
         if let cold = report.following?.coldBecause {
             lines.append("it does not follow: \(JSONText.onOneLine(cold))")
         }

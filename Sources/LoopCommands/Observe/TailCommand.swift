@@ -13,7 +13,7 @@ enum TailCommand {
 
     static let connectTimeout = Option(
         "connect-timeout", .duration(in: .zero ... .seconds(86_400)), default: .zero,
-        help: "how long the first contact may take; 0s: as long as it likes")
+        help: "how long the first contact may take, or 0s to wait without a limit")
 
     static let subcommand = Subcommand(
         command: Command(

@@ -140,6 +140,11 @@ struct StepDownCheck {
         guard report.loop == leader.loop else { return "\(address) is of the loop \(JSONText.onOneLine(report.loop))" }
         guard var following = report.following else { return "\(address) does not follow: it is of an earlier release" }
         if let cold = following.coldBecause { return "\(address) does not follow: \(JSONText.onOneLine(cold))" }
+        // Seqs of different histories cannot be compared.
+        guard report.history == leader.history, !report.history.isEmpty else {
+            return "\(address) follows another history (\(JSONText.onOneLine(report.history))) than the leader's"
+                + " (\(JSONText.onOneLine(leader.history))): give all reducers the same --journal"
+        }
         // The standby's own lag may be older than the leader's report.
         following.lag = max(following.lag, leader.seq - min(leader.seq, report.seq))
         if following.lag > lagMax || following.lagMilliseconds ?? .max > lagMillisecondsMax {

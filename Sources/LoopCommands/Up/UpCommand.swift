@@ -25,8 +25,8 @@ enum UpCommand {
         flag: "insecure", help: "allow an address that other machines can reach without --keys: everyone may take part")
     static let journal = Option(
         optional: "journal", .string.named("FILE"),
-        help: "where the reducer keeps the loop, so that the same command goes on with it; memory: nowhere; without it "
-            + "LOOP.journal in the working directory")
+        help: "where the reducer keeps the loop, so that the same command goes on with it, or memory to keep nothing; "
+            + "without it LOOP.journal in the working directory")
     static let durability = Option(
         optional: "durability", .choice(["fsync", "os", "none"]),
         help: "what must have happened to a record before it is acknowledged; without it fsync")
@@ -39,7 +39,8 @@ enum UpCommand {
         help: "leave out of the logs what matters less than this; without it notice")
     static let json = Option(
         optional: "json", .path(takesStream: true),
-        help: "write the loop's outcome to this file, as JSON; -: to standard output, with the text on standard error")
+        help: "write the loop's outcome as JSON to this file, or - to write it to standard output and the text to "
+            + "standard error")
     static let exitZero = Option(
         flag: "exit-zero", help: "end with 0 when the loop's verdict is bad, too: for people, who read the outcome",
         environment: .none)

@@ -8,7 +8,7 @@ package struct Disk: Sendable {
     /// One change that has been made. A test that models a loss of power hears of each.
     package enum Change: Sendable {
         case wrote(String, [UInt8])
-        case rewrote(String, [UInt8])
+        case rewrote(String, [UInt8], at: Int)
         case truncated(String, to: Int)
         case synced(String)
         case renamed(String, to: String)
@@ -33,37 +33,64 @@ package struct Disk: Sendable {
     func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
         // Not what is there under another name, too.
         try remove(path)
-        try write(bytes, to: path, O_CREAT | O_TRUNC)
-    }
-
-    /// Writes the bytes of a file once more, each where it was, and brings them to the disk.
-    ///
-    /// After a sync that failed, the system shows what was written and no longer means to write it: the next sync succeeds
-    /// without it. Whoever goes on from what a process before left must not take such bytes for durable.
-    /// - Returns: all bytes; none where there is no file.
-    func rewrite(_ path: String) throws(JournalError) -> [UInt8] {
-        guard let bytes = try read(path), !bytes.isEmpty else { return [] }
-        try write(bytes, to: path, 0)
-        return bytes
-    }
-
-    private func write(_ bytes: [UInt8], to path: String, _ flags: Int32) throws(JournalError) {
         let file = try naming("write \(path)") { () throws(OpeningError) in
-            try Descriptor.checked(path, O_WRONLY | flags)
+            try Descriptor.checked(path, O_WRONLY | O_CREAT | O_TRUNC)
         }
         try naming("write \(path)") { () throws(SystemError) in
-            var (done, isOnItsWay) = (0, 0)
-            while done < bytes.count {
-                done += try file.write(bytes, done..<min(done + Self.chunkBytes, bytes.count), at: done)
-                if done - isOnItsWay >= Self.stepBytes {
-                    // Where this met an error the sync at the end might not meet it again.
-                    try file.writeOut(isOnItsWay..<done)
-                    isOnItsWay = done
-                }
-                BackgroundWork.giveWay()
-            }
+            var isOnItsWay = 0
+            try Self.write(bytes, to: file, at: 0, &isOnItsWay)
         }
-        observe?(flags & O_TRUNC == 0 ? .rewrote(path, bytes) : .wrote(path, bytes))
+        observe?(.wrote(path, bytes))
+        try sync(file, path)
+    }
+
+    /// Inspects a write-ahead log in pieces, because it may be larger than the memory. A missing log is an empty one.
+    ///
+    /// After a failed sync the system shows the written bytes but does not write them again: the next sync succeeds without
+    /// them. A process that goes on from the log of an earlier one must not take such bytes for durable.
+    /// - Parameter rewrites: whether to write all bytes again, each where it was, and to sync them.
+    func inspectLog(_ path: String, rewrites: Bool = false) throws(JournalError) -> LogInspection {
+        guard let file = try opened(path, rewrites ? O_RDWR : O_RDONLY) else { return LogInspection() }
+        var (done, isOnItsWay) = (0, 0)
+        func next(_ count: Int) throws(JournalError) -> [UInt8] {
+            let piece = try naming("read \(path)") { () throws(SystemError) in
+                try file.bytes(atMost: count, from: done)
+            }
+            let start = done
+            done += piece.count
+            guard rewrites else { return piece }
+            try naming("write \(path)") { () throws(SystemError) in
+                try Self.write(piece, to: file, at: start, &isOnItsWay)
+            }
+            observe?(.rewrote(path, piece, at: start))
+            return piece
+        }
+        let found = try LogInspection(next)
+        guard rewrites else { return found }
+        // The inspection ends early at a damaged header.
+        while try !next(Self.chunkBytes).isEmpty {}
+        if done > 0 { try sync(file, path) }
+        return found
+    }
+
+    /// Writes bytes at an offset of a file, and starts to bring them to the disk.
+    /// - Parameter isOnItsWay: how many bytes of the file are on their way to the disk.
+    private static func write(
+        _ bytes: [UInt8], to file: borrowing Descriptor, at start: Int, _ isOnItsWay: inout Int
+    ) throws(SystemError) {
+        var done = 0
+        while done < bytes.count {
+            done += try file.write(bytes, done..<min(done + chunkBytes, bytes.count), at: start + done)
+            if start + done - isOnItsWay >= stepBytes {
+                // Where this met an error the sync at the end might not meet it again.
+                try file.writeOut(isOnItsWay..<start + done)
+                isOnItsWay = start + done
+            }
+            BackgroundWork.giveWay()
+        }
+    }
+
+    private func sync(_ file: borrowing Descriptor, _ path: String) throws(JournalError) {
         try naming("sync \(path)") { () throws(SystemError) in try file.sync() }
         observe?(.synced(path))
     }
@@ -87,14 +114,16 @@ package struct Disk: Sendable {
     func reading<Result>(
         _ path: String, _ body: (borrowing Descriptor, Int) throws(JournalError) -> Result
     ) throws(JournalError) -> Result? {
-        guard let file = try opened(path) else { return nil }
+        guard let file = try opened(path, O_RDONLY) else { return nil }
         let size = try naming("read \(path)") { () throws(SystemError) in try file.status().size }
         return try body(file, size)
     }
 
-    private func opened(_ path: String) throws(JournalError) -> Descriptor? {
+    private func opened(_ path: String, _ flags: Int32) throws(JournalError) -> Descriptor? {
         do throws(OpeningError) {
-            return try Descriptor.checked(path, O_RDONLY) { $0.kind == .file ? nil : .noFile }
+            return try Descriptor.checked(path, flags) {
+                flags == O_RDONLY ? $0.kind == .file ? nil : .noFile : $0.flaw()
+            }
         } catch {
             if case .system(let error) = error, error.code == ENOENT { return nil }
             throw .opening("read \(path)", error)
@@ -121,8 +150,7 @@ package struct Disk: Sendable {
         let file = try naming("write \(path)") { () throws(OpeningError) in try Descriptor.checked(path, O_WRONLY) }
         try naming("write \(path)") { () throws(SystemError) in try file.truncate(to: size) }
         observe?(.truncated(path, to: size))
-        try naming("sync \(path)") { () throws(SystemError) in try file.sync() }
-        observe?(.synced(path))
+        try sync(file, path)
     }
 
     func exists(_ path: String) -> Bool { FileSystem.exists(path) }

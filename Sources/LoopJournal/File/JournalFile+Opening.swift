@@ -90,7 +90,7 @@ extension JournalFile {
         return judged
     }
 
-    /// Refuses a log of another journal, or of an older state of this one, because it would hide records of the file.
+    /// Refuses a log of another journal, or of an older or another state of this one, because it would hide records of the file.
     private func checkLogIsItsOwn(
         _ path: String, _ last: UInt64, _ damage: (String) -> JournalError
     ) throws(JournalError) {
@@ -102,10 +102,16 @@ extension JournalFile {
         guard history == own else {
             throw damage("\(path)-wal is of a journal of history \(history), and \(path) is of history \(own)")
         }
-        guard let base = try? alone.base(), let end = try? alone.tail(after: base), end.position > last else {
-            return
+        guard let base = try? alone.base(), let end = try? alone.checkedTail(after: base, loop: "", path: path).tail
+        else { return }
+        guard end.position <= last else {
+            throw damage("\(path) has the records up to \(end.position), and with \(path)-wal it ends before them")
         }
-        throw damage("\(path) has the records up to \(end.position), and with \(path)-wal it ends before them")
+        // The log of a process that has lost the file to another one, which has written other records.
+        guard try end.position > self.base().position else { return }
+        guard try rows(through: end.position, max: 1).first??.link == end else {
+            throw damage("\(path) and \(path)-wal have different records \(end.position)")
+        }
     }
 
     /// Reports what SQLite drops from the log. If that was acknowledged, the start is refused.
@@ -136,7 +142,7 @@ extension JournalFile {
         let (noted, isWhole) = (try meta("durability"), try meta("made_whole") == 1)
         let isNoted = try meta("position") == position && noted == durability.number && !isWhole
         try naming("be brought up to date") { () throws(SQLiteError) in
-            _ = try checkpoint(.passive)
+            try checkpoint()
             if isNoted && log.isEmpty { return }
             // The durability of the next rows must be known after a loss of power.
             try setSynchronous(.fsync)
@@ -146,7 +152,7 @@ extension JournalFile {
                 try execute("DELETE FROM meta WHERE name = 'made_whole'")
             }
             try setSynchronous(durability)
-            _ = try checkpoint(.passive)
+            try checkpoint()
         }
     }
 

@@ -286,7 +286,10 @@ final class JournalFile: BatchRows {
     /// One file is easier to copy than two; what does not work at the closing is done at the next opening.
     func removesLogAtClose() { database.removesLogAtClose() }
 
-    func checkpoint(_ kind: Database.Checkpoint) throws(SQLiteError) -> Bool { try database.checkpoint(kind) }
+    /// Moves the log into the file as far as no reader needs older pages.
+    /// - Returns: whether the whole log was moved.
+    @discardableResult
+    func checkpoint() throws(SQLiteError) -> Bool { try database.checkpoint(.passive) }
 }
 
 /// A statement that is run again and again.

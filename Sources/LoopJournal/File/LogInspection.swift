@@ -1,3 +1,5 @@
+internal import LoopCluster
+
 /// What lies in a write-ahead log behind its last complete transaction, read from the file before SQLite opens it.
 ///
 /// SQLite takes the log up to the last transaction whose checksums are right, and drops the rest without a word. A
@@ -27,89 +29,86 @@ package struct LogInspection: Equatable {
     private static let headerBytes = 32
     private static let frameHeaderBytes = 24
 
-    /// - Parameter log: all bytes of the `-wal` file.
-    package init(_ log: [UInt8]) {
-        isEmpty = log.isEmpty
-        guard log.count >= Self.headerBytes else { return }
-        let pageBytes = Int(Self.big(log, 8))
-        let frameBytes = pageBytes + Self.frameHeaderBytes
-        guard Self.magics.contains(Self.big(log, 0)), pageBytes.nonzeroBitCount == 1, (512...65536).contains(pageBytes)
+    /// An empty or missing log.
+    init() { isEmpty = true }
+
+    /// - Parameter next: returns the next bytes of the `-wal` file: as many as requested, or fewer at its end.
+    init(_ next: (Int) throws(JournalError) -> [UInt8]) throws(JournalError) {
+        let header = try next(Self.headerBytes)
+        isEmpty = header.isEmpty
+        guard header.count == Self.headerBytes else { return }
+        let pageBytes = Int(Self.big(header, 8))
+        var sum = Sum(isBig: Self.big(header, 0) & 1 == 1)
+        sum.add(header, 0..<24)
+        guard Self.magics.contains(Self.big(header, 0)), pageBytes.nonzeroBitCount == 1,
+            (512...65536).contains(pageBytes), sum.first == Self.big(header, 24), sum.second == Self.big(header, 28)
         else {
-            finding = Self.hasFrames(log) ? .broken : .whole
-            return
-        }
-        var sum = Sum(isBig: Self.big(log, 0) & 1 == 1)
-        sum.add(log, 0..<24)
-        guard sum.first == Self.big(log, 24), sum.second == Self.big(log, 28) else {
             // A header is written, and synced, before the pages that follow it. One that was being written when the power
             // failed has pages of an earlier header behind it, which are in the file; those have other salts.
-            finding = Self.hasFrames(log) ? .broken : .whole
+            finding = Self.hasFrames(header, try next(Self.frameHeaderBytes)) ? .broken : .whole
             return
         }
-        scan(log, frameBytes: frameBytes, sum)
+        try scan(next, frameBytes: pageBytes + Self.frameHeaderBytes, salts: header[16..<24], sum)
     }
 
-    private mutating func scan(_ log: [UInt8], frameBytes: Int, _ header: Sum) {
+    private mutating func scan(
+        _ next: (Int) throws(JournalError) -> [UInt8], frameBytes: Int, salts: ArraySlice<UInt8>, _ header: Sum
+    ) throws(JournalError) {
         var sum = header
         var isValid = true
-        var frame = 0
+        var count = 0
         // Frames of this header's transactions behind the last valid commit, and what they look like.
         var stray = 0
         var strayCommits = 0
         var commitIsFollowed = false
-        var start = Self.headerBytes
-        while start + Self.frameHeaderBytes <= log.count {
-            frame += 1
+        while true {
+            let frame = try next(frameBytes)
+            guard frame.count >= Self.frameHeaderBytes else {
+                // The log grows by whole pages.
+                if !frame.isEmpty { stray += 1 }
+                break
+            }
+            count += 1
             // Pages of an earlier header differ in both salts, a page of this one with a changed byte in one of them.
-            let isOurs = Self.equal(log, start + 8, 16, count: 4) || Self.equal(log, start + 12, 20, count: 4)
-            let isExact = Self.equal(log, start + 8, 16, count: 8)
-            let isCommit = Self.big(log, start + 4) != 0
-            let isFull = start + frameBytes <= log.count
-            if isValid, isExact, isFull {
-                sum.add(log, start..<start + 8)
-                sum.add(log, start + Self.frameHeaderBytes..<start + frameBytes)
-                isValid = sum.first == Self.big(log, start + 16) && sum.second == Self.big(log, start + 20)
+            let (isFirst, isSecond) = (frame[8..<12] == salts.prefix(4), frame[12..<16] == salts.suffix(4))
+            let isCommit = Self.big(frame, 4) != 0
+            if isValid, isFirst, isSecond, frame.count == frameBytes {
+                sum.add(frame, 0..<8)
+                sum.add(frame, Self.frameHeaderBytes..<frameBytes)
+                isValid = sum.first == Self.big(frame, 16) && sum.second == Self.big(frame, 20)
             } else {
                 isValid = false
             }
             if isValid, isCommit {
-                validPages = frame
+                validPages = count
                 stray = 0
-            } else if isValid || isOurs {
+            } else if isValid || isFirst || isSecond {
                 stray += 1
                 if strayCommits > 0 { commitIsFollowed = true }
                 if isCommit { strayCommits += 1 }
             }
-            start += frameBytes
         }
-        // The log grows by whole pages.
-        if start < log.count { stray += 1 }
         if commitIsFollowed { finding = .broken } else if stray > 0 { finding = .torn(pages: stray) }
     }
 
     /// Whether the header, which is damaged, has pages behind it that were written under it.
-    private static func hasFrames(_ log: [UInt8]) -> Bool {
+    /// - Parameter frame: the bytes behind the header.
+    private static func hasFrames(_ header: [UInt8], _ frame: [UInt8]) -> Bool {
         // Zeros are what a file that was only made longer has.
-        guard log.count >= headerBytes + frameHeaderBytes, log[16..<24].contains(where: { $0 != 0 }) else {
-            return false
-        }
-        if equal(log, headerBytes + 8, 16, count: 8) { return true }
+        guard frame.count == frameHeaderBytes, header[16..<24].contains(where: { $0 != 0 }) else { return false }
+        if frame[8..<16] == header[16..<24] { return true }
         // The salts themselves may be what is damaged: then the header's checksum is right with those of the first page.
-        var mended = Array(log[..<headerBytes])
-        mended.replaceSubrange(16..<24, with: log[headerBytes + 8..<headerBytes + 16])
-        var sum = Sum(isBig: big(log, 0) & 1 == 1)
+        var mended = header
+        mended.replaceSubrange(16..<24, with: frame[8..<16])
+        var sum = Sum(isBig: big(header, 0) & 1 == 1)
         sum.add(mended, 0..<24)
-        return sum.first == big(log, 24) && sum.second == big(log, 28)
+        return sum.first == big(header, 24) && sum.second == big(header, 28)
     }
 
     private static let magics: Set<UInt32> = [0x377f_0682, 0x377f_0683]
 
     private static func big(_ bytes: [UInt8], _ start: Int) -> UInt32 {
         bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    private static func equal(_ bytes: [UInt8], _ a: Int, _ b: Int, count: Int) -> Bool {
-        bytes[a..<a + count] == bytes[b..<b + count]
     }
 
     /// The checksum of the log: two sums over pairs of 32-bit words, in the byte order that the header names.

@@ -26,18 +26,19 @@ struct OpenNames {
 ///
 /// SQLite's own descriptor of the file has the lock: closing another descriptor would end SQLite's locks.
 struct FileLock: ~Copyable {
-    private let descriptor: Int32?
+    private let descriptor: Int32
 
     /// The locked byte: the last one before those that SQLite locks.
     private static let byte = 0x3fff_ffff
 
     /// - Parameter path: the path of a file that SQLite has open for writing in this process.
     init(_ path: String) throws(JournalError) {
-        let opened = (FileSystem.status(ofName: path).map(OpenFiles.descriptors) ?? []).filter(OpenFiles.isWritable)
+        let opened = try Self.descriptors(of: path).filter(OpenFiles.isWritable)
+        guard let last = opened.last else { throw Self.unknown(path) }
         let isFree = opened.allSatisfy { !OpenFiles.isLocked($0, byte: Self.byte) }
-        let refusal = isFree ? opened.last.flatMap { OpenFiles.lock($0, byte: Self.byte) } : EAGAIN
+        let refusal = isFree ? OpenFiles.lock(last, byte: Self.byte) : EAGAIN
         switch refusal {
-        case nil: descriptor = opened.last
+        case nil: descriptor = last
         case EAGAIN?, EACCES?:
             throw JournalError(
                 .locked, operation: "be opened for writing",
@@ -48,13 +49,26 @@ struct FileLock: ~Copyable {
     }
 
     /// Unlocks before SQLite closes the file: a child process that is being started may share the descriptor.
-    deinit { if let descriptor { OpenFiles.unlock(descriptor, byte: Self.byte) } }
+    deinit { OpenFiles.unlock(descriptor, byte: Self.byte) }
 
     /// Whether a process writes the file at this moment.
     /// - Parameter path: the path of a file that SQLite has open in this process.
-    static func isHeld(_ path: String) -> Bool {
-        let opened = FileSystem.status(ofName: path).map(OpenFiles.descriptors) ?? []
-        return opened.contains { OpenFiles.isLocked($0, byte: byte) }
+    static func isHeld(_ path: String) throws(JournalError) -> Bool {
+        try descriptors(of: path).contains { OpenFiles.isLocked($0, byte: byte) }
+    }
+
+    /// The descriptors by which this process has the file open.
+    private static func descriptors(of path: String) throws(JournalError) -> [Int32] {
+        let found = FileSystem.status(ofName: path).map(OpenFiles.descriptors) ?? []
+        guard !found.isEmpty else { throw unknown(path) }
+        return found
+    }
+
+    /// Without a descriptor of the file, its lock can be neither taken nor seen.
+    private static func unknown(_ path: String) -> JournalError {
+        JournalError(
+            .readOnly, operation: "be locked", reason: "/proc/self/fd does not list the open file \(path)",
+            remedy: "mount /proc, and leave the file under its name")
     }
 }
 

@@ -16,7 +16,7 @@ public enum EffectProgram {
 
     static let connectTimeout = Option(
         "connect-timeout", .duration(in: .zero ... .seconds(86_400)), default: .zero,
-        help: "how long the first contact with the reducer may take; 0s: as long as it likes")
+        help: "how long the first contact with the reducer may take, or 0s to wait without a limit")
 
     /// The program for these loops.
     /// - Parameters:

@@ -74,7 +74,8 @@ public enum ReducerProgram {
         help: "how many records may have to be replayed at a start; more where the state is large")
     static let json = Option(
         optional: "json", .path(takesStream: true),
-        help: "write the loop's outcome to this file, as JSON; -: to standard output, with the text on standard error")
+        help: "write the loop's outcome as JSON to this file, or - to write it to standard output and the text to "
+            + "standard error")
 
     /// The program for these loops.
     /// - Parameters:

@@ -9,6 +9,8 @@ package struct FollowingReport: Equatable, Sendable {
     package var position: UInt64 = 0
     /// The history of the journal that it has followed, or nil if it has not begun.
     package var history: History?
+    /// The present history of the state that it follows, or nil while it is cold.
+    package var present: History?
     /// The number of records that it knows of, from its source or from the leader, and has not applied.
     package var lag: UInt64 = 0
     /// When it last had every record of the leader, as far as is known, or nil if it never had.
@@ -244,9 +246,10 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     }
 
     private func note(_ follower: JournalFollower<Definition>, _ cold: String?, levelAt: MonotonicTime? = nil) {
-        let (applied, lag) = (follower.applied, follower.lag)
+        let (applied, lag, history) = (follower.applied, follower.lag, follower.history)
         state.withLock { state in
             state.report.coldBecause = cold
+            state.report.present = history
             if let applied {
                 (state.report.seq, state.report.position) = (applied.seq, applied.position)
             } else {

@@ -10,7 +10,7 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case databaseStarting = "database_starting"
         /// Servers answer, but none of them can be written: they are replicas.
         case readOnlyOnly = "read_only_only"
-        /// The server refuses the password, or requires one that was not given.
+        /// The server refuses the role or its password, or requires a password that was not given.
         case auth
         /// The server's `pg_hba.conf` has no line that lets this role connect from here.
         case pgHBA = "pg_hba"
@@ -36,6 +36,9 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case lockWait = "lock_wait"
         /// A statement got no answer in time, and the server does not say why.
         case appendDeadline = "append_deadline"
+        /// The server refuses a statement or a connection, or warns about it, for a reason that has no name here. The SQLSTATE says
+        /// which.
+        case refused
         /// The database no longer names this process as the holder of the journal.
         case termLost = "term_lost"
 

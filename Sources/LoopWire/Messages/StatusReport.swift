@@ -114,7 +114,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var following: Following?
     /// The lease of a leader whose journal is in a database; else nil.
     public var journalLease: JournalLease?
-    /// The history as 16 hexadecimal digits.
+    /// The history as 16 hexadecimal digits. Empty for a standby that has no state.
     public var history: String
     /// The number of the reducer's epoch, from 1.
     public var epoch: UInt64

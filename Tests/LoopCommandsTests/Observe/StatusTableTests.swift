@@ -170,6 +170,8 @@ import Testing
                 it is a standby, and the journal could not connect
                 it does not follow: no journal
                 """)
+        lost.notReadyBecause = nil
+        #expect(!StatusTable(lost).text.contains("\n\n"))
     }
 
     @Test func `warns of two reducers that lead with two journals`() {

@@ -9,15 +9,16 @@ import Testing
 
     init() {
         var report = StatusReport(loop: "jobs", schema: 1)
-        report.role = "leader"
+        (report.role, report.history) = ("leader", "00c0ffee00c0ffee")
         leader = StatusProbe.Member(address: "tcp://a:7710", report: report)
     }
 
     private func standby(
-        lag: UInt64 = 0, milliseconds: Int64? = 12, cold: String? = nil, loop: String = "jobs", follows: Bool = true
+        lag: UInt64 = 0, milliseconds: Int64? = 12, cold: String? = nil, loop: String = "jobs", follows: Bool = true,
+        history: String = "00c0ffee00c0ffee"
     ) -> StatusProbe.Member {
         var report = StatusReport(loop: loop, schema: 1)
-        report.role = "standby"
+        (report.role, report.history) = ("standby", history)
         if follows {
             report.following = StatusReport.Following(
                 position: 7, lag: lag, lagMilliseconds: milliseconds, coldBecause: cold)
@@ -47,6 +48,8 @@ import Testing
             try refusal(standby(cold: "no journal"), standby(loop: "other"))
                 == "tcp://b:7710 does not follow: no journal; tcp://b:7710 is of the loop other")
         #expect(try refusal(standby(milliseconds: nil)) != nil)
+        #expect(try refusal(standby(history: "1"))?.hasPrefix("tcp://b:7710 follows another history (1)") == true)
+        #expect(try refusal(standby(history: "")) != nil)
         #expect(try refusal(standby(follows: false)) == "tcp://b:7710 does not follow: it is of an earlier release")
     }
 

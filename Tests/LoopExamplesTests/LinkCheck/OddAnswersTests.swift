@@ -58,6 +58,14 @@ import Testing
                 answer([11, 2, 128], headers: ["Content-Encoding: br"])
             ),
             (
+                "an error in an encoding that was not asked for", "404",
+                answer([11, 2, 128], status: "404 Not Found", headers: ["Content-Encoding: br"])
+            ),
+            (
+                "an error with fewer bytes than promised", "500",
+                answer(status: "500 Internal Server Error", length: 1000)
+            ),
+            (
                 "two content encodings", "200 not read: content encoding gzip, br",
                 answer([11, 2, 128], headers: ["Content-Encoding: gzip, br"])
             ),

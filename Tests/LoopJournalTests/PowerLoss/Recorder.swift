@@ -68,7 +68,7 @@ final class Recorder: @unchecked Sendable {
                 record(.create(path))
                 record(.truncate(path, to: 0))
                 record(.write(path, at: 0, bytes))
-            case .rewrote(let path, let bytes): record(.write(path, at: 0, bytes))
+            case .rewrote(let path, let bytes, let offset): record(.write(path, at: offset, bytes))
             case .truncated(let path, let size): record(.truncate(path, to: size))
             case .synced(let path): record(.sync(path))
             case .renamed(let path, let other): record(.rename(path, to: other))

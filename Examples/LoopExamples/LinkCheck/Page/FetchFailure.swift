@@ -22,6 +22,12 @@ struct FetchFailure: RetryAdvice, Equatable {
     }
 
     init(_ error: FetchError) {
+        if let status = error.status, status >= 400 {
+            // The status is the reason, whether or not its body can be read.
+            self.status = status
+            isTransient = FetchFailure(status: status, retryAfterSeconds: nil)?.isTransient ?? false
+            return
+        }
         status = error.status
         reason = Self.words(error)
         isTransient = error.isTransient

@@ -36,7 +36,8 @@ struct PageCheck: Sendable {
         return try await fetch(.get)
     }
 
-    private static let signsOfNoHEAD: Set<String?> = ["connection lost", "timed out", "no HTTP answer"]
+    /// Without a reason, the status is one of 400 and above.
+    private static let signsOfNoHEAD: Set<String?> = [nil, "connection lost", "timed out", "no HTTP answer"]
 
     private func fetch(_ method: FetchRequest.Method) async throws -> FetchResponse {
         let response = try await fetch(request(method))

@@ -59,7 +59,7 @@ extension LinkCheckState {
                     read(target, page, answer)
                 } else if pagesCount == 0 {
                     // Before the first page, only the start and its redirects are known.
-                    let reason = Self.line(answer.unread ?? "no page")
+                    let reason = Self.line(answer.unread ?? (isInScope(target) ? "no page" : "not read: out of scope"))
                     resolve(target, .broken, status: answer.status, detail: errors.intern(reason).number)
                 } else {
                     resolve(target, .file, status: answer.status)
