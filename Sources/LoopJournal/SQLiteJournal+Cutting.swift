@@ -13,12 +13,13 @@ extension SQLiteJournal {
     ///   - seq: the last event to keep; 0 keeps none.
     ///   - newHistory: a random history, for the record.
     ///   - time: the wall time for the record.
+    ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
     /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last
-    ///   seq that can. `.misuse` if the journal ends before `seq` or was trimmed beyond it, `.locked` if another
-    ///   process has it, `.foreign` if it is no journal, `.readOnly` if there is no file; else if the system refuses
+    ///   seq that can. `.misuse` if the journal ends before `seq`, was trimmed beyond it or has an intact
+    ///   snapshot after it, `.locked` if another process has it, `.foreign` if it is no journal, `.readOnly` if there is no file; else if the system refuses
     ///   the files.
     public static func cut(
-        _ path: String, after seq: Seq, newHistory: History, at time: WallTime
+        _ path: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool = false
     ) throws(JournalError) {
         let paths = JournalPaths(path)
         let disk = Disk()
@@ -36,7 +37,7 @@ extension SQLiteJournal {
             try disk.remove(old)
         }
         do throws(JournalError) {
-            try makeReplacement(paths, after: seq, newHistory: newHistory, at: time)
+            try makeReplacement(paths, after: seq, newHistory: newHistory, at: time, isForced: isForced)
         } catch {
             try? disk.remove(paths.unfinishedReplacement)
             throw error
@@ -65,14 +66,27 @@ extension SQLiteJournal {
     }
 
     private static func makeReplacement(
-        _ paths: JournalPaths, after seq: Seq, newHistory: History, at time: WallTime
+        _ paths: JournalPaths, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool
     ) throws(JournalError) {
         let files = try checkFiles(paths)
+        let disk = Disk()
+        let traces = try Traces(paths, disk, log: disk.inspectLog(paths.log))
         let source = try JournalFile(paths.file, .write, system: nil)
         try source.checkVersion(paths.file)
         try source.checkIsOne(of: files)
         let loop = try source.metaText("loop") ?? ""
         try source.checkIdentity(paths.file, loop: loop)
+        let base = try source.base()
+        // If a start would refuse the journal, a cut is the only remedy.
+        let judged = try? source.judged(traces, loop: loop, path: paths.file)
+        let reader = RowReader(loop: loop, place: paths.file, base: base, tail: judged?.tail ?? base)
+        let usable = try judged.map { judged throws(JournalError) in
+            try source.snapshots().filter { $0.position >= base.position && $0.position <= judged.tail.position }
+        }
+        let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
+        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? folder.content(of: entry)) != nil }
+        let rowCut = RowCut(reader, after: seq)
+        if let usable, !isForced { try rowCut.check(usable, isIntact: isIntact) }
         let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)
         try naming("be copied") { () throws(SQLiteError) in
             // It does not count until it is renamed: it needs no log, and one sync at the end.
@@ -81,12 +95,14 @@ extension SQLiteJournal {
             try replacement.execute("PRAGMA synchronous = OFF")
         }
         try replacement.create(loop: loop, history: source.history())
-        let base = try source.base()
         try naming("be copied") { () throws(SQLiteError) in try replacement.execute("BEGIN") }
-        let reader = RowReader(loop: loop, place: paths.file, base: base, tail: base)
-        let end = try RowCut(reader, after: seq).copy(source, newHistory: newHistory, at: time) {
-            row, bytes throws(JournalError) in
-            try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
+        let end: ChainLink
+        do throws(JournalError) {
+            end = try rowCut.copy(source, newHistory: newHistory, at: time) { row, bytes throws(JournalError) in
+                try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
+            }
+        } catch {
+            throw reader.advised(error, snapshots: usable ?? [], isIntact: isIntact, in: source)
         }
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try naming("be copied") { () throws(SQLiteError) in

@@ -67,6 +67,9 @@ extension SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = layer.disk
         try checkFiles(paths)
+        if expected != nil, !disk.exists(Disk.folder(of: path)) {
+            throw .moved("be opened again", "there is no folder \(Disk.folder(of: path)) any more")
+        }
         try refuseOtherFiles(paths)
         let lock = try OwnerLock(paths.lock, address: address, whileLocked: whileLocked)
         var report: [String] = []
@@ -79,7 +82,7 @@ extension SQLiteJournal {
         // SQLite removes the log of a file that is empty.
         if !hasBytes(path) { try traces.checkNothingWasThere() }
         let file = try JournalFile(path, .create, system: layer.sqlite)
-        let isNew = try file.isEmpty()
+        let isNew = try traces.judging { () throws(JournalError) in try file.isEmpty() }
         try file.checkIsOne(of: files)
         let fileLock = try FileLock(path)
         if let warning = DatabaseFiles.warning(of: path) { report.append(warning) }
@@ -112,7 +115,8 @@ extension SQLiteJournal {
         }
         if !existed { try disk.syncFolder(Disk.folder(of: path)) }
         for name in try folder.removeOthers(than: file.snapshots()) {
-            report.append("removed \(paths.snapshots)/\(name): a snapshot that was not finished")
+            let what = name.hasSuffix(".new") ? "was not finished" : "is not listed, or not any more"
+            report.append("removed \(paths.snapshots)/\(name): a snapshot that \(what)")
         }
         return SQLiteJournal(
             Opened(
@@ -151,7 +155,7 @@ extension SQLiteJournal {
             throw JournalError(
                 .foreign, operation: "be read", reason: "\(path) is empty", remedy: JournalError.Kind.foreign.remedy)
         }
-        let file = try JournalFile.forReading(paths)
+        let file = try traces.judging { () throws(JournalError) in try JournalFile.forReading(paths) }
         try file.checkIsOne(of: files)
         try file.checkVersion(path)
         let loop = try file.metaText("loop") ?? ""
@@ -198,7 +202,9 @@ extension SQLiteJournal {
     private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
         guard Disk().exists(paths.file) else { return }
         let isDatabase = try naming("be opened") { () throws(SQLiteError) in try SQLiteLibrary.isDatabase(paths.file) }
-        guard isDatabase else {
+        if isDatabase { return }
+        let disk = Disk()
+        try Traces(paths, disk, log: disk.inspectLog(paths.log)).judging { () throws(JournalError) in
             throw JournalError(
                 .foreign, operation: "be opened", reason: "\(paths.file) is no journal",
                 remedy: JournalError.Kind.foreign.remedy)

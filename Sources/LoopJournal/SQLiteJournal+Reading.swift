@@ -16,10 +16,24 @@ extension SQLiteJournal {
         } else {
             try settle()
         }
-        return try reader.records(after: position, bytesMax: bytesMax, in: file)
+        return try advising { () throws(JournalError) in
+            try reader.records(after: position, bytesMax: bytesMax, in: file)
+        }
     }
 
     func damaged(after link: ChainLink, _ reason: String) -> JournalError { reader.damaged(after: link, reason) }
+
+    /// Runs `body`, and gives an error about damaged rows a remedy that keeps what a start recovers. If a start would refuse the
+    /// journal, the error stays as it is.
+    func advising<Result>(_ body: () throws(JournalError) -> Result) throws(JournalError) -> Result {
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            guard let file, startRefusal == nil, let snapshots = try? snapshots() else { throw error }
+            throw reader.advised(
+                error, snapshots: snapshots, isIntact: { (try? content(of: $0)) != nil }, in: file)
+        }
+    }
 
     /// The seq of the oldest event in the journal; nil if it has none.
     /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was
@@ -39,7 +53,7 @@ extension SQLiteJournal {
     public func position(before seq: Seq) throws(JournalError) -> UInt64 {
         let file = try readable("be read")
         if isReadOnly { try refresh() } else { try settle() }
-        return try reader.position(before: seq, in: file)
+        return try advising { () throws(JournalError) in try reader.position(before: seq, in: file) }
     }
 
     /// The end of the row that ends with a record; nil: no row ends there.
@@ -63,7 +77,9 @@ extension SQLiteJournal {
         } else {
             try settle()
         }
-        return try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: file)
+        return try advising { () throws(JournalError) in
+            try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: file)
+        }
     }
 
     /// What the process that writes has appended since: for journals that were opened for reading.

@@ -55,10 +55,11 @@ extension JournalPlace {
             read: { loop, _ throws(JournalError) in
                 try PostgresJournal.read(url, loop: loop, keptAs: keptAs, hosts: memory(of: loop).sources)
             },
-            cut: { loop, seq throws(JournalError) in
+            cut: { loop, seq, isForced throws(JournalError) in
                 try refuseWriting()
                 let opening = PostgresOpening(loop: loop, newHistory: History(SystemRandom.uint64() | 1))
-                try PostgresJournal.cut(url, opening, after: seq, at: SystemClock.wall, memory: memory(of: loop))
+                try PostgresJournal.cut(
+                    url, opening, after: seq, at: SystemClock.wall, memory: memory(of: loop), isForced: isForced)
             })
     }
 }

@@ -11,14 +11,19 @@ extension PostgresJournal {
     ///   - opening: of which loop, and the new history, for the record; it does not wait.
     ///   - seq: the last event to keep; 0 keeps none.
     ///   - time: the wall time for the record.
+    ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
     /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read; `.misuse` if the journal ends before
-    ///   `seq` or was trimmed beyond it, `.locked` if another process has it, `.readOnly` if there is none.
+    ///   `seq`, was trimmed beyond it or has an intact snapshot after it, `.locked` if another process has it, `.readOnly` if there is none.
     package static func cut(
-        _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory
+        _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory,
+        isForced: Bool = false
     ) throws(JournalError) {
         let (operation, loop) = ("be cut after seq \(seq)", opening.loop)
         // Not made where there is none.
-        try read(url, loop: loop).close()
+        let reading = try read(url, loop: loop)
+        defer { reading.close() }
+        let snapshots = try reading.snapshots()
+        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? reading.content(of: entry)) != nil }
         let takeover = Takeover(
             url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
@@ -26,13 +31,19 @@ extension PostgresJournal {
         let (held, row, _) = try takeover.run()
         defer { held.close(releases: true) }
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
+        let rowCut = RowCut(reader, after: seq)
+        if !isForced { try rowCut.check(snapshots, isIntact: isIntact) }
         var arrival = try PostgresArrival(url, loop: loop, history: row.history)
         var tail = row.base
-        let end = try RowCut(reader, after: seq).copy(
-            PostgresRows(held: held), newHistory: opening.newHistory, at: time
-        ) { row, bytes throws(JournalError) in
-            try arrival.insert(row, bytes)
-            tail = row.link
+        let rows = PostgresRows(held: held)
+        let end: ChainLink
+        do throws(JournalError) {
+            end = try rowCut.copy(rows, newHistory: opening.newHistory, at: time) { row, bytes throws(JournalError) in
+                try arrival.insert(row, bytes)
+                tail = row.link
+            }
+        } catch {
+            throw reader.advised(error, snapshots: snapshots, isIntact: isIntact, in: rows)
         }
         try arrival.insertSnapshots(of: row.id, from: row.base, through: end)
         try arrival.finish(row.base, tail)

@@ -208,12 +208,13 @@ package final class PostgresJournal: FollowedJournal {
             return try reader.records(after: position, bytesMax: bytesMax, in: rows)
         } catch {
             // Who only reads may have been overtaken by a trim.
-            guard isReadOnly, error.kind == .corrupt, position >= reader.base.position else { throw error }
+            guard error.kind == .corrupt, position >= reader.base.position else { throw error }
             try refreshIfReading()
             if position < reader.base.position {
                 return try reader.records(after: position, bytesMax: bytesMax, in: rows)
             }
-            throw error
+            throw try reader.advised(
+                error, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: rows)
         }
     }
 

@@ -268,9 +268,9 @@ import Testing
         var records: [Record] = []
         for size in [1, 3, 0, 2, 4] { records += try place.append(&batches, &journal, events: size, others: 2) }
         let cut = try #require(place.place.cut)
-        #expect(#expect(throws: JournalError.self) { try place.others.cut?("test", Seq(seq)) }?.kind == .locked)
+        #expect(#expect(throws: JournalError.self) { try place.others.cut?("test", Seq(seq), false) }?.kind == .locked)
         journal.close()
-        try cut("test", Seq(seq))
+        try cut("test", Seq(seq), false)
         let end =
             records.firstIndex { if case .event(let event) = $0 { event.seq.value > seq } else { false } }
             ?? records.count
@@ -284,6 +284,6 @@ import Testing
         #expect(new != history && journal.history == history)
         _ = try journal.append([.event(Examples.event(seq + 1))], through: UInt64(end) + 2)
         journal.close()
-        #expect(#expect(throws: JournalError.self) { try cut("test", Seq(seq + 2)) }?.kind == .misuse)
+        #expect(#expect(throws: JournalError.self) { try cut("test", Seq(seq + 2), false) }?.kind == .misuse)
     }
 }

@@ -10,8 +10,9 @@ import Testing
 
     init() throws { folder = try Folder() }
 
-    private func cut(_ seq: UInt64) throws {
-        try SQLiteJournal.cut(folder.journal, after: Seq(seq), newHistory: History(99), at: time)
+    private func cut(_ seq: UInt64, isForced: Bool = false) throws {
+        try SQLiteJournal.cut(
+            folder.journal, after: Seq(seq), newHistory: History(99), at: time, isForced: isForced)
     }
 
     @Test(arguments: [0, 1, 2, 3, 4, 5, 9, 10])
@@ -62,7 +63,7 @@ import Testing
         _ = try appender.journal.trim(before: Seq(6))
         appender.journal.close()
         #expect(throws: JournalError.self) { try cut(4) }
-        try cut(12)
+        try cut(12, isForced: true)
         let journal = try Examples.open(folder.journal)
         #expect(try journal.snapshots().map(\.position) == [10, 5])
         for entry in try journal.snapshots() { #expect(try journal.content(of: entry) == [1]) }

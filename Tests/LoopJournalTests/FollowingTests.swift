@@ -94,7 +94,7 @@ import Testing
         #expect(try reader.catchUp())
         journal.close()
         let cut = try #require(place.place.cut)
-        try cut("test", Seq(1))
+        try cut("test", Seq(1), false)
         #expect(try !reader.catchUp())
         var again = try Reader(place)
         #expect(try again.journal.page(after: reader.position, checksum: reader.checksum, bytesMax: 1) == nil)

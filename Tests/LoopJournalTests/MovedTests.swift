@@ -54,7 +54,9 @@ import Testing
         func open() throws(JournalError) -> SQLiteJournal {
             try SQLiteJournal.open(path, loop: "test", newHistory: History(9), expected: Examples.history)
         }
-        #expect(throws: JournalError.self) { try open() }
+        let away = #expect(throws: JournalError.self) { try open() }
+        #expect(away?.kind == .moved)
+        #expect(away?.reason == "there is no folder \(folder.path)/in any more")
         try FileManager.default.createDirectory(atPath: folder.path + "/in", withIntermediateDirectories: true)
         // A new journal is not taken for it, and none is made.
         let error = #expect(throws: JournalError.self) { try open() }

@@ -88,9 +88,24 @@ import Testing
         try folder.write([9], to: "test.journal.snapshots/1-00000000.new")
         appender.journal.close()
         let journal = try Examples.open(folder.journal)
-        #expect(journal.openReport.count == 2)
+        #expect(
+            journal.openReport.filter { $0.hasSuffix("that was not finished") }.count == 1)
+        #expect(journal.openReport.filter { $0.hasSuffix("that is not listed, or not any more") }.count == 1)
         #expect(try Folder.names(folder.journal + ".snapshots").count == 1)
         #expect(try journal.content(of: kept) == [1])
+    }
+
+    @Test mutating func `that are whole stay while a listed one is damaged`() throws {
+        try appender.append(events: 1)
+        let names = folder.journal + ".snapshots"
+        _ = try snapshot([1])
+        try folder.write([9], to: "test.journal.snapshots/" + Folder.names(names)[0])
+        let write = try #require(appender.journal.snapshotWriter)
+        _ = try write(SnapshotEntry(position: 1, seq: Seq(1), fingerprint: 5), [2])
+        appender.journal.close()
+        let journal = try Examples.open(folder.journal)
+        #expect(journal.openReport == [])
+        #expect(try Folder.names(names).count == 2)
     }
 
     @Test mutating func `allow trimming up to one that is not the newest`() throws {

@@ -147,6 +147,21 @@ import Testing
         #expect(try refusal()?.kind == .corrupt)
     }
 
+    @Test(arguments: ["test.journal-end", "test.journal.snapshots", "test.journal-wal"], [0, 0xff] as [UInt8])
+    mutating func `prove that the beginning of the file was overwritten`(trace: String, byte: UInt8) throws {
+        try appender.append(events: 5)
+        _ = try snapshot()
+        appender.journal.abandon()
+        var bytes = try folder.bytes("test.journal")
+        bytes.replaceSubrange(0..<16, with: [UInt8](repeating: byte, count: 16))
+        try folder.write(bytes, to: "test.journal")
+        for name in folder.names where name != "test.journal" && name != trace { try folder.remove(name) }
+        let error = try #require(try refusal())
+        #expect(error.kind == .corrupt)
+        #expect(error.reason.hasPrefix("\(folder.journal) is no journal any more, but \(folder.journal)"))
+        #expect(folder.names.contains(trace))
+    }
+
     @Test mutating func `of one that was removed with all its files are none`() throws {
         try appender.append(events: 5)
         _ = try snapshot()

@@ -92,11 +92,16 @@ struct SnapshotFolder: Sendable {
     }
 
     /// Removes what is no snapshot of the journal: left by a process that ended while it wrote one. A file of another name is not
-    /// the journal's, and stays.
+    /// the journal's, and stays. While a listed snapshot is damaged, finished ones stay, too.
     /// - Returns: the names.
     func removeOthers(than entries: [SnapshotEntry]) throws(JournalError) -> [String] {
         let kept = Set(entries.map(Self.name))
-        let others = try found().map(\.name).filter { !kept.contains($0) }
+        var others = try found().map(\.name).filter { !kept.contains($0) }
+        if others.contains(where: { !$0.hasSuffix(".new") }),
+            !entries.allSatisfy({ (try? content(of: $0)) != nil })
+        {
+            others.removeAll { !$0.hasSuffix(".new") }
+        }
         for name in others { try disk.remove(path + "/" + name) }
         return others
     }

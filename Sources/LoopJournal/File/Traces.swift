@@ -21,7 +21,8 @@ struct Traces {
     }
 
     /// Throws if the files show that there was a journal.
-    func checkNothingWasThere() throws(JournalError) {
+    /// - Parameter flaw: what is found in its place.
+    func checkNothingWasThere(_ flaw: String? = nil) throws(JournalError) {
         var found: [String] = []
         if let end, end.position > 0 { found.append("\(paths.end) says that it had \(end.position) records") }
         if let newest = snapshots.last {
@@ -31,8 +32,18 @@ struct Traces {
         guard !found.isEmpty else { return }
         throw JournalError(
             .corrupt, operation: "be opened",
-            reason: "there is no \(paths.file), or it is empty, but \(found.joined(separator: ", and "))",
+            reason: "\(flaw ?? "there is no \(paths.file), or it is empty"), but \(found.joined(separator: ", and "))",
             remedy: "put it back; to begin a new journal, move away all files whose names begin with \(paths.file)")
+    }
+
+    /// Runs `body`. If it finds no database, and the files show that there was a journal, the journal is damaged.
+    func judging<Result>(_ body: () throws(JournalError) -> Result) throws(JournalError) -> Result {
+        do throws(JournalError) {
+            return try body()
+        } catch {
+            if error.kind == .foreign { try checkNothingWasThere("\(paths.file) is no journal any more") }
+            throw error
+        }
     }
 
     /// The files cannot tell these apart: in both cases they are those of a journal without its newest records.

@@ -14,6 +14,21 @@ package struct RowCut {
         self.seq = seq
     }
 
+    /// Refuses a cut before a snapshot from which a start continues.
+    /// - Parameters:
+    ///   - snapshots: the newest first.
+    ///   - isIntact: reads a snapshot and checks it.
+    /// - Throws: of kind `.misuse`.
+    package func check(_ snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
+        guard let snapshot = snapshots.first(where: { $0.seq > seq && isIntact($0) }) else { return }
+        throw JournalError(
+            .misuse, operation: "be cut after seq \(seq)",
+            reason: "the snapshot at seq \(snapshot.seq) is intact, so events up to seq \(reader.tail.seq)"
+                + " need not be lost",
+            remedy: "forget only what is before it, if that is damaged: trim --before \(snapshot.seq.value &+ 1);"
+                + " or lose the events after seq \(seq): trim --after \(seq) --force")
+    }
+
     /// Hands over the rows that are kept, in order, and last the one with the new history.
     /// - Returns: where they end without that last one.
     /// - Throws: of kind `.corrupt` where an event up to the seq cannot be read, of kind `.misuse` where the journal does not

@@ -173,7 +173,7 @@ package struct RowReader: Sendable {
     }
 
     /// Finds the snapshot at which the rows below a seq may be cut off. From it, every later state can be shown. The
-    /// newest snapshot does not count, because it may turn out to be damaged.
+    /// newest snapshot does not count, because it may turn out to be damaged, unless the rows before it are damaged already.
     /// - Parameters:
     ///   - snapshots: the newest first.
     ///   - isIntact: reads a snapshot and checks it.
@@ -181,18 +181,83 @@ package struct RowReader: Sendable {
     package func cut(
         before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
     ) throws(JournalError) -> (snapshot: SnapshotEntry, end: ChainLink)? {
-        guard let newest = snapshots.firstIndex(where: isIntact),
-            let snapshot = snapshots[(newest + 1)...].first(where: { $0.seq < seq && isIntact($0) }),
-            snapshot.position > base.position
-        else { return nil }
+        guard let index = snapshots.firstIndex(where: isIntact) else { return nil }
+        let newest = snapshots[index]
+        var found: (snapshot: SnapshotEntry, end: ChainLink)?
+        if let older = snapshots[(index + 1)...].first(where: { $0.seq < seq && isIntact($0) }) {
+            found = try end(of: older, in: source).map { (older, $0) }
+        }
+        guard newest.seq < seq, try !isWhole(after: found?.end ?? base, through: newest.position, in: source) else {
+            return found
+        }
+        return try end(of: newest, in: source).map { (newest, $0) }
+    }
+
+    /// The end of the last row that a snapshot covers, or nil if it covers none that is there.
+    private func end(of snapshot: SnapshotEntry, in source: some BatchRows) throws(JournalError) -> ChainLink? {
         var limit = snapshot.position
         while limit > base.position {
             guard let row = try source.rows(through: limit, max: 1).first ?? nil, row.firstPosition > base.position
             else { return nil }
-            if row.lastPosition <= limit { return (snapshot, row.link) }
+            if row.lastPosition <= limit { return row.link }
             limit = row.firstPosition - 1
         }
         return nil
+    }
+
+    private func isWhole(
+        after start: ChainLink, through position: UInt64, in source: some BatchRows
+    ) throws(JournalError) -> Bool {
+        var link = start
+        do throws(JournalError) {
+            try source.forEachRow(from: link.position + 1, bytesMax: 1 << 20) { row, bytes throws(JournalError) in
+                link = try checked(row, after: link, bytes).link
+                return link.position < position
+            }
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            return false
+        }
+        return link.position >= position
+    }
+
+    /// An error about damaged rows, with the remedy that keeps what a start recovers: if an intact snapshot covers the rows, only
+    /// the rows before it need to go.
+    /// - Parameters:
+    ///   - snapshots: the newest first.
+    ///   - isIntact: reads a snapshot and checks it.
+    package func advised(
+        _ error: JournalError, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
+    ) -> JournalError {
+        guard error.kind == .corrupt, let newest = snapshots.first(where: isIntact) else { return error }
+        let next = damage(after: newest.position, in: source)
+        // The snapshot does not cover the damage.
+        if next == error { return error }
+        var advised = error
+        advised.remedy =
+            next.map { "a start from the snapshot at seq \(newest.seq) fails, too (\($0.reason)); " }
+            ?? "a start continues from the snapshot at seq \(newest.seq), and only states before it cannot be rebuilt; "
+        advised.remedy += "put a copy of the journal back"
+        // A page that SQLite cannot read cannot be removed either.
+        if error.remedy != JournalError.Kind.corrupt.remedy {
+            advised.remedy +=
+                ", or forget what is before the snapshot: "
+                + "loop-reducer \(loop) trim --before \(newest.seq.value &+ 1) \(place)"
+        }
+        return advised
+    }
+
+    /// The error with which reading the records after a position fails, or nil if all can be read.
+    private func damage(after position: UInt64, in source: some BatchRows) -> JournalError? {
+        var (reader, position) = (self, position)
+        do throws(JournalError) {
+            while position < tail.position {
+                position += UInt64(try reader.records(after: position, bytesMax: 1 << 20, in: source).count)
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Hands over every row, in order, and checks each, and that none is missing at the end.

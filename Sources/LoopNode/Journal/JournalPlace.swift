@@ -84,7 +84,8 @@ public struct JournalPlace: Sendable {
     /// - Parameter note: told what a person should know of the journal.
     package typealias Reader =
         @Sendable (_ loop: String, _ note: (String) -> Void) throws(JournalError) -> any Journal
-    package typealias Cutter = @Sendable (_ loop: String, _ after: Seq) throws(JournalError) -> Void
+    package typealias Cutter =
+        @Sendable (_ loop: String, _ after: Seq, _ isForced: Bool) throws(JournalError) -> Void
 
     package init(
         path: @escaping @Sendable (String) -> String?, name: (@Sendable (String) -> String)? = nil,
@@ -113,9 +114,10 @@ public struct JournalPlace: Sendable {
             path: { name($0) },
             open: { opening throws(JournalError) in try openFile(name(opening.loop), opening) },
             read: { loop, note throws(JournalError) in try readFile(name(loop), loop, note) },
-            cut: { loop, seq throws(JournalError) in
+            cut: { loop, seq, isForced throws(JournalError) in
                 try SQLiteJournal.cut(
-                    name(loop), after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall)
+                    name(loop), after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall,
+                    isForced: isForced)
             })
     }
 

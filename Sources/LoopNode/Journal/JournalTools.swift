@@ -18,8 +18,8 @@ struct JournalTools: Sendable {
     let schema: @Sendable () async throws -> LoopSchema
     /// Forgets records below a seq; returns the first that is left.
     let trim: @Sendable (_ place: JournalPlace, _ before: Seq) throws -> Seq
-    /// Keeps events up to a seq and begins a new history.
-    let cut: @Sendable (_ place: JournalPlace, _ after: Seq) throws -> Void
+    /// Keeps events up to a seq and begins a new history. Unless it is forced, it keeps every intact snapshot.
+    let cut: @Sendable (_ place: JournalPlace, _ after: Seq, _ isForced: Bool) throws -> Void
 
     /// - Parameters:
     ///   - make: makes the definition as a worker has it; the journal knows the arguments of its run. Not called by what only reads
@@ -74,9 +74,9 @@ struct JournalTools: Sendable {
             defer { journal.close() }
             return try journal.trim(before: seq)
         }
-        cut = { place, seq in
+        cut = { place, seq, isForced in
             guard let cut = place.cut else { throw NodeError.journal("a journal in memory cannot be cut") }
-            try cut(name, seq)
+            try cut(name, seq, isForced)
         }
     }
 }

@@ -27,6 +27,9 @@ struct JournalCommands {
         optional: "after", .int(in: 0...Int.max),
         help: "keep events up to this seq and nothing later: the remedy for a corrupt journal; begins a new history",
         environment: .none)
+    static let force = Option(
+        flag: "force", help: "with --after: cut off also what a start would recover from an intact snapshot",
+        environment: .none)
 
     var all: [NodeSubcommand] {
         [
@@ -59,7 +62,7 @@ struct JournalCommands {
             NodeSubcommand(
                 Command(
                     "trim", abstract: "Forget the beginning or the end of a journal that no reducer has open.",
-                    groups: [OptionGroup("Range", [Self.before, Self.after])], positionals: [Self.journal]),
+                    groups: [OptionGroup("Range", [Self.before, Self.after, Self.force])], positionals: [Self.journal]),
                 run: { try Self.trim($0, $1, place($1)) }),
             NodeSubcommand(
                 Command(
@@ -136,13 +139,15 @@ struct JournalCommands {
     ) throws -> Int32 {
         let name = place.name(loop.name)
         switch (arguments[before], arguments[after]) {
-        case (let seq?, nil):
+        case (let seq?, nil) where !arguments[force]:
             try StandardOutput.line("\(name) begins at seq \(try loop.tools.trim(place, Seq(UInt64(seq)))) now")
         case (nil, let seq?):
-            try loop.tools.cut(place, Seq(UInt64(seq)))
+            try loop.tools.cut(place, Seq(UInt64(seq)), arguments[force])
             try StandardOutput.line("\(name) ends at seq \(seq) now, in a new history: workers and senders are told so")
-        case (nil, nil), (_?, _?):
-            throw UsageError(message: "trim takes one of --before and --after", hint: "see trim --help")
+        default:
+            throw UsageError(
+                message: "trim takes one of --before and --after, and --force only with --after",
+                hint: "see trim --help")
         }
         return 0
     }
