@@ -30,7 +30,7 @@ public final class SQLiteJournal: FollowedJournal {
     private var lock: OwnerLock?
     private var fileLock: FileLock?
     private var endNote: EndNote?
-    private let names: OpenNames
+    private var names: OpenNames
     /// The error with which a reducer would refuse to open it, or nil if a reducer would open it or has it open. It is
     /// known only if the journal was opened for reading.
     public let startRefusal: JournalError?

@@ -36,6 +36,21 @@ import Testing
         appender.journal.close()
     }
 
+    /// A file that was emptied, and perhaps written anew, and the log as short as before the newest row.
+    @Test(arguments: ["", "-wal"], [0, 4096])
+    mutating func `notices that one of them was cut`(ending: String, size: off_t) throws {
+        try appender.append(events: 5)
+        #expect(truncate(path + ending, size) == 0)
+        let error = #expect(throws: JournalError.self) { try appender.journal.prove() }
+        #expect(error?.kind == .moved)
+        #expect(error?.reason.hasPrefix("\(path)\(ending) was cut from ") == true)
+        #expect(throws: JournalError.self) { try appender.append(events: 1) }
+        let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+        appender.journal.close()
+        // The end of the process leaves what is there.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
+    }
+
     @Test(arguments: losses)
     mutating func `notices without a record that one of them has another in its place`(ending: String) throws {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path + ending))

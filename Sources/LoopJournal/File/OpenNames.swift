@@ -4,20 +4,26 @@ internal import LoopCluster
 
 /// The names of the files that a journal has open, to notice when one leads to another file or to none.
 struct OpenNames {
-    private let files: [(path: String, status: FileStatus)]
+    private var files: [(path: String, status: FileStatus)]
 
     /// - Parameter paths: the paths of open files.
     init(_ paths: [String]) {
         files = paths.compactMap { path in FileSystem.status(ofName: path).map { (path, $0) } }
     }
 
-    /// Throws if a file or its folder was removed, renamed or replaced.
-    func check(_ operation: String) throws(JournalError) {
-        for (path, status) in files {
+    /// Throws if a file or its folder was removed, renamed or replaced, or if a file is shorter than at the check before. While a
+    /// journal is open, none of its files becomes shorter.
+    mutating func check(_ operation: String) throws(JournalError) {
+        for index in files.indices {
+            let (path, status) = files[index]
             guard let now = FileSystem.status(ofName: path) else {
                 throw .moved(operation, "\(path) was removed or renamed while it was open")
             }
             guard now.isSame(as: status) else { throw .moved(operation, "another file is at \(path) now") }
+            guard now.size >= status.size else {
+                throw .moved(operation, "\(path) was cut from \(status.size) to \(now.size) bytes while it was open")
+            }
+            files[index].status = now
         }
     }
 }
