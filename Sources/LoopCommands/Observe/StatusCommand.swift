@@ -65,7 +65,7 @@ enum ReadyCommand {
 
     /// The reducers that lead, if several do for longer than a lease: within a lease, a deposed one may not know it yet.
     private static func lastingLeaders(_ arguments: ParsedArguments) throws -> String? {
-        guard try arguments.reducer.endpoints.count > 1 else { return nil }
+        guard try arguments.reducer.each.count > 1 else { return nil }
         let limit = arguments[ConnectionOptions.timeout]
         let first = try arguments.askMembers(within: limit)
         guard StatusTable.twoLeaders(among: first) != nil else { return nil }
