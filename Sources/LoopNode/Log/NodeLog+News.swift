@@ -43,7 +43,7 @@ extension NodeLog {
         case .effectFailed(let failure, let delay):
             note(
                 .effectFailed,
-                "\(failure.what) failed, attempt \(failure.attempt): \(failure.reason); it is tried again in"
+                "\(failure.what) failed in \(HistoryPrinter.words(for: "\(failure.attempt)")): \(failure.reason); it is tried again in"
                     + " \(ReducerWait.text(delay))" + Self.more(failure.suppressed),
                 failure.fields([.retryIn(delay)]))
         case .parked(let failure):
