@@ -34,6 +34,12 @@ public struct HostAddress: Hashable, Comparable, Sendable, CustomStringConvertib
         plain.count == 4 ? plain.first == 127 : bytes.last == 1 && bytes.dropLast().allSatisfy { $0 == 0 }
     }
 
+    /// Whether it is an IPv6 address that only the machines at one interface know (`fe80::/10`).
+    public var isLinkLocal: Bool { isIPv6 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 }
+
+    /// Whether it names its interface.
+    public var hasZone: Bool { !zone.isEmpty }
+
     /// Whether it means all addresses of a machine.
     public var isUnspecified: Bool { plain.allSatisfy { $0 == 0 } }
 

@@ -16,6 +16,14 @@ public enum System {
         return entries
     }
 
+    /// The bytes of the words of this process's command line, with the program's name first.
+    public static var commandLine: [[UInt8]] {
+        (0..<Int(CommandLine.argc)).map { index in
+            guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
+            return unsafe Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))
+        }
+    }
+
     /// The name of this machine, or an empty text if it has none.
     public static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)

@@ -46,7 +46,12 @@ public enum ControlProgram {
     /// Runs this process's own command line, and exits.
     public static func main() async -> Never {
         StandardOutput.holdClosed()
-        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
+        let code: Int32
+        do throws(UsageError) {
+            code = await run(try ProgramArguments.current, environment: ProcessEnvironment.current)
+        } catch {
+            code = ProgramFailure.code(of: error, in: "loopctl")
+        }
         StandardOutput.exit(code, "loopctl")
     }
 }

@@ -22,8 +22,12 @@ struct DraftFile: ~Copyable {
         try CertificateFile.naming(path) { () throws(SystemError) in
             let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
             let descriptor = try Descriptor(opening: file.draft, flags, mode: mode)
-            try SystemCall.write(Array(text.utf8), to: descriptor.number)
-            try descriptor.sync()
+            do throws(SystemError) {
+                try SystemCall.write(Array(text.utf8), to: descriptor.number)
+                try descriptor.sync()
+            } catch {
+                throw SystemError("write \(path)", code: error.code)
+            }
         }
         return file
     }

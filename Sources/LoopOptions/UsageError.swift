@@ -10,7 +10,7 @@ public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Creates an error from its parts, and removes the passwords of URLs from them. Its description joins both in one line.
     public init(message: String, hint: String? = nil) {
         self.message = Redaction.of(message)
-        self.hint = hint.map(Redaction.of)
+        self.hint = hint.map { Redaction.of($0) }
     }
 
     /// Message and hint in one line.

@@ -58,7 +58,8 @@ public struct ValueType<Value: Sendable>: Sendable {
         guard read(text) == nil else { return nil }
         let near = Spelling.nearest(to: text, in: words).map { "did you mean \($0)?" }
         let flaw = flaw(text).map { "\($0); " } ?? ""
-        return UsageError(message: "\(source) cannot be '\(text)': \(flaw)it takes \(expected)", hint: near)
+        return UsageError(
+            message: "\(source) cannot be '\(Redaction.of(value: text))': \(flaw)it takes \(expected)", hint: near)
     }
 }
 

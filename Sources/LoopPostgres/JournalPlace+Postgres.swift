@@ -73,10 +73,11 @@ extension JournalEngine {
     ) { text throws(JournalPlaceError) in
         var (url, keptAs) = (text[...], KeptAs.current)
         if let mark = text.lastIndex(of: "#") {
-            let name = String(text[text.index(after: mark)...])
-            guard let found = KeptAs(rawValue: name) else {
+            // What else is behind the mark is not shown, because it may be a part of a password.
+            guard let found = KeptAs(rawValue: String(text[text.index(after: mark)...])) else {
                 throw JournalPlaceError(
-                    "there is no '#\(name)'; a loop has #previous and #damaged journals besides its current one")
+                    "it has a # that neither #previous nor #damaged follows, the journals of a loop besides its current one; a # in a"
+                        + " password is written %23")
             }
             (url, keptAs) = (text[..<mark], found)
         }

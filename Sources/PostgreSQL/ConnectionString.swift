@@ -25,6 +25,7 @@ internal import CPQ
             throw PostgresError(
                 .misuse, "read the database's URL", text: "it does not begin with postgres:// or postgresql://")
         }
+        if Self.hasStrayMark(text) { throw Self.unescaped }
         var message: UnsafeMutablePointer<CChar>?
         guard let list = unsafe PQconninfoParse(text, &message) else {
             // libpq's message repeats the text between quotes. Only the reason before it is kept.
@@ -40,12 +41,29 @@ internal import CPQ
             if let value = unsafe option.pointee.val { unsafe found[String(cString: name)] = String(cString: value) }
             unsafe option += 1
         }
+        guard Self.list(found["port"]).allSatisfy({ $0.isEmpty || (UInt16($0) ?? 0) > 0 }) else { throw Self.unescaped }
         options = found
         description = Self.shown(found)
     }
 
     /// The number of its hosts.
     public var hostCount: Int { attempts.count }
+
+    /// Whether a `#` or a second `@` shows that libpq would take a part of the password for something else, and show it.
+    private static func hasStrayMark(_ text: String) -> Bool {
+        let rest = text.drop { $0 != "/" }.dropFirst(2)
+        let authority = rest.prefix { $0 != "/" }
+        let place = authority.firstIndex(of: "@").map { rest[$0...].dropFirst() } ?? rest
+        return text.contains("#") || place.prefix { $0 != "?" }.contains("@")
+            || (place.contains("@") && place.startIndex == rest.startIndex && authority.contains(":"))
+    }
+
+    /// The error does not say which port, because that may be a part of a password.
+    private static let unescaped = PostgresError(
+        .misuse, "read the database's URL",
+        text:
+            "its port is no number from 1 to 65535, or its user, password or database has a special character; there a /, a #"
+            + " and an @ are written %2F, %23 and %40")
 
     /// This connection string with only one of its hosts.
     /// - Parameter index: the number of the host, from 0, as in ``PostgresConnection/host``.

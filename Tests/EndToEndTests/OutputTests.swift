@@ -39,6 +39,23 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"loopctl send "$(printf 'a\377')""#, 64, "argument 2, 'a\u{FFFD}', is no text in UTF-8"),
+        (#"loop-reducer counter --journal "$(printf '\377')""#, 64, "argument 3"),
+        (#"loop-example "$(printf '\377')""#, 64, "argument 1"),
+        ("loopctl send - <&-", 2, "could not read standard input: "),
+        (#"printf '\357\273\277{}' | loopctl send -"#, 2, "standard input begins with a byte order mark"),
+    ])
+    func `is not needed where a program's input is wrong`(line: String, code: Int32, reason: String) async throws {
+        let programs = ["loopctl", "loop-reducer", "loop-example"]
+        let words = line.split(separator: " ", omittingEmptySubsequences: false)
+        let shown = words.map { programs.contains(String($0)) ? command(String($0)) : String($0) }.joined(
+            separator: " ")
+        let (exit, lines) = try await shell(shown)
+        #expect(exit == .exited(code))
+        #expect(lines.count == 1 && lines[0].contains(reason), "\(lines)")
+    }
+
     @Test func `ends a tool without a word if the reader has closed its end`() async throws {
         let script = """
             import os, subprocess, sys

@@ -23,7 +23,7 @@ import Testing
         var appender = Appender(try Examples.open(path, durability))
         let error = try fill(&appender, bytes: bytes)
         #expect(error.kind == .full)
-        #expect(error.remedy == "make room on the disk, then start again")
+        #expect(error.remedy == "make room on the disk")
         // Nothing more is written, whatever happens to the disk.
         let again = #expect(throws: JournalError.self) { try appender.append(events: 1, bytes: 1) }
         #expect(again?.kind == .full)

@@ -15,8 +15,22 @@ import Testing
         ("", ""), ("//ada:secret@h/x", "//ada:***@h/x"), ("http:ada:secret@h", "http:***@h"),
         ("x 'ada:secret@h/x': no", "x 'ada:***@h/x': no"), ("password=x y", "password=*** y"),
         ("{\"a\":\"b@c\"}", "{\"a\":\"b@c\"}"), ("ada@h:1", "ada@h:1"),
+        ("'postgres://u:pa ss@h/db': no", "'postgres://u:***@h/db': no"),
+        ("postgres://u:pa/ss'x@h", "postgres://u:***@h"),
+        ("'postgres://u:pa/ss': no", "'postgres://u:***': no"),
+        ("http://u:p s@h and a @ too", "http://u:***@h and a @ too"),
+        ("postgres://h:5432/x", "postgres://h:5432/x"), ("postgres://u:1a/x", "postgres://u:***"),
+        ("postgres://u@[::1]:5432/x, [::2]", "postgres://u@[::1]:5432/x, [::2]"),
     ])
     func `show no password`(text: String, shown: String) { #expect(Redaction.of(text) == shown) }
+
+    @Test func `show no password of a value that has no scheme, with a space and a quote in it`() {
+        #expect(Redaction.of(value: "ada:se c'ret/x@h/") == "ada:***@h/")
+        let command = Command(
+            "x", abstract: "", groups: [OptionGroup("", [Option(optional: "j", .int(in: 0...1), help: "")])])
+        let error = #expect(throws: UsageError.self) { try command.parse(["--j", "u:se cret@h"], environment: [:]) }
+        #expect(error?.message.contains("'u:***@h'") == true && error?.message.contains("cret") == false)
+    }
 
     @Test func `are in errors of usage`() {
         let command = Command("x", abstract: "", groups: [OptionGroup("", [Option(optional: "j", .string, help: "")])])

@@ -26,7 +26,8 @@ import Testing
             ),
             (
                 "postgres://ada:secret@db/loops#arriving", [.postgres],
-                "there is no '#arriving'; a loop has #previous and #damaged journals besides its current one"
+                "it has a # that neither #previous nor #damaged follows, the journals of a loop besides its current one; a # in a"
+                    + " password is written %23"
             ),
         ] as [(String, [JournalEngine], String)])
     func `is refused where no engine of the program knows it`(text: String, engines: [JournalEngine], line: String) {

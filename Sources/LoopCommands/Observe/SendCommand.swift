@@ -150,16 +150,24 @@ enum SendCommand {
 
     /// - Parameter path: the path of a file, or `-` for standard input.
     private static func text(of path: String) throws -> String {
-        let bytes =
-            path == "-"
-            ? try SystemCall.readAll(from: 0, atMost: textBytesMax + 1)
-            : try FileSystem.bytes(of: path, atMost: textBytesMax + 1)
         let name = path == "-" ? "standard input" : path
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes =
+                path == "-"
+                ? try SystemCall.readAll(from: 0, atMost: textBytesMax + 1)
+                : try FileSystem.bytes(of: path, atMost: textBytesMax + 1)
+        } catch {
+            throw path == "-" ? SystemError("read standard input", code: error.code, hint: "is it open?") : error
+        }
         guard bytes.count <= textBytesMax else {
             throw CommandError("\(name) has more than \(textBytesMax >> 20) MiB, which no event has")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandError("\(name) is no text in UTF-8")
+        }
+        guard text.unicodeScalars.first != "\u{FEFF}" else {
+            throw CommandError("\(name) begins with a byte order mark (EF BB BF); save it as UTF-8 without one")
         }
         return text
     }

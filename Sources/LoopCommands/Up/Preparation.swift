@@ -38,7 +38,7 @@ struct Preparation: Sendable {
         guard let site = LocalSite(in: request.loopArguments, environment: environment, kindOf: fileKind) else {
             if let word = LocalSite.misnamed(in: request.loopArguments, kindOf: fileKind) {
                 throw UsageError(
-                    message: "SITE cannot be '\(word)': nothing of that name is here",
+                    message: "SITE cannot be '\(Redaction.of(value: word))': nothing of that name is here",
                     hint: "it takes an http or https URL, a folder, or an HTML or Markdown file")
             }
             return nil

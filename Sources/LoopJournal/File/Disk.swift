@@ -44,13 +44,14 @@ package struct Disk: Sendable {
         try sync(file, path)
     }
 
-    /// Inspects a write-ahead log in pieces, because it may be larger than the memory. A missing log is an empty one.
+    /// Inspects a write-ahead log in pieces, because it may be large. A missing log is an empty one.
     ///
     /// After a failed sync the system shows the written bytes but does not write them again: the next sync succeeds without
     /// them. A process that goes on from the log of an earlier one must not take such bytes for durable.
     /// - Parameter rewrites: whether to write all bytes again, each where it was, and to sync them.
     func inspectLog(_ path: String, rewrites: Bool = false) throws(JournalError) -> LogInspection {
         guard let file = try opened(path, rewrites ? O_RDWR : O_RDONLY) else { return LogInspection() }
+        try Self.check(size: try naming("read \(path)") { () throws(SystemError) in try file.status().size }, of: path)
         var (done, isOnItsWay) = (0, 0)
         var unread: ArraySlice<UInt8> = []
         /// Reads the next piece of the file. It is empty at the end.
@@ -143,17 +144,20 @@ package struct Disk: Sendable {
 
     /// So many first bytes. If the file is shorter than it was a moment ago, so is the result: the caller's checksum says so.
     func bytes(of file: borrowing Descriptor, _ count: Int, _ path: String) throws(JournalError) -> [UInt8] {
-        guard count <= Self.fileBytesMax else {
-            throw JournalError(
-                .corrupt, operation: "read \(path)",
-                reason: "it has \(count) bytes, and a process on this machine reads at most \(Self.fileBytesMax)",
-                remedy: JournalError.Kind.corrupt.remedy)
-        }
+        try Self.check(size: count, of: path)
         do throws(SystemError) {
             return try file.bytes(atMost: count)
         } catch {
             throw .system("read \(path)", error.code)
         }
+    }
+
+    private static func check(size: Int, of path: String) throws(JournalError) {
+        guard size > fileBytesMax else { return }
+        throw JournalError(
+            .corrupt, operation: "read \(path)",
+            reason: "it has \(size) bytes, and a process on this machine reads at most \(fileBytesMax)",
+            remedy: JournalError.Kind.corrupt.remedy)
     }
 
     /// Truncates a file and syncs it.

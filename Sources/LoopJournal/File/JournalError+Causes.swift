@@ -8,9 +8,9 @@ extension JournalError.Kind {
     /// What a person can do about it, where nothing better is known.
     var remedy: String {
         switch self {
-        case .full: "make room on the disk, then start again"
+        case .full: "make room on the disk"
         case .readOnly: "make the file and its folder writable, or choose another: --journal FILE"
-        case .failedDisk: "look after the disk (dmesg), then start again: the journal is read again"
+        case .failedDisk: "look after the disk (dmesg)"
         case .locked: "stop the other process, or start with --wait"
         case .busy: "end the transaction of the other program (sqlite3, a backup)"
         case .moved: "put it back under its name: it is opened again as soon as it is there"

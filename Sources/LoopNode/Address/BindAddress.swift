@@ -56,6 +56,10 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
     /// stays, because libzmq knows it.
     /// - Throws: `NodeError.endpoint` if the name has no address.
     func lookedUp() throws(NodeError) -> BindAddress {
+        // The interface may have addresses that other machines reach.
+        if endpoint.name == Endpoint.loopbackInterface, let address = HostAddress("127.0.0.1") {
+            return try BindAddress(endpoint.with(address))
+        }
         guard let name = endpoint.name, !Sockets.isInterface(name) else { return self }
         let addresses: [HostAddress]
         do {

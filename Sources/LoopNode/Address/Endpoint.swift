@@ -10,6 +10,8 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
 
     /// What fits, for people.
     static let form = "tcp://HOST:PORT, ipc://PATH or inproc://NAME"
+    /// The name of the network interface that only this machine reaches.
+    static let loopbackInterface = "lo"
     /// As long as the system lets the path of a socket be.
     private static let pathBytesMax = 107
 
@@ -36,6 +38,9 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func tcp(_ place: String, of text: String) throws(NodeError) -> Endpoint {
+        guard !place.contains("@") else {
+            throw .endpoint(text, "it has a user name or a password, which no reducer takes; leave that out")
+        }
         let colon = place.lastIndex(of: ":").flatMap { place.hasSuffix("]") ? nil : $0 }
         guard let colon else { throw .endpoint(text, "it names no port") }
         let (host, number) = (place[..<colon], place[place.index(after: colon)...])
@@ -45,6 +50,12 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
             guard let address = HostAddress(String(host.dropFirst().dropLast())), address.isIPv6,
                 !host.contains(where: { $0.isWhitespace || "/,;@".contains($0) })
             else { throw .endpoint(text, "'\(host)' is no IPv6 address") }
+            guard !address.isLinkLocal || address.hasZone else {
+                throw .endpoint(
+                    text,
+                    "'\(host)' is a link-local address, which needs an interface, as in tcp://[\(address)%eth0]:\(port)"
+                )
+            }
             return .tcp(host: "[\(address)]", port: port)
         }
         guard !host.contains(":") else {
@@ -52,6 +63,13 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
         guard !host.contains(where: { $0.isWhitespace || "/,;@[]%".contains($0) }) else {
             throw .endpoint(text, "'\(host)' is no host")
+        }
+        // The system would read 1.2.3 as 1.2.0.3.
+        if let last = host.split(separator: ".", omittingEmptySubsequences: false).last,
+            HostAddress(String(host)) == nil,
+            last.hasPrefix("0x") || !last.isEmpty && last.allSatisfy({ "0123456789".contains($0) })
+        {
+            throw .endpoint(text, "'\(host)' is no IPv4 address, which has four numbers from 0 to 255")
         }
         return .tcp(host: String(host), port: port)
     }
@@ -90,7 +108,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// The endpoint as a process of this machine dials it. It is an IPv4 address also for `[::]`: that socket takes IPv4 connections too,
     /// and a machine may have IPv6 without `::1`.
     var dialledHere: Endpoint {
-        guard isWildcard, case .tcp(_, let port) = self else { return self }
+        guard isWildcard || name == Self.loopbackInterface, case .tcp(_, let port) = self else { return self }
         return .tcp(host: "127.0.0.1", port: port)
     }
 
@@ -126,7 +144,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Whether only processes of this machine can reach it.
     var isLocal: Bool {
         switch self {
-        case .tcp(let host, _): address?.isLoopback ?? (host == "localhost")
+        case .tcp(let host, _): address?.isLoopback ?? ["localhost", Self.loopbackInterface].contains(host)
         case .ipc, .inproc: true
         }
     }

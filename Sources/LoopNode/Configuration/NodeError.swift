@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopOptions
 
 /// Why a node could not start or go on.
 public enum NodeError: Error, Sendable, CustomStringConvertible {
@@ -26,7 +27,8 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     /// One line for people: what went wrong, with which value, and what to do.
     public var description: String {
         switch self {
-        case .endpoint(let text, let why): "cannot use the address '\(text)': \(why); an address is \(Endpoint.form)"
+        case .endpoint(let text, let why):
+            "cannot use the address '\(Redaction.of(text))': \(why); an address is \(Endpoint.form)"
         case .notSecured(let address):
             "binding \(address) lets everybody who can reach it send events and see the state;"
                 + " pass --keys DIR to admit only owners of keys, bind tcp://127.0.0.1:…, or pass --insecure"

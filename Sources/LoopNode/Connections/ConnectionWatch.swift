@@ -143,6 +143,16 @@ final class ConnectionWatch: Sendable {
         }
     }
 
+    /// The files of the sockets. A socket in the abstract namespace has none.
+    var paths: Set<String> {
+        let addresses = state.withLock { $0.addresses.values.reduce(into: Set()) { $0.formUnion($1) } }
+        return Set(
+            addresses.compactMap {
+                guard case .path(let path) = $0, !path.hasPrefix("@") else { return nil }
+                return path
+            })
+    }
+
     /// Looks at some connections. The system is asked without the lock, which the reducer's thread needs for each message.
     /// - Returns: when it is to be called again, in milliseconds.
     func pulse() -> Int {

@@ -83,13 +83,13 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case keptWaiting
     /// The loop goes on in another history: in a new one, or because reducers lead with different journals.
     case historyChanged
-    /// The reducer names an address that cannot be used.
+    /// The reducer names an address that cannot be used, or the file of a socket is gone.
     case badAddress
     /// What an observer received does not fit its state.
     case diverged
     /// A handle's connection has ended with an error.
     case connectionEnded
-    /// A handle has ended before the outcome of its events was known.
+    /// A handle or a worker has ended before the reducer has confirmed what it sent.
     case unsettled
     /// What was found when an outbox file was opened.
     case outbox

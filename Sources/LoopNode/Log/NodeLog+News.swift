@@ -43,8 +43,8 @@ extension NodeLog {
         case .effectFailed(let failure, let delay):
             note(
                 .effectFailed,
-                "\(failure.what) failed, attempt \(failure.attempt): \(failure.reason); it is tried again in"
-                    + " \(delay.text)" + Self.more(failure.suppressed),
+                "\(failure.what) failed in \(HistoryPrinter.words(for: "\(failure.attempt)")): \(failure.reason); it is tried again"
+                    + " in \(delay.text)" + Self.more(failure.suppressed),
                 failure.fields([.retryIn(delay)]))
         case .parked(let failure):
             let tries = failure.failures > 0 ? " after \(Self.count(Int(failure.failures), "failure"))" : ""

@@ -93,7 +93,12 @@ public struct NodeProgram: Sendable {
     /// Runs this process's own command line, and exits.
     public func main() async -> Never {
         StandardOutput.holdClosed()
-        let code = await run(Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.current)
+        let code: Int32
+        do throws(UsageError) {
+            code = await run(try ProgramArguments.current, environment: ProcessEnvironment.current)
+        } catch {
+            code = ProgramFailure.code(of: error, in: command.name)
+        }
         StandardOutput.exit(code, command.name)
     }
 }

@@ -137,7 +137,8 @@ public enum ReducerProgram {
             let file = arguments[json]
             // Check before the run, which may take hours.
             if let file, file != "-" { try FileSystem.checkWritable(file) }
-            configuration.onOutcome = { try report($0, to: file) }
+            let isKept = place.name(loop.name) != "memory"
+            configuration.onOutcome = { try report($0, to: file, isKept: isKept) }
             switch try await loop.runReducer(arguments, configuration, signals) {
             case .ended(let outcome): return outcome.exitCode
             // Stopped before there was a verdict: that is what was asked for. To a log, the next start says where the loop is.
@@ -162,7 +163,8 @@ public enum ReducerProgram {
             + "and the same command continues it"
     }
 
-    private static func report(_ outcome: Outcome, to file: String?) throws {
+    /// - Parameter isKept: whether the journal outlives the process.
+    static func report(_ outcome: Outcome, to file: String?, isKept: Bool) throws {
         do throws(OutputError) {
             if file == "-" {
                 StandardError.line(outcome.text)
@@ -170,7 +172,10 @@ public enum ReducerProgram {
             }
             try StandardOutput.line(outcome.text)
         } catch {
-            throw NodeError.system("the outcome: \(error); the next start on this journal tells it again")
+            let remedy =
+                isKept
+                ? "the next start on this journal tells it again" : "it is lost, because --journal memory keeps nothing"
+            throw NodeError.system("the outcome: \(error); \(remedy)")
         }
         if let file {
             do throws(SystemError) {

@@ -70,6 +70,9 @@ struct PeerDriver {
     /// Whether entries may have left whose outcomes are not known.
     var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 
+    /// What was accepted and is not settled.
+    var unconfirmed: UnconfirmedEntries { UnconfirmedEntries(machine.outbox.unsettled.map(\.entry)) }
+
     mutating func nextBatch() -> Batch? { machine.nextBatch() }
 
     mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }

@@ -43,6 +43,8 @@ struct PeerShell: ~Copyable {
     private var wait: ReducerWait
     private let research: AddressResearch
     var busy: String?
+    /// After which time a stop says what it waits for, or nil if it has said so.
+    var stopNotice: Duration? = .seconds(2)
     /// The leader that the standby at the dialled address has told of; empty: it knows none.
     var standbyOf: String?
 
@@ -106,7 +108,9 @@ struct PeerShell: ~Copyable {
             var deadline = nextDeadline
             deadline = min(deadline, wait.deadline, dealer.deadline)
             if let stoppedAt = driver.stoppedAt {
-                deadline = min(deadline, stoppedAt + stopLimit)
+                let next = stopNotice.map { stoppedAt + min($0, stopLimit) } ?? stoppedAt + stopLimit
+                deadline = min(deadline, next)
+                if now >= next { noteStop(limit: stopLimit, isOver: now >= stoppedAt + stopLimit) }
                 if now >= stoppedAt + stopLimit {
                     gate.close(
                         SendRefusal(.ended, detail: "the node stopped before the outcome was known"),

@@ -4,16 +4,24 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Answers what operators ask of the journal, on threads of their own that read while another one writes.
+/// Answers what operators ask of the journal and of the state, on threads of their own that read while another one writes. Questions
+/// that find no thread free wait for one.
 struct JournalQueries: Sendable {
     private let loop: String
     private let answer: @Sendable (JournalReading, any Journal) throws -> AdministrationAnswer
     private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void
-    private let openCount = Locked(0)
+    private let desk = Locked(Desk())
+
+    private struct Desk {
+        var threadsCount = 0
+        var waiting: [@Sendable () -> Void] = []
+    }
 
     /// How many questions are worked on at once.
-    private static var openMax: Int { 4 }
+    private static var threadsMax: Int { 4 }
+    /// How many questions may wait for a thread.
+    private static var waitingMax: Int { 256 }
 
     init<Definition: LoopDefinition>(
         _ definition: Definition, read: JournalPlace.Reader?,
@@ -46,29 +54,56 @@ struct JournalQueries: Sendable {
         } else {
             return "this reducer keeps its journal in memory; start it with --journal FILE"
         }
-        let isFull = openCount.withLock { count in
-            if count >= Self.openMax { return true }
-            count += 1
-            return false
-        }
-        if isFull { return "\(Self.openMax) questions to the journal are being worked on; ask again" }
-        let (post, openCount) = (post, openCount)
-        do {
-            _ = try NodeThread("loop-journal") {
-                let answer: AdministrationAnswer
-                do {
-                    answer = try work()
-                } catch {
-                    answer = .refused("\(error)")
-                }
-                openCount.withLock { $0 -= 1 }
-                post(.answer(request, answer))
+        let post = post
+        return queue {
+            do {
+                post(.answer(request, try work()))
+            } catch {
+                post(.answer(request, .refused("\(error)")))
             }
-        } catch {
-            openCount.withLock { $0 -= 1 }
-            return "\(error)"
         }
-        return nil
+    }
+
+    /// Has a thread do a job, after those that wait.
+    /// - Returns: why not, or nil.
+    private func queue(_ job: @escaping @Sendable () -> Void) -> String? {
+        let (isFull, needsThread) = desk.withLock { desk in
+            if desk.waiting.count >= Self.waitingMax { return (true, false) }
+            desk.waiting.append(job)
+            guard desk.threadsCount < Self.threadsMax else { return (false, false) }
+            desk.threadsCount += 1
+            return (false, true)
+        }
+        if isFull {
+            return
+                "\(Self.waitingMax) questions for history, state or verify wait for this reducer's \(Self.threadsMax) threads;"
+                + " ask again"
+        }
+        guard needsThread else { return nil }
+        do {
+            _ = try NodeThread("loop-journal") { [desk] in
+                while let job = Self.next(at: desk) { job() }
+            }
+            return nil
+        } catch {
+            // Another thread does the job, if there is one. Else the job is the only one that waits.
+            let isAlone = desk.withLock { desk in
+                desk.threadsCount -= 1
+                if desk.threadsCount == 0 { _ = desk.waiting.popLast() }
+                return desk.threadsCount == 0
+            }
+            return isAlone ? "\(error)" : nil
+        }
+    }
+
+    private static func next(at desk: Locked<Desk>) -> (@Sendable () -> Void)? {
+        desk.withLock { desk in
+            if desk.waiting.isEmpty {
+                desk.threadsCount -= 1
+                return nil
+            }
+            return desk.waiting.removeFirst()
+        }
     }
 
     private static func answer(

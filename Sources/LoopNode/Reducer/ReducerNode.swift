@@ -20,6 +20,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
     ) throws(NodeError) {
         guard configuration.bind.endpoint.isLocal || configuration.isInsecure || configuration.keys != nil else {
+            // Nothing reaches a name that has no address.
+            _ = try configuration.bind.lookedUp()
             throw .notSecured(configuration.bind)
         }
         try configuration.checkTimes()

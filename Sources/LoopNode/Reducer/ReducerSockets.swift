@@ -67,6 +67,7 @@ struct ReducerSockets: ~Copyable {
         var router = try bind.socket(.router, server: servers.first, limits, in: context)
         var publisher = try bind.socket(.publisher, server: servers.first, limits, in: context)
         var collector = try bind.socket(.collector, server: servers.first, limits, in: context)
+        let files = SocketFiles()
         let watch = try SocketWatch()
         try watch.add(router)
         try watch.add(publisher)
@@ -77,12 +78,22 @@ struct ReducerSockets: ~Copyable {
         // In the order of the sockets.
         try watch.start(
             "loop-connections", tell: { connections.take($1, of: ReducerSocket.allCases[$0]) },
-            pulse: { connections.pulse() })
+            pulse: {
+                for path in files.gone(of: connections.paths) {
+                    log.note(
+                        .badAddress,
+                        "the socket \(path) was removed or replaced: no peer can connect to it any more, and those that are connected"
+                            + " go on; start this reducer again", [.address("ipc://\(path)")])
+                }
+                return connections.pulse()
+            })
         let first = ReducerDoors.Endpoints(
             router: try router.bind(bind.router), publisher: try publisher.bind(bind.publisher),
             collector: try collector.bind(bind.collector))
         let doors = ReducerDoors(first, of: try ReducerAddress(parsing: first.router), server: servers.first)
         connections.listen(at: doors.localAddresses)
+        // It sees them for the first time.
+        _ = files.gone(of: connections.paths)
         if let server = servers.first {
             let dialled = try first.dialled()
             connections.expectFailures(dialled.count)
@@ -121,7 +132,10 @@ struct ReducerSockets: ~Copyable {
 
     /// Each of the reducer's own keys gets endpoints of its own; those of keys that are gone are closed.
     mutating func open(_ servers: [ServerKey]) throws {
-        for change in try doors.changes(to: servers) {
+        let changes = try doors.changes(to: servers)
+        // This comes first, so that the file of a socket that is closed here is not missed.
+        connections.listen(at: doors.localAddresses)
+        for change in changes {
             switch change {
             case .close(let endpoints):
                 try router.unbind(endpoints.router)
@@ -140,7 +154,6 @@ struct ReducerSockets: ~Copyable {
                     [.address("\(endpoints.router)")])
             }
         }
-        connections.listen(at: doors.localAddresses)
     }
 
     /// Ends the connections that have spoken with one of these keys.

@@ -27,6 +27,15 @@ import Testing
         ("tcp://[]:1", "'[]' is no IPv6 address"), ("tcp://[10.0.0.1]:1", "'[10.0.0.1]' is no IPv6 address"),
         ("tcp://[::1%]:1", "'[::1%]' is no IPv6 address"), ("tcp://a%eth0:1", "'a%eth0' is no host"),
         ("tcp://::1:7710", "an IPv6 address stands in brackets, as in tcp://[::1]:7710"),
+        (
+            "tcp://[fe80::1]:7710",
+            "'[fe80::1]' is a link-local address, which needs an interface, as in tcp://[fe80::1%eth0]:7710"
+        ),
+        ("tcp://u@h:1", "it has a user name or a password, which no reducer takes; leave that out"),
+        ("tcp://1.2.3:1", "'1.2.3' is no IPv4 address, which has four numbers from 0 to 255"),
+        ("tcp://1.2.3.256:1", "'1.2.3.256' is no IPv4 address, which has four numbers from 0 to 255"),
+        ("tcp://0x7f.1:1", "'0x7f.1' is no IPv4 address, which has four numbers from 0 to 255"),
+        ("tcp://7:1", "'7' is no IPv4 address, which has four numbers from 0 to 255"),
         ("tcp://reducer:0", "nothing can be reached at port 0"),
         ("tcp://*:7710", "'*' is only for a reducer's own --bind; name a host"), ("ipc://", "it names no path"),
         ("ipc://" + String(repeating: "x", count: 108), "its path has 108 bytes, of at most 107"),
@@ -66,6 +75,23 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
+    }
+
+    @Test(arguments: ["tcp://u:secret@h:1", "tcp://u:secret@h", "tcp://u:secret@[::1]:1", "tcp://u:secret@::1:7"])
+    func `is refused without its password being shown`(text: String) {
+        let error = #expect(throws: NodeError.self) { try BindAddress(parsing: text) }
+        #expect(error?.description.contains("it has a user name or a password") == true)
+        #expect(error?.description.contains("secret") == false)
+    }
+
+    @Test func `is looked up before other machines are talked of, and the loopback interface is local`() throws {
+        #expect(("tcp://lo:7710" as BindAddress).endpoint.isLocal)
+        #expect(try ("tcp://lo:7710" as BindAddress).lookedUp() == "tcp://127.0.0.1:7710")
+        #expect(("tcp://lo:7710" as BindAddress).dialled == "tcp://127.0.0.1:7710")
+        let error = #expect(throws: NodeError.self) {
+            try ReducerNode(Jobs(), configuration: ReducerNodeConfiguration(bind: "tcp://nosuchhost.invalid:7710"))
+        }
+        #expect(error?.description.contains("the host name has no address") == true, "\(String(describing: error))")
     }
 
     @Test func `leads to each of the machines that a name stands for`() throws {

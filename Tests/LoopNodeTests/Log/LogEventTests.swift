@@ -122,7 +122,7 @@ import Testing
         log.tell(.parked(failure))
         #expect(
             collector.lines == [
-                #"reducer shop: effect 1.9.0 of "charge" failed, attempt 2/5: no answer; it is tried again in 250 ms"#
+                #"reducer shop: effect 1.9.0 of "charge" failed in attempt 5 of epoch 2: no answer; it is tried again in 250 ms"#
                     + " (and 3 more like it)",
                 #"reducer shop: effect 1.9.0 of "charge" is parked after 4 failures: no answer; see: loopctl parked"#,
             ])

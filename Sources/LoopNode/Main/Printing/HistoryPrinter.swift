@@ -34,7 +34,7 @@ package struct HistoryPrinter: Sendable {
     }
 
     /// An attempt in words, from the form `epoch/count` that documents have.
-    private static func words(for attempt: String) -> String {
+    static func words(for attempt: String) -> String {
         let numbers = attempt.split(separator: "/")
         return numbers.count == 2 ? "attempt \(numbers[1]) of epoch \(numbers[0])" : "attempt \(attempt)"
     }

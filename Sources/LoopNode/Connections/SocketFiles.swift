@@ -1,0 +1,33 @@
+import Linux
+import LoopLock
+
+/// Notices that the file of an `ipc://` socket was removed or replaced, so that no new peer can connect.
+final class SocketFiles: Sendable {
+    private enum Seen {
+        case file(device: UInt64, number: UInt64)
+        case gone
+    }
+
+    private let seen = Locked<[String: Seen]>([:])
+
+    /// - Parameter paths: where sockets listen now.
+    /// - Returns: the paths whose files have changed since they were first seen, each once.
+    func gone(of paths: Set<String>) -> [String] {
+        seen.withLock { seen in
+            seen = seen.filter { paths.contains($0.key) }
+            return paths.sorted().filter { path in
+                let status = FileSystem.status(ofName: path)
+                switch seen[path] {
+                case nil:
+                    seen[path] = status.map { .file(device: $0.device, number: $0.number) }
+                    return false
+                case .file(let device, let number):
+                    if let status, (status.device, status.number) == (device, number) { return false }
+                    seen[path] = .gone
+                    return true
+                case .gone: return false
+                }
+            }
+        }
+    }
+}
