@@ -17,7 +17,7 @@ package enum Redaction {
     private static func isGap(_ character: Character) -> Bool { character.isWhitespace || "'\"".contains(character) }
 
     /// Replaces the password in a text that is one value as a whole. It may have spaces and quotes.
-    package static func of(value: String) -> String { withoutParameters(withoutUserInfo(value[...])) }
+    package static func of(value: String) -> String { withoutParameters(String(withoutUserInfo(value[...]))) }
 
     /// A password may have spaces, quotes and slashes. In a URL it ends at the last `@` before the next URL, and a database's URL
     /// without an `@` has it in place of a port.

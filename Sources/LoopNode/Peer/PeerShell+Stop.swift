@@ -45,9 +45,9 @@ struct UnconfirmedEntries: Equatable, Sendable {
         guard !parts.isEmpty else { return nil }
         let what = parts.joined(separator: ", ")
         return isOver
-            ? "\(what); the reducer at \(reducer) has not confirmed it within \(ReducerWait.text(limit)); effects that it does not know"
+            ? "\(what); the reducer at \(reducer) has not confirmed it within \(limit.text); effects that it does not know"
                 + " to be done run elsewhere after its silence limit"
             : "stopping: \(what); the reducer at \(reducer) has not confirmed it; waiting for it for"
-                + " \(ReducerWait.text(limit)) in all"
+                + " \(limit.text) in all"
     }
 }
