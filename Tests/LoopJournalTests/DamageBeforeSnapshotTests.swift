@@ -70,7 +70,8 @@ import Testing
     @Test func `is named with the damage that stops a start`() throws {
         try damage(61)
         try damage(131)
-        #expect(try errorOfReading().remedy.contains("a start from the snapshot at seq 130 fails, too (at position 131"))
+        let remedy = try errorOfReading().remedy
+        #expect(remedy.contains("a start from the snapshot at seq 130 fails, too (at position 131"))
         let error = try #require(throws: JournalError.self) { try cut(after: 130) }
         #expect(error.reason.contains("position 61"))
         #expect(error.remedy.contains("trim --before 131"))
@@ -90,7 +91,8 @@ import Testing
             try database.integer(
                 "SELECT pageno FROM dbstat WHERE name = 'batches' AND pagetype = 'leaf' ORDER BY path LIMIT 1"))
         var bytes = try folder.bytes("test.journal")
-        bytes.replaceSubrange(Int(page - 1) * 8192..<Int(page - 1) * 8192 + 100, with: [UInt8](repeating: 0xff, count: 100))
+        let start = Int(page - 1) * 8192
+        bytes.replaceSubrange(start..<start + 100, with: [UInt8](repeating: 0xff, count: 100))
         try folder.write(bytes, to: "test.journal")
         let error = try errorOfReading()
         #expect(error.remedy.contains("a start continues from the snapshot at seq 130"))

@@ -72,7 +72,7 @@ import Testing
     @Test func `have no receipt from a warning on, and are there when the journal is opened again`() throws {
         let memory = JournalMemory()
         let journal = try test.open(memory, renews: false)
-        try meddle(at: 2, "RAISE WARNING 'committed locally'")
+        try meddle(at: 2, "RAISE WARNING 'canceling wait for synchronous replication'")
         var other = try lock()
         try journal.begin([1, 2, 3])
         other.drop()

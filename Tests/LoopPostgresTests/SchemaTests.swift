@@ -72,7 +72,7 @@ import Testing
         #expect(error?.remedy.contains(remedy) == true, "\(error?.description ?? "")")
     }
 
-    @Test(arguments: ["sslmode=nonsense", "target_session_attrs=any-at-all", "port=none"])
+    @Test(arguments: ["sslmode=nonsense", "target_session_attrs=any-at-all"])
     func `is not waited for if its URL has a value that means nothing`(_ option: String) throws {
         let error = #expect(throws: JournalError.self) {
             try open("test", ConnectionString("\(url)?\(option)")).close()

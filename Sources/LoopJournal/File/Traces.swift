@@ -48,8 +48,8 @@ struct Traces {
 
     /// The files cannot tell these apart: in both cases they are those of a journal without its newest records.
     private var causes: String {
-        "either \(paths.log) is lost (put it back), or \(paths.file) was copied before the files next to it (use a copy of all that was made"
-            + " while no reducer ran, or by VACUUM INTO and without the other files)"
+        "either \(paths.log) is lost (put it back), or \(paths.file) was copied before the files next to it (use a copy of all that"
+            + " was made while no reducer ran, or by VACUUM INTO and without the other files)"
     }
 
     /// Refuses a journal that ends before records that were there.

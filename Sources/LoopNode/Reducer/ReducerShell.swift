@@ -26,7 +26,6 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let ring: KeyRing?
     /// Looks at the folder as long as the reducer lives.
     private let keyWatch: KeyWatch?
-    /// Nil: the other reducers of the loop are not known.
     private let lookout: Lookout?
     private var localItem: PollSet.Item?
     /// Nil while the journal has failed.
@@ -79,8 +78,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         var shell = ReducerShell(
             definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
             obstacle: obstacle, holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, lookout: lookout,
-            crashNote: file, note: note,
-            hadCrash: hadCrash)
+            crashNote: file, note: note, hadCrash: hadCrash)
         do {
             try shell.serve(gained)
             obstacle.clear()

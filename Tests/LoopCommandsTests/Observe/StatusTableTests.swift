@@ -188,8 +188,7 @@ import Testing
     @Test func `warns of two reducers that lead with copies of one journal`() {
         func member(_ address: ReducerAddress, epoch: UInt64, isReady: Bool = true) -> StatusProbe.Member {
             var report = StatusReport(loop: "counter", schema: 1)
-            (report.history, report.epoch) = ("aa", epoch)
-            report.notReadyBecause = isReady ? nil : "it was deposed"
+            (report.history, report.epoch, report.isReady) = ("aa", epoch, isReady)
             return StatusProbe.Member(
                 address: address, report: report,
                 state: StateID(history: History(10), epoch: Epoch(number: epoch, nonce: epoch), seq: .initial))

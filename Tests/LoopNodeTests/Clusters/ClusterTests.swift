@@ -121,7 +121,7 @@ import ZMQ
         let remote = try cluster.remote()
         let worker = try cluster.worker("one")
         try await remote.send(.add(3))
-        let report = try await cluster.status { $0.parked.count == 1 && $0.feedbacks[0].completed == 0 && $0.seq == 3 }
+        let report = try await cluster.status { $0.parked.count == 1 && $0.feedbacks[0].completed == 2 && $0.seq == 3 }
         #expect(report.parked[0].message.contains("Broken"))
         #expect(report.parked[0].failures == 1)
         #expect(report.counters["effectParked"] == 1)
