@@ -4,7 +4,7 @@ import LoopWire
 
 /// Knows which observers fetch a state. Few are served at once, and no observer may be sent away for transfers that are over.
 struct TransferWatch {
-    /// When each observer that was not sent a last part asked last.
+    /// When each observer that was not sent a last part asked last, or was answered: a slow reducer answers later.
     private var fetching: [Route: UInt64] = [:]
 
     /// Another process serves.
@@ -21,7 +21,7 @@ struct TransferWatch {
         _ frame: PeerFrame, to route: Route, at now: UInt64, most: Int, _ count: () -> Void
     ) throws(Violation) {
         switch frame.message {
-        case .statePart(let part): if part.end == .state { fetching[route] = nil }
+        case .statePart(let part): fetching[route] = part.end == .state ? nil : now
         case .busy(.state(transfer: 0), _, let reason) where reason.contains("under way"):
             count()
             // The one that is sent away has asked too.
