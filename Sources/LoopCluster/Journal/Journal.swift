@@ -49,7 +49,7 @@ public protocol Journal {
     /// How long after a sign of life of this process another one may take the journal; nil: never, while it is open.
     var lease: JournalLease? { get }
 
-    /// How many bytes wait to be moved into the journal's file until a reader has ended; nil: no reader is in the way.
+    /// How many bytes wait to be moved into the journal's file until a reader has ended, or nil if no reader is in the way.
     var heldLogBytes: Int? { get }
 
     /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
@@ -145,7 +145,7 @@ extension Journal {
     /// Nil: no process takes it.
     public var lease: JournalLease? { nil }
 
-    /// Nil: readers are never in the way.
+    /// Nil, because readers are never in the way.
     public var heldLogBytes: Int? { nil }
 
     /// Closes it.

@@ -45,7 +45,7 @@ public struct PeerMachine: Sendable {
     var heardAt: MonotonicTime
     /// When the only address is dialled again if no greeting is answered.
     var redialsAt: MonotonicTime
-    /// When the first question was asked over DEALER that has no answer yet; nil: each has one.
+    /// When the oldest unanswered question was asked over DEALER, or nil if each has an answer.
     var askedAt: MonotonicTime?
     /// When something that is missing may be asked for again.
     private var nextRequest = MonotonicTime.zero

@@ -22,7 +22,7 @@ extension ReducerCore {
         }
     }
 
-    /// A log of so many bytes is warned of: 16 times what it has without a reader.
+    /// The size, in bytes, from which a log is warned of. It is 16 times the usual size without a reader.
     private static var heldLogBytesMax: Int { 64 << 20 }
 
     /// Takes notice of how large the journal's log has become because of a reader; nil if none is in its way.

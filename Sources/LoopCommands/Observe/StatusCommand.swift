@@ -70,6 +70,7 @@ enum ReadyCommand {
         let first = try arguments.askMembers(within: limit)
         guard StatusTable.twoLeaders(among: first) != nil else { return nil }
         let lease = first.compactMap { $0.report.journalLease?.milliseconds }.max() ?? 1000
+        // A deposed leader learns of it within its lease. No event tells a tool that it has.
         usleep(UInt32(clamping: lease * 1000))
         return StatusTable.twoLeaders(among: try arguments.askMembers(within: limit))
     }

@@ -90,7 +90,7 @@ enum StepDownCommand {
 /// Checks whether a loop has a standby that could lead at once.
 struct StepDownCheck {
     let leader: StatusProbe.Member
-    /// The standby that is to lead next; nil: any.
+    /// The standby that is to lead next, or nil if any may.
     let named: ReducerAddress?
     /// The standbys that are to leave the journal to it.
     let others: [ReducerAddress]
@@ -103,7 +103,7 @@ struct StepDownCheck {
 
     /// - Parameters:
     ///   - members: the leader and its standbys.
-    ///   - address: the standby that is to lead next; nil: any.
+    ///   - address: the standby that is to lead next, or nil if any may.
     /// - Throws: if none of them leads, or the named one is not among the standbys.
     init(_ members: [StatusProbe.Member], to address: ReducerAddress? = nil) throws {
         guard let leader = members.first(where: \.isLeader) else {

@@ -15,7 +15,7 @@ final class Lookout: Sendable {
     /// - Parameters:
     ///   - reducers: the addresses of all reducers of the loop.
     ///   - loop: the name of the loop; a leader of another loop is none.
-    ///   - own: the address of this reducer, which is not asked; nil: it is not known.
+    ///   - own: the address of this reducer, which is not asked, or nil if it is not known.
     /// - Throws: `NodeError.system` if there is no room for a thread.
     init(
         _ reducers: ReducerAddress, loop: String, own: String?, context: ZMQContext?, _ log: NodeLog

@@ -53,7 +53,7 @@ struct ReducerService<Definition: LoopDefinition> {
     ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
     ///     event the next one was.
     ///   - keys: those that are admitted; nil: the reducer has no keys.
-    ///   - lookout: knows which reducers of the loop lead; nil: none are known.
+    ///   - lookout: knows which reducers of the loop lead, or nil if no other reducers are known.
     ///   - isStopping: asked before each record that is replayed.
     ///   - post: leaves mail for the thread that owns this service.
     /// - Throws: `RecoveryError.stopped` when the replay was stopped.

@@ -34,7 +34,7 @@ public final class NodeThread: Sendable {
         }
     }
 
-    /// Waits until the body has returned. The caller goes on where it is isolated: no other executor has to be free.
+    /// Waits until the body has returned. The caller resumes on its own executor, so no other executor has to be free.
     public nonisolated(nonsending) func join() async {
         await withCheckedContinuation { continuation in
             let isDone = state.withLock { state in

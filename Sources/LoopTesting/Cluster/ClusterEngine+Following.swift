@@ -126,7 +126,7 @@ extension ClusterEngine {
         return core
     }
 
-    // MARK: Who leads next
+    // MARK: The next leader
 
     private var newestSnapshot: UInt64 { storage.disk?.snapshots.first?.entry.position ?? 0 }
 

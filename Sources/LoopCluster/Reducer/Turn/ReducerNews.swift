@@ -21,7 +21,7 @@ public enum ReducerNews: Equatable, Sendable {
     case served(NewsOfUnserved, after: Duration)
     /// Another reducer of the same addresses leads in another history, in words.
     case otherLeader(LeaderFound, String)
-    /// The journal's log has so many bytes, and grows, because a program reads it without an end.
+    /// A program that reads the journal for very long makes its log grow. The value is the size of the log in bytes.
     case logHeld(Int)
     /// The clock is so far behind the times in the journal; timers and schedules stand still until that time.
     case clockBehind(Duration, until: WallTime)
