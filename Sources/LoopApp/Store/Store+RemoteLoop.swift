@@ -29,7 +29,7 @@ extension RemoteLoop {
         let lookAway = look { news in
             latest.withLock { latest in
                 switch news {
-                case .state(let id, let state):
+                case .state(let id, let state, _):
                     (latest.update.state, latest.shown) = (state, id.seq)
                     // A state that has just arrived is current until the reducer says otherwise.
                     latest.update.connection = .live(id.seq)

@@ -26,6 +26,8 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     public enum Step: Sendable {
         /// This state is to be shown.
         case shows(StateID, Value)
+        /// The state that is shown has this ID from now on.
+        case renames(StateID, Value)
         /// States at these seqs are not shown.
         case misses(ClosedRange<Seq>)
         /// An action does not fit the state. The caller calls the machine's `resync` with `shown`.
@@ -52,7 +54,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         switch action {
         case .begins(let history, let epoch): place = StateID(history: history, epoch: epoch, seq: .initial)
         case .state(let seq, let bytes): begin(seq, bytes, tell)
-        case .again(let seq, let bytes): if !stays(at: seq, bytes) { begin(seq, bytes, tell) }
+        case .again(let seq, let bytes): if !stays(at: seq, bytes, tell) { begin(seq, bytes, tell) }
         case .chunk(let seq, let number, let bytes): add(seq, number, bytes, tell)
         case .assembled(let seq, let isAgain): assemble(seq, isAgain: isAgain, tell)
         case .delta(let seq, let hash, let bytes): apply(seq, hash, bytes, tell)
@@ -70,11 +72,13 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     private func id(_ seq: Seq) -> StateID { StateID(history: place.history, epoch: place.epoch, seq: seq) }
 
-    /// Whether a state that came once more is the one that is shown: then it is not shown again.
-    private mutating func stays(at seq: Seq, _ bytes: [UInt8]) -> Bool {
+    /// Whether a state that came once more is the one that is shown: then only its ID is new.
+    private mutating func stays(at seq: Seq, _ bytes: [UInt8], _ tell: (Step) -> Void) -> Bool {
         guard let current, (try? coder.encode(current.value)) == bytes else { return false }
-        self.current = (id(seq), current.value)
+        let id = id(seq)
+        self.current = (id, current.value)
         (isWaiting, assembled) = (false, nil)
+        if id != current.id { tell(.renames(id, current.value)) }
         return true
     }
 
@@ -90,7 +94,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         guard let assembled else { return begin(diverged: .unreadable(seq, "its chunks are not here"), tell) }
         do {
             let value = try assembled.state()
-            if isAgain, let bytes = try? coder.encode(value), stays(at: seq, bytes) { return }
+            if isAgain, let bytes = try? coder.encode(value), stays(at: seq, bytes, tell) { return }
             begin(seq, value, tell)
         } catch {
             begin(diverged: .unreadable(seq, "\(error)"), tell)

@@ -26,10 +26,10 @@ public final class RemoteConnection: Sendable {
     private let ownExecutor: ConnectionExecutor
     private let watchers = Watchers<ObserverAction> { action in
         switch action {
-        case .state: .state
+        case .state, .again: .state
         case .standing: .standing
         case .ended: .ended
-        case .begins, .send, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused: nil
+        case .begins, .send, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .refused: nil
         }
     }
     private let knownFailure = Locked<NodeError?>(nil)

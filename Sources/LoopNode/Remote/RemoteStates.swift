@@ -7,7 +7,8 @@ package import LoopWire
 package final class RemoteStates<Value: Codable & Sendable>: Sendable {
     /// What those are told who look.
     package enum News: Sendable {
-        case state(StateID, Value)
+        /// The newest state. It is not new if only its ID has changed, as when the reducer starts again on its journal.
+        case state(StateID, Value, isNew: Bool)
         case standing(ObserverStanding)
         case ended(exitCode: Int32, text: String)
     }
@@ -92,7 +93,8 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
             for case .some(let action) in [followed.unread.take(), action] {
                 followed.follower.take(action) { step in
                     switch step {
-                    case .shows(let id, let value): watchers.post(.state(id, value))
+                    case .shows(let id, let value): watchers.post(.state(id, value, isNew: true))
+                    case .renames(let id, let value): watchers.post(.state(id, value, isNew: false))
                     case .diverged(let new): divergence = new
                     case .misses: break
                     }
@@ -206,15 +208,21 @@ extension RemoteStates {
     }
 
     /// - Parameter connection: kept as long as the stream is read.
-    /// - Parameter element: makes the stream's element for a state. It returns nil to leave the state out.
+    /// - Parameter element: makes the stream's element for a state. It returns nil to leave the state out. A state from which an
+    ///   element was made is not given again when it gets another ID; one that was left out is.
     func stream<Element>(
         _ buffering: AsyncStream<Element>.Continuation.BufferingPolicy, keeping connection: RemoteConnection,
         _ element: @escaping @Sendable (StateID, Value) -> Element?
     ) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: buffering)
+        let isGiven = Locked(false)
         let id = look { news in
             switch news {
-            case .state(let id, let value): if let element = element(id, value) { continuation.yield(element) }
+            case .state(let id, let value, let isNew):
+                guard isNew || !isGiven.withLock({ $0 }) else { return }
+                let element = element(id, value)
+                isGiven.withLock { $0 = element != nil }
+                if let element { continuation.yield(element) }
             case .ended: continuation.finish()
             case .standing: break
             }

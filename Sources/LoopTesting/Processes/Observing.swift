@@ -90,6 +90,7 @@ struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
         follower.take(action) { [coder] step in
             switch step {
             case .shows(let id, let value): steps.append(.shows(id.seq, (try? coder.encode(value)) ?? []))
+            case .renames: break
             case .misses(let seqs): steps.append(.misses(seqs))
             case .diverged(let new): divergence = new
             }

@@ -80,6 +80,7 @@ struct Watcher {
             for step in steps {
                 switch step {
                 case .shows(let id, let state): shown.append((id.seq.value, state))
+                case .renames: break
                 case .misses(let seqs): missed.append(seqs)
                 case .diverged(let divergence):
                     divergences.append(divergence)

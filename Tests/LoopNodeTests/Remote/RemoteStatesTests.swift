@@ -4,6 +4,7 @@ import LoopCore
 import LoopLock
 import LoopWire
 import Testing
+import ZMQ
 
 @testable import LoopNode
 
@@ -15,7 +16,7 @@ import Testing
     @Test func `the newest state is the last that is told, also where it comes while the one before is told`() throws {
         try take(1)
         let id = states.look { [self] news in
-            if case .state(_, 1) = news { onOtherThread { try take(2) } }
+            if case .state(_, 1, _) = news { onOtherThread { try take(2) } }
             hear(news)
         }
         #expect(heard.withLock { $0 } == ["1", "2"])
@@ -70,6 +71,31 @@ import Testing
         #expect(answer(id(2, epoch: 1, 4)) == "4 at 4")
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a stream from a wanted state begins when the state that is shown gets that ID`() async throws {
+        func id(_ epoch: UInt64, _ seq: UInt64) -> StateID {
+            StateID(history: History(1), epoch: Epoch(number: epoch, nonce: 7), seq: Seq(seq))
+        }
+        _ = states.take(.begins(History(1), Epoch(number: 1, nonce: 7)))
+        try take(20)
+        let connection = try RemoteConnection(
+            loop: "", reducer: "inproc://nowhere", name: "", observing: .nothing, context: ZMQContext(), log: .silent)
+        let wanted = id(2, 20)
+        var all = states.stream(.unbounded, keeping: connection) { ($0, $1) }.makeAsyncIterator()
+        var past = states.stream(.unbounded, keeping: connection) { [states] in
+            states.isPast(wanted, at: $0) ? ($0, $1) : nil
+        }.makeAsyncIterator()
+        // A restart of the reducer: the state is as before, in the next epoch.
+        _ = states.take(.begins(History(1), Epoch(number: 2, nonce: 7)))
+        _ = states.take(.again(Seq(20), try CBOR.encode(20)))
+        try take(21)
+        #expect(await past.next()?.0 == wanted)
+        #expect(await past.next()?.0 == id(2, 21))
+        // It is the same state, so it is not given twice.
+        #expect(await all.next()?.0 == id(1, 20))
+        #expect(await all.next()?.0 == id(2, 21))
+    }
+
     private func take(_ number: Int) throws {
         _ = states.take(.state(Seq(UInt64(number)), try CBOR.encode(number)))
     }
@@ -77,7 +103,7 @@ import Testing
     @Sendable private func hear(_ news: RemoteStates<Int>.News) {
         let text =
             switch news {
-            case .state(_, let value): "\(value)"
+            case .state(_, let value, let isNew): isNew ? "\(value)" : "\(value) renamed"
             case .standing: "standing"
             case .ended(_, let text): text
             }
