@@ -6,9 +6,14 @@ extension PeerMachine {
     /// A frame that came through the inbox topic.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
-        // A word that is not listened to is no sign of life. A peer that has joined is ticked as long as the reducer hears it.
-        let counts = if phase.isJoined, case .tick = frame.message { true } else { !phase.isJoined }
-        if counts, !membership.left.contains(frame.history) { heardAt = self.now }
+        // A frame that is dropped is no sign of life. A peer that has joined gets ticks as long as the reducer hears it, and the end
+        // of the loop in their place.
+        let isSign =
+            switch frame.message {
+            case .tick, .ended: true
+            default: !phase.isJoined
+            }
+        if isSign, !membership.left.contains(frame.history) { heardAt = self.now }
         receive(frame)
     }
 

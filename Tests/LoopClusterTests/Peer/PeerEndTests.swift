@@ -106,6 +106,23 @@ import Testing
             ])
     }
 
+    /// As after a freeze: the newest tick is old, and the end comes all the same.
+    @Test func `still offers what it has to a reducer that repeats the end`() {
+        var bench = PeerBench()
+        bench.join()
+        _ = bench.send(wantsSeq: true)
+        bench.time += 5000
+        for _ in 1...2 {
+            #expect(bench.publish(.ended(at: Seq(9), exitCode: 0, text: "")) == [])
+            #expect(!bench.wait(500).contains { if case .settled = $0 { true } else { false } })
+        }
+        bench.push()
+        #expect(
+            bench.acknowledge(0, 1, NotableOutcome(number: 1, outcome: .refused(.ended))) == [
+                .settled(number: 1, .refused(.ended)), .send(bench.goodbye), .loopEnded(exitCode: 0, text: ""),
+            ])
+    }
+
     @Test func `gives up also where it looks for the reducer`() {
         var bench = PeerBench()
         bench.join()
