@@ -186,6 +186,22 @@ import ZMQ
         #expect(refused >= 28)
     }
 
+    @Test func `is verified from its first record if no snapshot can be read, and each of them is named`() async throws
+    {
+        let journal = try SQLiteJournal.read(path)
+        let entries = try journal.snapshots()
+        journal.close()
+        for name in try snapshots() { try flip(name, 50) }
+        let report = try await tools(Jobs(ends: false)).verify(.file(path))
+        #expect(report.from == 0 && report.through == 30 && report.snapshots == 0)
+        #expect(entries.count > 1)
+        for entry in entries {
+            let text = "the snapshot at seq \(entry.seq) is damaged: the bytes of \(path).snapshots/"
+            #expect(report.difference?.contains(text) == true, "\(report)")
+        }
+        #expect(await code("verify") == 1)
+    }
+
     // MARK: Under a reducer
 
     @Test func `that is moved under its reducer is not written any more, and goes on when it is back`() async throws {
