@@ -46,6 +46,13 @@ extension SQLiteJournal {
         ).map { Seq(UInt64(bitPattern: $0)) }
     }
 
+    /// The seq of the newest event, also if its record was trimmed; 0 if there was none.
+    /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was closed.
+    public func newestSeq() throws(JournalError) -> Seq {
+        if isReadOnly { try refresh() } else { try settle() }
+        return Seq(tail.seq)
+    }
+
     /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
     /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
     /// - Throws: `JournalError` of kind `.corrupt` if a row is missing; also if reading fails or the journal was

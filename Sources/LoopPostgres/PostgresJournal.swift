@@ -231,6 +231,12 @@ package final class PostgresJournal: FollowedJournal {
         return found.integer(0, 0).map { Seq(UInt64(bitPattern: $0)) }
     }
 
+    /// The seq of the newest event, also if its record was trimmed; 0 if there was none.
+    package func newestSeq() throws(JournalError) -> Seq {
+        try refreshIfReading()
+        return Seq(reader.tail.seq)
+    }
+
     /// The end of the row before the one that holds the event `seq`.
     package func position(before seq: Seq) throws(JournalError) -> UInt64 {
         try refreshIfReading()

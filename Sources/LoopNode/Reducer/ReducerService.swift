@@ -321,6 +321,9 @@ struct ReducerService<Definition: LoopDefinition> {
         switch request.question {
         case .trim(let before):
             let first = try journal.trim(before: before)
+            if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
+                return answer(.refused("\(refusal)"), to: request)
+            }
             answer(.done("the journal begins at seq \(first) now"), to: request)
         case .stepDown: stepDownRequest = request
         case .read(let reading):
