@@ -11,7 +11,7 @@ internal import SQLite
 ///                                 └──▶ the file, from time to time
 ///
 /// It belongs to one thread. One process at a time may write; others may read meanwhile.
-public final class SQLiteJournal: FollowedJournal {
+public final class SQLiteJournal: RowJournal {
     /// The path of the file, as it was given at the opening.
     public let path: String
     /// The name of the loop that it belongs to.
@@ -40,7 +40,7 @@ public final class SQLiteJournal: FollowedJournal {
     /// Nil: every row is synced, or nothing is written.
     private var logWriteOut: LogWriteOut?
     /// Reads the rows, and knows where they begin and end.
-    var reader: RowReader
+    package var reader: RowReader
 
     /// Where the rows begin: what is before was trimmed.
     var base: ChainLink {
