@@ -13,7 +13,7 @@ extension ReducerShell {
             configuration, waits: configuration.waitsForJournal, address: configuration.address(), log, isStopping)
         opening.waitsForFile = true
         opening.whileWaiting = { owner in
-            if let error = owner.obstacle { obstacle.note(error) }
+            obstacle.note(owner)
             return true
         }
         do {

@@ -338,7 +338,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let now = SystemClock.monotonic
         if !isStopping() { obstacle.note(error, at: now) }
         failure = JournalFailure(
-            error: error, since: obstacle.lasting?.since ?? now, tries: tries, retryAt: now + delay)
+            error: error, since: failure?.since ?? obstacle.lasting?.since ?? now, tries: tries, retryAt: now + delay)
     }
 
     private mutating func recoverIfDue() throws {
@@ -352,7 +352,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             guard let machine = service?.machine else { return }
             service?.log = log
             if let recovered = service?.recovered { log.note(.recovered, recovered) }
-            let duration = obstacle.clear() ?? .zero
+            let duration = SystemClock.monotonic - failure.since
+            obstacle.clear()
             log.note(
                 .journalRestored,
                 "the journal can be written again, after \(duration.text): seq \(machine.seq), epoch"
@@ -392,15 +393,21 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 throw RecoveryError.stopped
             }
             try holder.sockets.wait(milliseconds: 50)
-            noteObstacle(wait.owner?.obstacle)
+            if let owner = wait.owner { note(owner) }
             try answerWhileFailed()
         }
     }
 
     /// Notes what the opening of the journal waits for: it may be another reason than the one that ended the service.
-    private mutating func noteObstacle(_ error: JournalError?) {
-        guard let error, let failure, error != failure.error else { return }
-        obstacle.note(error)
+    private mutating func note(_ owner: JournalOwner) {
+        guard let failure else { return }
+        obstacle.note(owner)
+        var error = owner.obstacle ?? failure.error
+        if owner.obstacle == nil, error.fault.reason.endsWithAnswer {
+            error = JournalError(
+                .unreachable, operation: "be used yet", reason: "its database answers, and it is being opened",
+                remedy: "wait", fault: JournalFault(.recovering))
+        }
         self.failure = JournalFailure(
             error: error, since: failure.since, tries: failure.tries, retryAt: failure.retryAt)
     }

@@ -73,7 +73,7 @@ final class Standby {
     /// - Parameter owner: the process that has the journal now; nil: that is not known yet.
     func answer(_ owner: JournalOwner?) throws {
         if let owner {
-            if let error = owner.obstacle { obstacle.note(error) }
+            obstacle.note(owner)
             try notice(owner)
         }
         try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
