@@ -130,7 +130,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case inputFull
     /// Connections that were ended because they did not read their answers.
     case answersUnread
-    /// Connections that ended, for whatever reason: also because of a message above the size limit.
+    /// Connections that ended before they had said anything that could be read, for example because of a message above the size limit.
     case disconnected
     /// Handshakes that were broken off: foreign bytes, a key that is not admitted, time that was over.
     case handshakeFailed
@@ -143,7 +143,6 @@ public enum Counter: String, CaseIterable, Sendable {
     /// Idle sessions that were given up because there were as many as there may be.
     case sessionEvicted
     case olderEpoch
-    case unreachablePeer
     case leaseExpired
     case effectFailed
     case effectTimedOut

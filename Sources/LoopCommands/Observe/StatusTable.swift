@@ -18,8 +18,7 @@ struct StatusTable {
         self.report = report
         self.members = members
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
-        // Each peer that leaves ends its connections, and that alone does not mean that anything was dropped.
-        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 && $0.key != "disconnected" }
+        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
     }
 
     /// Sections with a blank line between them, without a line end after the last.

@@ -423,8 +423,7 @@ struct ReducerService<Definition: LoopDefinition> {
         case .reply(.local, let frame): local?.receiveReply(frame, at: now)
         case .inbox(let peer, let frame): try sockets.publish(frame, toInboxOf: peer)
         case .publish(let topic, let frame): try sockets.publish(frame, on: topic)
-        case .reply(.router(let id), let frame):
-            if try !sockets.reply(frame, to: id) { mail.append(.unreachablePeer) }
+        case .reply(.router(let id), let frame): try sockets.reply(frame, to: id)
         }
     }
 }

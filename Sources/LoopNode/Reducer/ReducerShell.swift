@@ -302,7 +302,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private func answer(_ answer: AdministrationAnswer, to request: JournalRequest) throws {
         guard case .router(let id) = request.route else { return }
         for part in AnswerPart.parts(of: try CBOR.encode(answer), request: request.number) {
-            _ = try holder.sockets.reply(
+            try holder.sockets.reply(
                 PeerFrame(history: .none, epoch: .none, session: .none, message: .answer(part)), to: id)
         }
     }

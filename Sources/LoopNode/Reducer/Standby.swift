@@ -87,7 +87,7 @@ final class Standby {
             let epoch = if case .redirect = message { owner?.epoch ?? .none } else { Epoch.none }
             answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
         }
-        for (route, frame) in answers { _ = try holder.sockets.reply(frame, to: route) }
+        for (route, frame) in answers { try holder.sockets.reply(frame, to: route) }
         var heard = listeners
         try holder.sockets.drainSubscriptions(
             for: .milliseconds(5),
