@@ -31,6 +31,8 @@ public struct ReducerConfiguration: Sendable {
     public var isGuarded = false
     /// Whether other machines can reach the reducer although it has no keys; status warns of it.
     public var isOpenToAll = false
+    /// When the reducer's process began, which may be before it led.
+    package var processBegan = MonotonicTime.zero
     /// The zones of the time zone database that the definition's schedules name.
     package var timeZones = ZoneDatabase()
     /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the

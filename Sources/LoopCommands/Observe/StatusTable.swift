@@ -149,7 +149,7 @@ struct StatusTable {
         let rows = peers.map { peer -> [String] in
             [
                 peer.name.isEmpty ? peer.peer : JSONText.onOneLine(peer.name), "\(peer.session)",
-                peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.seconds(peer.leaseMilliseconds),
+                peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.lease(peer.leaseMilliseconds),
                 "\(peer.lag)", "\(peer.completed)",
                 peer.groups.isEmpty ? "-" : JSONText.onOneLine(peer.groups.joined(separator: ",")),
             ]
@@ -197,9 +197,10 @@ struct StatusTable {
         return rows.isEmpty ? nil : Self.table(["DROPPED OR REFUSED", "TIMES"], rows, left: [0])
     }
 
-    private static func seconds(_ milliseconds: Int64) -> String {
+    private static func lease(_ milliseconds: Int64) -> String {
+        if milliseconds < 0 { return "over" }
         let tenths = (milliseconds.magnitude + 50) / 100
-        return "\(milliseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) s"
+        return "\(tenths / 10).\(tenths % 10) s"
     }
 
     /// Columns two spaces apart. Columns that are not in `left` have numbers.

@@ -97,6 +97,7 @@ struct ReducerService<Definition: LoopDefinition> {
         limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
         limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
         limits.advertised = advertised
+        limits.processBegan = SystemClock.processBegan
         limits.acceptsClock = configuration.acceptsClock
         limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
@@ -320,10 +321,10 @@ struct ReducerService<Definition: LoopDefinition> {
     private mutating func answer(_ request: JournalRequest) throws {
         switch request.question {
         case .trim(let before):
-            let first = try journal.trim(before: before)
             if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
                 return answer(.refused("\(refusal)"), to: request)
             }
+            let first = try journal.trim(before: before)
             answer(.done("the journal begins at seq \(first) now"), to: request)
         case .stepDown: stepDownRequest = request
         case .read(let reading):

@@ -51,6 +51,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", configuration.log)
         let obstacle = JournalObstacle(log)
+        _ = SystemClock.processBegan
         if isStopping() { throw RecoveryError.stopped }
         // First the journal: who only waits for it must not hold the addresses. A standby has its own.
         let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)

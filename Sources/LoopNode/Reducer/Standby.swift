@@ -43,7 +43,6 @@ final class Standby {
     private let obstacle: JournalObstacle
     /// Until when it leaves the journal to others, because an operator has asked for that.
     private let leavesItUntil: Locked<MonotonicTime>
-    private let began = SystemClock.monotonic
     private var owner: JournalOwner?
     /// Peers that it has led, and that are to hear of the leader as soon as one is known.
     private var led: [PeerID]
@@ -171,7 +170,7 @@ final class Standby {
             report.notReadyBecause = "it is a standby, and knows no leader's address: \(holder.reason)"
             report.journalFault = holder.fault
         }
-        report.uptimeMilliseconds = (now - began).wholeNanoseconds / 1_000_000
+        report.uptimeMilliseconds = (now - SystemClock.processBegan).wholeNanoseconds / 1_000_000
         report.seq = following.seq.value
         report.history = following.present?.description ?? ""
         report.following = StatusReport.Following(
