@@ -122,6 +122,7 @@ import Testing
             processes.append(process)
             if index == 0 { try await wait(lines, for: "listening at") }
         }
+        let began = SystemClock.monotonic
         let all = addresses.map(\.description).joined(separator: ",")
         for index in [1, 2, 0, 2, 1, 0] {
             _ = try await status(of: addresses[index]) {
@@ -132,6 +133,9 @@ import Testing
                 Executables.path("loopctl"), ["step-down", "--reducer", all, "--to", named])
             #expect(said.contains("\(named) leads in epoch "), "\(said)")
         }
+        // Its process has run since before, although its term has just begun.
+        let age = (SystemClock.monotonic - began).wholeNanoseconds / 1_000_000
+        #expect(try await status(of: addresses[0]) { $0.isReady }.uptimeMilliseconds >= age)
         for process in processes {
             process.terminate()
             #expect(await process.wait(within: .seconds(20)) == .exited(0))
