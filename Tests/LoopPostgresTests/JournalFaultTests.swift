@@ -91,26 +91,6 @@ extension Member {
     }
 
     @Test(arguments: [true, false])
-    func `is the present one, once the database answers again and a commit waits`(_ isStandby: Bool) async throws {
-        let leader = try Member(test.url) { $0.isStandby = isStandby }
-        _ = try await leader.status { $0.isReady }
-        await database.kill()
-        _ = try await leader.fault(.noDatabase)
-        try database.change("synchronous_standby_names=ANY 1 (nowhere)")
-        let faults = Locked<[JournalFault.Reason?]>([])
-        async let last = leader.status { report in
-            faults.withLock { $0.append(report.journalFault?.reason) }
-            return report.journalFault?.reason == .noSyncStandby
-        }
-        try await database.start()
-        _ = try await last
-        // The server is asked why after a second of waiting.
-        let told = faults.withLock { $0 }
-        #expect(told.contains(isStandby ? nil : .recovering), "\(told)")
-        await leader.stop()
-    }
-
-    @Test(arguments: [true, false])
     func `is a lock, and the leader says whose it is while its append waits`(_ isStandby: Bool) async throws {
         // The append does not end before: it is told while the append waits.
         let leader = try Member(test.url) {
