@@ -5,12 +5,12 @@ internal import Glibc
 
 /// Information from the system about this process and its machine.
 public enum System {
-    /// The variables of this process, as `name=value`.
-    public static var environment: [String] {
-        var entries: [String] = []
+    /// The bytes of the variables of this process, each as `name=value`.
+    public static var environment: [[UInt8]] {
+        var entries: [[UInt8]] = []
         guard var entry = unsafe loop_environment() else { return entries }
         while let text = unsafe entry.pointee {
-            entries.append(unsafe String(cString: text))
+            entries.append(unsafe bytes(of: text))
             unsafe entry += 1
         }
         return entries
@@ -20,8 +20,12 @@ public enum System {
     public static var commandLine: [[UInt8]] {
         (0..<Int(CommandLine.argc)).map { index in
             guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
-            return unsafe Array(UnsafeRawBufferPointer(start: word, count: strlen(word)))
+            return unsafe bytes(of: word)
         }
+    }
+
+    private static func bytes(of text: UnsafePointer<CChar>) -> [UInt8] {
+        unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
     }
 
     /// The name of this machine, or an empty text if it has none.

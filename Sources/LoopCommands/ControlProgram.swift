@@ -48,7 +48,7 @@ public enum ControlProgram {
         StandardOutput.holdClosed()
         let code: Int32
         do throws(UsageError) {
-            code = await run(try ProgramArguments.current, environment: ProcessEnvironment.current)
+            code = await run(try ProgramArguments.current, environment: try ProgramArguments.environment)
         } catch {
             code = ProgramFailure.code(of: error, in: "loopctl")
         }

@@ -33,7 +33,7 @@ extension SQLiteJournal {
     /// Hands over every row, in order, and checks each.
     package func forEachRow(_ body: (BatchRow, Span<UInt8>) throws(JournalError) -> Void) throws(JournalError) {
         let file = try readable("be read")
-        try advising { () throws(JournalError) in try reader.forEachRow(in: file, body) }
+        try reading(file) { () throws(JournalError) in try reader.forEachRow(in: file, body) }
     }
 
     /// Where its rows begin and end.

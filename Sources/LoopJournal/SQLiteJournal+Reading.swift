@@ -11,29 +11,13 @@ extension SQLiteJournal {
     ///   position, the seq and the remedy. Of kind `.trimmed` if the record was trimmed, `.misuse` if the journal was closed.
     public func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         let file = try readable("read the records after \(position)")
-        if isReadOnly {
-            try refresh()
-        } else {
-            try settle()
-        }
-        return try advising { () throws(JournalError) in
+        try refresh()
+        return try reading(file) { () throws(JournalError) in
             try reader.records(after: position, bytesMax: bytesMax, in: file)
         }
     }
 
     func damaged(after link: ChainLink, _ reason: String) -> JournalError { reader.damaged(after: link, reason) }
-
-    /// Runs `body`, and gives an error about damaged rows a remedy that keeps what a start recovers. If a start would refuse the
-    /// journal, the error stays as it is.
-    func advising<Result>(_ body: () throws(JournalError) -> Result) throws(JournalError) -> Result {
-        do throws(JournalError) {
-            return try body()
-        } catch {
-            guard let file, startRefusal == nil, let snapshots = try? snapshots() else { throw error }
-            throw reader.advised(
-                error, snapshots: snapshots, isIntact: { (try? content(of: $0)) != nil }, in: file)
-        }
-    }
 
     /// The seq of the oldest event in the journal; nil if it has none.
     /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was
@@ -46,21 +30,28 @@ extension SQLiteJournal {
         ).map { Seq(UInt64(bitPattern: $0)) }
     }
 
+    /// The seq of the newest event, also if its record was trimmed; 0 if there was none.
+    /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was closed.
+    public func newestSeq() throws(JournalError) -> Seq {
+        try refresh()
+        return Seq(tail.seq)
+    }
+
     /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
     /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
     /// - Throws: `JournalError` of kind `.corrupt` if a row is missing; also if reading fails or the journal was
     ///   closed.
     public func position(before seq: Seq) throws(JournalError) -> UInt64 {
         let file = try readable("be read")
-        if isReadOnly { try refresh() } else { try settle() }
-        return try advising { () throws(JournalError) in try reader.position(before: seq, in: file) }
+        try refresh()
+        return try reading(file) { () throws(JournalError) in try reader.position(before: seq, in: file) }
     }
 
     /// The end of the row that ends with a record; nil: no row ends there.
     /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was closed.
     public func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
         let file = try readable("be read")
-        if isReadOnly { try refresh() } else { try settle() }
+        try refresh()
         return try reader.end(ofRowAt: position, in: file)
     }
 
@@ -71,22 +62,23 @@ extension SQLiteJournal {
         after position: UInt64, checksum: UInt32?, bytesMax: Int
     ) throws(JournalError) -> FollowedPage? {
         let file = try readable("read the records after \(position)")
-        if isReadOnly {
-            if try file.hasMoved() { return nil }
-            try refresh()
-        } else {
-            try settle()
-        }
-        return try advising { () throws(JournalError) in
+        guard try refresh() else { return nil }
+        return try reading(file) { () throws(JournalError) in
             try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: file)
         }
     }
 
-    /// What the process that writes has appended since: for journals that were opened for reading.
-    func refresh() throws(JournalError) {
+    /// Finds what the process that writes has appended since, or writes what waits.
+    /// - Returns: false if the file has lost its name to another one.
+    @discardableResult package func refresh() throws(JournalError) -> Bool {
         let file = try readable("be read")
+        guard isReadOnly else {
+            try settle()
+            return true
+        }
         base = try file.base()
         tail = try file.tail(after: base)
         if try file.meta("ended") == 1 { hasEnded = true }
+        return try !file.hasMoved()
     }
 }

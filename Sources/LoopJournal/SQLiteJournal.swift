@@ -11,7 +11,7 @@ internal import SQLite
 ///                                 └──▶ the file, from time to time
 ///
 /// It belongs to one thread. One process at a time may write; others may read meanwhile.
-public final class SQLiteJournal: FollowedJournal {
+public final class SQLiteJournal: RowJournal {
     /// The path of the file, as it was given at the opening.
     public let path: String
     /// The name of the loop that it belongs to.
@@ -40,7 +40,7 @@ public final class SQLiteJournal: FollowedJournal {
     /// Nil: every row is synced, or nothing is written.
     private var logWriteOut: LogWriteOut?
     /// Reads the rows, and knows where they begin and end.
-    var reader: RowReader
+    package var reader: RowReader
 
     /// Where the rows begin: what is before was trimmed.
     var base: ChainLink {
@@ -63,7 +63,7 @@ public final class SQLiteJournal: FollowedJournal {
     /// Encoded records that are not in a row yet.
     private var pending: [UInt8] = []
     private var pendingCount: UInt64 = 0
-    private var newestSeq: UInt64
+    private var lastSeq: UInt64
     /// Why no append can be trusted any more.
     private var failure: JournalError?
 
@@ -82,7 +82,7 @@ public final class SQLiteJournal: FollowedJournal {
         folder = opened.folder
         checkpointPages = opened.checkpointPages
         reader = RowReader(loop: opened.loop, place: opened.path, base: opened.base, tail: opened.tail)
-        newestSeq = opened.tail.seq
+        lastSeq = opened.tail.seq
         lock = opened.lock
         fileLock = opened.fileLock
         endNote = opened.endNote
@@ -128,7 +128,7 @@ public final class SQLiteJournal: FollowedJournal {
         }
         guard !records.isEmpty else { return JournalReceipt(through: position) }
         do throws(JournalError) {
-            newestSeq = try records.newestSeq(after: newestSeq, operation)
+            lastSeq = try records.newestSeq(after: lastSeq, operation)
         } catch {
             throw poisoned(error)
         }
@@ -177,7 +177,7 @@ public final class SQLiteJournal: FollowedJournal {
     private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
-        let row = BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span)
+        let row = BatchRow(after: tail, count: pendingCount, lastSeq: lastSeq, records: pending.span)
         do throws(SQLiteError) {
             if isSynced { try file.setSynchronous(.fsync) }
             try file.insert(row, pending.span)
@@ -276,7 +276,7 @@ public final class SQLiteJournal: FollowedJournal {
         if failure == nil { failure = error }
         pending = []
         pendingCount = 0
-        newestSeq = tail.seq
+        lastSeq = tail.seq
         return error
     }
 }

@@ -3,15 +3,7 @@ package enum Redaction {
     /// Replaces each password in a text by `***`. A password is the text between `:` and `@` in a URL, or the value of a parameter,
     /// of a URL or of libpq, with a name that ends in `password`.
     package static func of(_ text: String) -> String {
-        var (shown, rest) = ("", withoutUserInfos(text)[...])
-        while !rest.isEmpty {
-            let word = rest.prefix { !isGap($0) }
-            shown += withoutUserInfo(word)
-            rest = rest[word.endIndex...]
-            shown += rest.prefix(while: isGap)
-            rest = rest.drop(while: isGap)
-        }
-        return withoutParameters(shown)
+        withoutParameters(withoutUserInfos(text).replacing(#/[^\s'"]+/#) { withoutUserInfo($0.output) })
     }
 
     private static func isGap(_ character: Character) -> Bool { character.isWhitespace || "'\"".contains(character) }

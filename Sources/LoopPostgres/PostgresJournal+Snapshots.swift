@@ -13,7 +13,7 @@ extension PostgresJournal {
 
     /// The listed snapshots that the journal's records continue, the newest first, at most 3.
     package func snapshots() throws(JournalError) -> [SnapshotEntry] {
-        try refreshIfReading()
+        try refresh()
         return try listed().filter { $0.position >= reader.base.position && $0.position <= position }
     }
 

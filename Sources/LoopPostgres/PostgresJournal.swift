@@ -1,6 +1,6 @@
 package import LoopCluster
 package import LoopCore
-internal import LoopJournal
+package import LoopJournal
 package import LoopWire
 internal import PostgreSQL
 
@@ -15,7 +15,7 @@ internal import PostgreSQL
 ///
 /// Nothing is repeated after an error: the caller opens the journal again, which begins a new term, and goes on from what is
 /// there. It belongs to one thread; a second thread of its own renews its lease.
-package final class PostgresJournal: FollowedJournal {
+package final class PostgresJournal: RowJournal {
     /// The name of the loop that it belongs to.
     package let loop: String
     /// The first history of the journal, made with it. A later one stands in a record.
@@ -32,7 +32,7 @@ package final class PostgresJournal: FollowedJournal {
     /// Nil: it only reads.
     private let memory: JournalMemory?
     /// Its tail is the end of the newest row that has a receipt.
-    var reader: RowReader
+    package var reader: RowReader
     /// The end of the newest row that was sent.
     private var sent: ChainLink
     private var isClosed = false
@@ -203,18 +203,9 @@ package final class PostgresJournal: FollowedJournal {
     /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was
     ///   trimmed, of kind `.misuse` if the journal was closed.
     package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
-        try refreshIfReading()
-        do throws(JournalError) {
-            return try reader.records(after: position, bytesMax: bytesMax, in: rows)
-        } catch {
-            // Who only reads may have been overtaken by a trim.
-            guard error.kind == .corrupt, position >= reader.base.position else { throw error }
-            try refreshIfReading()
-            if position < reader.base.position {
-                return try reader.records(after: position, bytesMax: bytesMax, in: rows)
-            }
-            throw try reader.advised(
-                error, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: rows)
+        try refresh()
+        return try reading(rows) { () throws(JournalError) in
+            try reader.records(after: position, bytesMax: bytesMax, in: rows)
         }
     }
 
@@ -231,15 +222,21 @@ package final class PostgresJournal: FollowedJournal {
         return found.integer(0, 0).map { Seq(UInt64(bitPattern: $0)) }
     }
 
+    /// The seq of the newest event, also if its record was trimmed; 0 if there was none.
+    package func newestSeq() throws(JournalError) -> Seq {
+        try refresh()
+        return Seq(reader.tail.seq)
+    }
+
     /// The end of the row before the one that holds the event `seq`.
     package func position(before seq: Seq) throws(JournalError) -> UInt64 {
-        try refreshIfReading()
-        return try reader.position(before: seq, in: rows)
+        try refresh()
+        return try reading(rows) { () throws(JournalError) in try reader.position(before: seq, in: rows) }
     }
 
     /// The end of the row that ends with a record; nil: no row ends there.
     package func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
-        try refreshIfReading()
+        try refresh()
         return try reader.end(ofRowAt: position, in: rows)
     }
 
@@ -247,13 +244,9 @@ package final class PostgresJournal: FollowedJournal {
     package func page(
         after position: UInt64, checksum: UInt32?, bytesMax: Int
     ) throws(JournalError) -> FollowedPage? {
-        guard try refreshIfReading() else { return nil }
-        do throws(JournalError) {
-            return try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: rows)
-        } catch {
-            // What was asked for may have been trimmed meanwhile.
-            guard error.kind == .corrupt, try refreshIfReading(), position < reader.base.position else { throw error }
-            return nil
+        guard try refresh() else { return nil }
+        return try reading(rows) { () throws(JournalError) in
+            try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: rows)
         }
     }
 
@@ -265,8 +258,7 @@ package final class PostgresJournal: FollowedJournal {
 
     /// What the process that writes has appended since.
     /// - Returns: whether it is the journal of its place still.
-    @discardableResult
-    func refreshIfReading() throws(JournalError) -> Bool {
+    @discardableResult package func refresh() throws(JournalError) -> Bool {
         guard isReadOnly else { return true }
         let (loop, keptAs) = (loop, keptAs)
         let row = try held.use("be read") { session throws(JournalError) in try session.row(of: loop, keptAs) }

@@ -71,6 +71,9 @@ struct Takeover {
             case .free where try leavesToOthers(row, &free, &session):
                 guard pause(JournalOwner()) else { throw locked(row) }
             case .free:
+                // The database answers, and a commit may wait.
+                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
+                if let whileWaiting, !whileWaiting(owner) { throw locked(row) }
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
                 let report = session.report + noteStandbys(of: session)

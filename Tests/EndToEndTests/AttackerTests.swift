@@ -65,7 +65,7 @@ import Testing
         Flood(name: "large-topics", count: 200, shownBy: "disconnected"),
         Flood(name: "subscription-flood", count: 20_000, shownBy: "subscriptionRefused"),
         Flood(name: "upstream", count: 10_000, shownBy: "subscriptionRefused"),
-        Flood(name: "large-greetings", count: 200, shownBy: "disconnected"),
+        Flood(name: "large-greetings", count: 200, shownBy: "malformedFrame"),
         Flood(name: "large-messages", count: 200, shownBy: "disconnected"),
         Flood(name: "sessions", count: 12_000, shownBy: "sessionShareFull"),
         // The silent ones end after five seconds.

@@ -43,6 +43,8 @@ import Testing
         (#"loopctl send "$(printf 'a\377')""#, 64, "argument 2, 'a\u{FFFD}', is no text in UTF-8"),
         (#"loop-reducer counter --journal "$(printf '\377')""#, 64, "argument 3"),
         (#"loop-example "$(printf '\377')""#, 64, "argument 1"),
+        (#"env LOOP_REDUCER="$(printf '\377')" loopctl status"#, 64, "variable LOOP_REDUCER is no text in UTF-8"),
+        (#"env LOOP_JOURNAL="$(printf '\377')" loop-reducer counter"#, 64, "variable LOOP_JOURNAL"),
         ("loopctl send - <&-", 2, "could not read standard input: "),
         (#"printf '\357\273\277{}' | loopctl send -"#, 2, "standard input begins with a byte order mark"),
     ])

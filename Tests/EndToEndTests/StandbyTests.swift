@@ -10,10 +10,11 @@ import TestDatabase
 import TestFolders
 import Testing
 
-/// Two reducer processes with one journal: the leader is killed or steps down, and the standby takes over.
+/// Reducer processes with one journal, usually two: the leader is killed or steps down, and the standby takes over.
 @Suite(.timeLimit(.minutes(5))) struct `G3 G4 G6 A leader with a standby` {
     private let folder = TestFolder()
-    private let addresses = [freeAddress(), freeAddress()]
+    private let addresses = [freeAddress(), freeAddress(), freeAddress()]
+    private var both: String { addresses.prefix(2).map(\.description).joined(separator: ",") }
 
     enum Setting: CaseIterable {
         case file, fileWithKeys, database
@@ -66,7 +67,6 @@ import Testing
     func `that is killed is followed by it, and no event is lost or applied twice`(setting: Setting) async throws {
         let hasKeys = setting == .fileWithKeys
         let journal = try await journal(setting)
-        let both = addresses.map(\.description).joined(separator: ",")
         let peerKeys = hasKeys ? try await makeKeys() : nil
         let options = hasKeys ? ["--key", secret, "--reducer-key", "\(keys)/server.key"] : []
         var first = try reducer(0, journal: journal, hasKeys: hasKeys)
@@ -101,13 +101,42 @@ import Testing
         #expect(table.contains("\(addresses[1])  standby") && table.contains("follows \(addresses[0])"))
         #expect(table.contains("lease 1000 ms, proven") == (setting == .database), "\(table)")
         // Whoever is asked, the leader answers.
-        for address in addresses.map(\.description) + [both] {
+        for address in addresses.prefix(2).map(\.description) + [both] {
             let state = try await Program.run(
                 Executables.path("loopctl"), ["state", "--json", "--reducer", address, "--timeout", "60s"] + options)
             #expect(state.contains(#""count":104"#), "\(state)")
         }
         await sender.close()
         for process in [second.process, first.process] {
+            process.terminate()
+            #expect(await process.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+
+    @Test(arguments: [Setting.file, .database])
+    func `that steps down is followed by the standby that is named, and not by another`(setting: Setting) async throws {
+        let journal = try await journal(setting)
+        var processes: [ChildProcess] = []
+        for index in addresses.indices {
+            let (process, lines) = try reducer(index, journal: journal, hasKeys: false)
+            processes.append(process)
+            if index == 0 { try await wait(lines, for: "listening at") }
+        }
+        let began = SystemClock.monotonic
+        let all = addresses.map(\.description).joined(separator: ",")
+        for index in [1, 2, 0, 2, 1, 0] {
+            _ = try await status(of: addresses[index]) {
+                $0.isStandby && $0.following?.lagMilliseconds != nil && $0.following?.coldBecause == nil
+            }
+            let named = addresses[index].description
+            let said = try await Program.run(
+                Executables.path("loopctl"), ["step-down", "--reducer", all, "--to", named])
+            #expect(said.contains("\(named) leads in epoch "), "\(said)")
+        }
+        // Its process has run since before, although its term has just begun.
+        let age = (SystemClock.monotonic - began).wholeNanoseconds / 1_000_000
+        #expect(try await status(of: addresses[0]) { $0.isReady }.uptimeMilliseconds >= age)
+        for process in processes {
             process.terminate()
             #expect(await process.wait(within: .seconds(20)) == .exited(0))
         }
@@ -123,7 +152,6 @@ import Testing
         let hasKeys = setting == .fileWithKeys
         let journal = try await journal(setting)
         let peerKeys = hasKeys ? try await makeKeys() : nil
-        let both = addresses.map(\.description).joined(separator: ",")
         let options = hasKeys ? ["--key", secret, "--reducer-key", "\(keys)/server.key"] : []
         let first = try reducer(0, journal: journal, hasKeys: hasKeys)
         try await wait(first.lines, for: "listening at")

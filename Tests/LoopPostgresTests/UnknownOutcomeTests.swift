@@ -55,21 +55,26 @@ import Testing
         let test = try TestJournal(in: database)
         try test.open().close()
         await database.kill()
-        let (notes, post) = AsyncStream<JournalFault.Reason>.makeStream()
+        let (notes, post) = AsyncStream<JournalFault.Reason?>.makeStream()
         let opening = Task {
             try await NodeThread.run("opening") {
                 try test.open {
                     $0.waits = true
                     $0.whileWaiting = { owner in
-                        if let error = owner.obstacle { post.yield(error.fault.reason) }
+                        post.yield(owner.obstacle?.fault.reason)
                         return true
                     }
                 }.close()
             }
         }
-        #expect(await notes.first { _ in true } == .noDatabase)
+        #expect(await notes.first { _ in true } == JournalFault.Reason.noDatabase)
         try await database.start()
         try await opening.value
+        post.finish()
+        // Before its commit, which may wait, it says that the server has answered.
+        var last: JournalFault.Reason? = .unknown
+        for await note in notes { last = note }
+        #expect(last == nil)
     }
 
     /// Found by chaos: the server ended between the takeover and the reading of what had been taken.

@@ -67,6 +67,10 @@ public protocol Journal {
     /// - Throws: where the journal cannot be read.
     func firstSeq() throws(JournalError) -> Seq?
 
+    /// The seq of the newest event, also if its record was trimmed; 0 if there was none. By default all records are read.
+    /// - Throws: `JournalError` if the journal cannot be read.
+    func newestSeq() throws(JournalError) -> Seq
+
     /// A position from which on, in order, the first event record is the one of `seq`, or of one not far before it.
     /// - Throws: where the journal cannot be read.
     func position(before seq: Seq) throws(JournalError) -> UInt64
@@ -118,6 +122,14 @@ extension Journal {
             guard error.kind == .trimmed else { throw error }
             return false
         }
+    }
+
+    /// Reads the records that are there, for a journal that finds no place in the middle.
+    public func newestSeq() throws(JournalError) -> Seq {
+        for case .event(let event) in try records(after: position(before: Seq(.max)), bytesMax: .max).reversed() {
+            return event.seq
+        }
+        return .initial
     }
 
     /// Appends the records: this journal is done when it returns.
@@ -263,6 +275,20 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
 
     /// One line for people: the operation, the reason and the remedy.
     public var description: String { "the journal could not \(operation): \(reason); \(remedy)" }
+}
+
+extension JournalError {
+    /// An operation was asked for with a seq after the newest event.
+    package static func afterNewest(_ newest: Seq, _ operation: String) -> Self {
+        Self(
+            .misuse, operation: operation, reason: "its newest event is \(newest)",
+            remedy: "give the seq of an event that is there")
+    }
+
+    /// Why a journal is not trimmed, or nil if the seq is at most that of the event that comes next.
+    package static func refusal(ofTrimBefore seq: Seq, newest: Seq) -> Self? {
+        seq <= newest.next ? nil : afterNewest(newest, "trim the records before seq \(seq)")
+    }
 }
 
 extension JournalError.Kind {

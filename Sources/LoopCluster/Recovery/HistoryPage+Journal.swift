@@ -13,7 +13,7 @@ extension HistoryPage {
     ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
     ///   - after: the position at which the page before ended; nil: this is the first.
     /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were trimmed, or
-    ///   if the event `from` was, unless the page is of all events.
+    ///   if the event `from` was, unless the page is of all events. It is of kind `.misuse` if the journal ends before `from`.
     public init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {
@@ -55,6 +55,8 @@ extension HistoryPage {
                 reason: "the events before seq \(first) were trimmed", remedy: "begin with seq \(first)")
         }
         if from <= Seq(1), try journal.hasFirstRecord() { return 0 }
+        let newest = try journal.newestSeq()
+        if from > max(newest, Seq(1)) { throw .afterNewest(newest, "show the records from seq \(from) on") }
         return try journal.position(before: from)
     }
 }

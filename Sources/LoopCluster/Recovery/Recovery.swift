@@ -77,6 +77,12 @@ public struct Recovery<Definition: LoopDefinition> {
             // There was no snapshot to begin from: none at the limit or before it could be used.
             let later = try journal.snapshots().filter { entry in limit.map { entry.seq > $0 } ?? false }
             throw RecoveryError.trimmed(oldest: later.last { (try? journal.content(of: $0)) != nil }?.seq)
+        } catch RecoveryError.unreadable(let seq, let position, let reason, _) where limit != nil {
+            // A start may begin from a later snapshot, and fails at a later record if it fails.
+            let start = try Self(
+                definition, from: journal, coder: coder, reinterprets: reinterprets, ignoresArguments: ignoresArguments)
+            throw RecoveryError.unreadable(
+                seq: seq, position: position, reason: reason, startsFrom: start.snapshot?.seq)
         }
     }
 
@@ -215,7 +221,8 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It is the journal of another run.
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
-    case unreadable(seq: Seq, position: UInt64, reason: String)
+    /// - `startsFrom`: the seq of the later snapshot from which a start goes on, or nil if a start needs the record.
+    case unreadable(seq: Seq, position: UInt64, reason: String, startsFrom: Seq? = nil)
     /// The records at the beginning were trimmed, and no snapshot at the seq or before it can be used.
     /// - `oldest`: the seq of the oldest later snapshot that can be read, or nil if there is none.
     case trimmed(oldest: Seq?)
@@ -244,7 +251,10 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The error and its remedy in one line, for people.
     public var description: String {
         switch self {
-        case .unreadable(let seq, _, _):
+        case .unreadable(_, _, _, let snapshot?):
+            "\(reason); run the program that wrote it; a start continues from the snapshot at seq \(snapshot), and only states"
+                + " before it cannot be shown"
+        case .unreadable(let seq, _, _, nil):
             "\(reason); run the program that wrote it, or keep what is before it: trim --after \(seq.value - 1) JOURNAL"
         case .differs, .definition, .snapshot, .arguments, .trimmed, .ofAnotherSchema, .endsBefore, .stopped: reason
         }
@@ -269,7 +279,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
                 + " program" + (first.map { ", or one of seq \($0) or later with this one" } ?? "")
         case .endsBefore(let seq, let end): "the journal ends at seq \(end), before seq \(seq)"
         case .stopped: "the replay was stopped"
-        case .unreadable(let seq, let position, let reason):
+        case .unreadable(let seq, let position, let reason, _):
             "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason)"
         }
     }

@@ -12,11 +12,12 @@ public struct Verification<Definition: LoopDefinition> {
     private var report = VerifyReport(
         from: 0, through: 0, records: 0, snapshots: 0, stateHashes: 0, difference: nil)
 
-    private var differences: [String] = []
+    /// What was found of the snapshots that cannot be read. They are not compared, and the replay does not need them.
+    private var damages: [String] = []
 
     private static var pageBytes: Int { 4 << 20 }
 
-    /// - Throws: `RecoveryError` and `JournalError`, where the journal cannot be replayed at all.
+    /// - Throws: `RecoveryError` and `JournalError` if the journal cannot be replayed at all.
     public static func report(
         on journal: any Journal, of definition: Definition, coder: any ValueCoder
     ) throws -> VerifyReport {
@@ -25,7 +26,11 @@ public struct Verification<Definition: LoopDefinition> {
         var refusal: (any Error)?
         for start in [nil] + snapshots.map(Optional.some) {
             do {
-                return try verification.run(from: start, snapshots)
+                guard try verification.run(from: start, snapshots) else { continue }
+                var report = verification.report
+                let found = [report.difference].compactMap(\.self) + verification.damages
+                if !found.isEmpty { report.difference = found.joined(separator: "; ") }
+                return report
             } catch let error as DefinitionMismatch {
                 refusal = error
             } catch let error as JournalError where error.kind == .trimmed {
@@ -34,6 +39,10 @@ public struct Verification<Definition: LoopDefinition> {
             } catch let error as SnapshotError {
                 refusal = error
             }
+        }
+        if var error = refusal as? JournalError {
+            error.reason = ([error.reason] + verification.damages).joined(separator: "; ")
+            throw error
         }
         throw refusal
             ?? JournalError(
@@ -46,13 +55,12 @@ public struct Verification<Definition: LoopDefinition> {
         self.coder = coder
     }
 
-    private mutating func run(from start: SnapshotEntry?, _ snapshots: [SnapshotEntry]) throws -> VerifyReport {
-        var core: JournaledState<Definition>
+    /// - Returns: false if the start is a snapshot that cannot be read.
+    private mutating func run(from start: SnapshotEntry?, _ snapshots: [SnapshotEntry]) throws -> Bool {
+        var core = JournaledState(definition: definition, coder: coder, history: journal.history)
         if let start {
-            core = try JournaledState(
-                restoring: journal.content(of: start), definition: definition, coder: coder, ignoresArguments: true)
-        } else {
-            core = JournaledState(definition: definition, coder: coder, history: journal.history)
+            guard let restored = try restored(start) else { return false }
+            core = restored
         }
         core.ignoresArguments = true
         report = VerifyReport(
@@ -69,7 +77,7 @@ public struct Verification<Definition: LoopDefinition> {
                     report.difference =
                         "the state hash at seq \(difference.seq) is \(hexadecimal(difference.journaled)) in the"
                         + " journal and \(hexadecimal(difference.replayed)) here; they were last equal at seq \(lastEqual)"
-                    return report
+                    return true
                 }
                 report.records += 1
                 report.through = core.seq.value
@@ -79,26 +87,45 @@ public struct Verification<Definition: LoopDefinition> {
                 }
                 while let snapshot = next.first, snapshot.position == core.position {
                     next.removeFirst()
-                    if try !agrees(core, snapshot) {
+                    guard let differences = try differences(of: snapshot, from: core) else { continue }
+                    if !differences.isEmpty {
                         report.difference =
                             "the snapshot at seq \(snapshot.seq) is not what the replay comes to in"
                             + " \(differences.joined(separator: ", ")); they were last equal at seq \(lastEqual)"
-                        return report
+                        return true
                     }
                     lastEqual = core.seq
                 }
             }
         }
-        return report
+        return true
     }
 
-    /// A snapshot of another definition says nothing about this one.
-    private mutating func agrees(_ core: JournaledState<Definition>, _ entry: SnapshotEntry) throws -> Bool {
-        guard entry.fingerprint == DefinitionFingerprint(of: definition).value else { return true }
+    /// - Returns: nil if the snapshot cannot be compared: it is damaged, or another definition's.
+    private mutating func differences(
+        of entry: SnapshotEntry, from core: JournaledState<Definition>
+    ) throws -> [String]? {
+        let isOwn = entry.fingerprint == DefinitionFingerprint(of: definition).value
+        guard let restored = try restored(entry, isOwn: isOwn) else { return nil }
         report.snapshots += 1
-        let restored = try JournaledState(
-            restoring: journal.content(of: entry), definition: definition, coder: coder, ignoresArguments: true)
-        differences = try restored.differences(from: core)
-        return differences.isEmpty
+        return try restored.differences(from: core)
+    }
+
+    /// - Parameter isOwn: false if only the snapshot's bytes are checked.
+    private mutating func restored(
+        _ entry: SnapshotEntry, isOwn: Bool = true
+    ) throws -> JournaledState<Definition>? {
+        let damage: String
+        do {
+            let content = try journal.content(of: entry)
+            guard isOwn else { return nil }
+            return try JournaledState(restoring: content, definition: definition, coder: coder, ignoresArguments: true)
+        } catch let error as JournalError where error.kind == .corrupt {
+            damage = "the snapshot at seq \(entry.seq) is damaged: \(error.reason)"
+        } catch SnapshotError.corrupt(let reason) {
+            damage = "the snapshot at seq \(entry.seq) is damaged: \(reason)"
+        }
+        if !damages.contains(damage) { damages.append(damage) }
+        return nil
     }
 }

@@ -31,6 +31,8 @@ public struct ReducerConfiguration: Sendable {
     public var isGuarded = false
     /// Whether other machines can reach the reducer although it has no keys; status warns of it.
     public var isOpenToAll = false
+    /// When the reducer's process began, which may be before it led.
+    package var processBegan = MonotonicTime.zero
     /// The zones of the time zone database that the definition's schedules name.
     package var timeZones = ZoneDatabase()
     /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the
@@ -130,7 +132,7 @@ public enum Counter: String, CaseIterable, Sendable {
     case inputFull
     /// Connections that were ended because they did not read their answers.
     case answersUnread
-    /// Connections that ended, for whatever reason: also because of a message above the size limit.
+    /// Connections that ended before they had said anything that could be read, for example because of a message above the size limit.
     case disconnected
     /// Handshakes that were broken off: foreign bytes, a key that is not admitted, time that was over.
     case handshakeFailed
@@ -143,7 +145,6 @@ public enum Counter: String, CaseIterable, Sendable {
     /// Idle sessions that were given up because there were as many as there may be.
     case sessionEvicted
     case olderEpoch
-    case unreachablePeer
     case leaseExpired
     case effectFailed
     case effectTimedOut

@@ -49,7 +49,7 @@ extension ReducerCore {
         report.history = journaled.history.description
         report.epoch = journaled.epoch.number
         report.seq = journaled.seq.value
-        report.uptimeMilliseconds = (now - context.clock.startedAt).wholeNanoseconds / 1_000_000
+        report.uptimeMilliseconds = (now - context.configuration.processBegan).wholeNanoseconds / 1_000_000
         report.eventsPerSecond = publication.rate.perSecond(journaled.seq, at: now)
         report.notReadyBecause =
             phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"

@@ -18,8 +18,7 @@ struct StatusTable {
         self.report = report
         self.members = members
         peers = (showsAll ? report.peers : report.peers.filter { !$0.hasLeft }).sorted { $0.comes(before: $1) }
-        // Each peer that leaves ends its connections, and that alone does not mean that anything was dropped.
-        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 && $0.key != "disconnected" }
+        counters = showsAll ? report.counters : report.counters.filter { $0.value > 0 }
     }
 
     /// Sections with a blank line between them, without a line end after the last.
@@ -150,7 +149,7 @@ struct StatusTable {
         let rows = peers.map { peer -> [String] in
             [
                 peer.name.isEmpty ? peer.peer : JSONText.onOneLine(peer.name), "\(peer.session)",
-                peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.seconds(peer.leaseMilliseconds),
+                peer.capacity == 0 ? "-" : "\(peer.leases)/\(peer.capacity)", Self.lease(peer.leaseMilliseconds),
                 "\(peer.lag)", "\(peer.completed)",
                 peer.groups.isEmpty ? "-" : JSONText.onOneLine(peer.groups.joined(separator: ",")),
             ]
@@ -198,9 +197,10 @@ struct StatusTable {
         return rows.isEmpty ? nil : Self.table(["DROPPED OR REFUSED", "TIMES"], rows, left: [0])
     }
 
-    private static func seconds(_ milliseconds: Int64) -> String {
+    private static func lease(_ milliseconds: Int64) -> String {
+        if milliseconds < 0 { return "over" }
         let tenths = (milliseconds.magnitude + 50) / 100
-        return "\(milliseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) s"
+        return "\(tenths / 10).\(tenths % 10) s"
     }
 
     /// Columns two spaces apart. Columns that are not in `left` have numbers.

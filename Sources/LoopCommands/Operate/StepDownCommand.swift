@@ -147,7 +147,10 @@ struct StepDownCheck {
         }
         // The standby's own lag may be older than the leader's report.
         following.lag = max(following.lag, leader.seq - min(leader.seq, report.seq))
-        if following.lag > lagMax || following.lagMilliseconds ?? .max > lagMillisecondsMax {
+        guard let age = following.lagMilliseconds else {
+            return "\(address) has not caught up with the journal yet: ask again"
+        }
+        if following.lag > lagMax || age > lagMillisecondsMax {
             return "\(address) is \(StatusTable.lag(following)) behind (close is up to \(lagMax) records and"
                 + " \(lagMillisecondsMax) ms)"
         }

@@ -9,10 +9,10 @@ enum VerifyCommand {
         command: Command(
             "verify", abstract: "Replay the journal, and compare with its snapshots and state hashes.",
             discussion: """
-                Names the first difference, if there is one. The reducer does it while it goes on with its loop; a \
-                journal at rest is verified by: loop-reducer LOOP verify FILE.
+                Names the first difference, and each snapshot that cannot be read. The reducer does it while it goes on with its \
+                loop; a journal at rest is verified by: loop-reducer LOOP verify FILE.
 
-                Exit codes: 0 no difference, 1 a difference, or refused, 2 no answer, 64 wrong usage.
+                Exit codes: 0 no difference, 1 a difference or a damaged snapshot, or refused, 2 no answer, 64 wrong usage.
                 """,
             groups: [JournalOptions.group, JournalOptions.output]),
         run: { arguments, _ in

@@ -70,9 +70,7 @@ package struct RowCut {
             guard error.kind == .corrupt, link.seq >= seq.value else { throw error }
         }
         guard link.seq >= seq.value else {
-            throw JournalError(
-                .misuse, operation: operation, reason: "its newest event is \(link.seq)",
-                remedy: "give the seq of an event that is there")
+            throw .afterNewest(Seq(link.seq), operation)
         }
         var record: [UInt8] = []
         Record.historyBegun(newHistory, time).write(to: &record)

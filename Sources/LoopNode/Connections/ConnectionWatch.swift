@@ -127,8 +127,12 @@ final class ConnectionWatch: Sendable {
                 if state.isOurs(id) { state.open(id, as: .accepted, at: now) }
             case .disconnected(let descriptor):
                 state.endings += 1
-                state.counts[.disconnected, default: 0] += 1
-                state.table.close(ConnectionTable.ID(socket: socket, descriptor: descriptor))
+                let id = ConnectionTable.ID(socket: socket, descriptor: descriptor)
+                // One that has spoken may go. One that was told to end is counted already.
+                if let connection = state.table[id], !connection.hasSpoken, !connection.isEnding, socket != .collector {
+                    state.counts[.disconnected, default: 0] += 1
+                }
+                state.table.close(id)
             case .acceptFailed: state.counts[.acceptFailed, default: 0] += 1
             case .handshakeFailed where state.ownFailures > 0: state.ownFailures -= 1
             case .handshakeFailed: state.counts[.handshakeFailed, default: 0] += 1

@@ -37,7 +37,7 @@ struct JournalCommands {
                 Command(
                     "verify", abstract: "Replay a journal, and compare it with its snapshots and state hashes.",
                     discussion:
-                        "Exit codes: 0 no difference, 1 the first difference is named, 2 it cannot be replayed.",
+                        "Exit codes: 0 no difference, 1 a difference or a damaged snapshot is named, 2 it cannot be replayed.",
                     groups: [OptionGroup("Output", [Self.json])], positionals: [Self.journal]),
                 run: { try await judged(Self.verify, $0, $1) }),
             NodeSubcommand(

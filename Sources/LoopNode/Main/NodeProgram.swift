@@ -95,7 +95,7 @@ public struct NodeProgram: Sendable {
         StandardOutput.holdClosed()
         let code: Int32
         do throws(UsageError) {
-            code = await run(try ProgramArguments.current, environment: ProcessEnvironment.current)
+            code = await run(try ProgramArguments.current, environment: try ProgramArguments.environment)
         } catch {
             code = ProgramFailure.code(of: error, in: command.name)
         }

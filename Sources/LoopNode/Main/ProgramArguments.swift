@@ -1,7 +1,7 @@
 import Linux
 import LoopOptions
 
-/// The words of a command line after the program's name.
+/// The words of a command line after the program's name, and the variables that options are taken from.
 package enum ProgramArguments {
     /// Those of this process.
     /// - Throws: `UsageError` if one is no UTF-8.
@@ -9,17 +9,36 @@ package enum ProgramArguments {
         get throws(UsageError) { try words(System.commandLine.dropFirst()) }
     }
 
-    /// A word that is no UTF-8 is refused, because two of them could become one text.
+    /// The environment of this process.
+    /// - Throws: `UsageError` if a variable of Loop is no UTF-8.
+    package static var environment: [String: String] {
+        get throws(UsageError) {
+            try check(System.environment)
+            return ProcessEnvironment.current
+        }
+    }
+
     static func words(_ arguments: some Sequence<[UInt8]>) throws(UsageError) -> [String] {
         var words: [String] = []
         for (index, bytes) in arguments.enumerated() {
-            guard let word = String(validating: bytes, as: UTF8.self) else {
-                throw UsageError(
-                    message: "argument \(index + 1), '\(String(decoding: bytes, as: UTF8.self))', is no text in UTF-8",
-                    hint: "names of files must be UTF-8 too")
-            }
-            words.append(word)
+            words.append(try text(bytes, "argument \(index + 1), '\(String(decoding: bytes, as: UTF8.self))',"))
         }
         return words
+    }
+
+    /// - Parameter variables: each as `name=value`. Values may be secrets, and errors do not show them.
+    static func check(_ variables: [[UInt8]]) throws(UsageError) {
+        for bytes in variables where bytes.starts(with: "LOOP_".utf8) {
+            let name = bytes.prefix { $0 != UInt8(ascii: "=") }
+            _ = try text(bytes, "the environment variable \(String(decoding: name, as: UTF8.self))")
+        }
+    }
+
+    /// A text that is no UTF-8 is refused, because two of them could become one.
+    private static func text(_ bytes: [UInt8], _ what: String) throws(UsageError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw UsageError(message: "\(what) is no text in UTF-8", hint: "names of files must be UTF-8 too")
+        }
+        return text
     }
 }

@@ -6,7 +6,8 @@ public enum ProcessEnvironment {
     public static var current: [String: String] {
         var variables: [String: String] = [:]
         for entry in System.environment {
-            let parts = entry.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = String(decoding: entry, as: UTF8.self).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
         }
         return variables

@@ -19,7 +19,9 @@ struct JournalFailure {
         var report = empty
         report.notReadyBecause = "\(error)"
         report.journalFault = error.fault
-        report.journalFaultMilliseconds = (SystemClock.monotonic - since).wholeNanoseconds / 1_000_000
+        let now = SystemClock.monotonic
+        report.journalFaultMilliseconds = (now - since).wholeNanoseconds / 1_000_000
+        report.uptimeMilliseconds = (now - SystemClock.processBegan).wholeNanoseconds / 1_000_000
         return try CBOR.encode(report)
     }
 

@@ -26,6 +26,12 @@ final class JournalObstacle: Sendable {
         state.withLock { state in state.error.map { ($0, state.since) } }
     }
 
+    /// Notes what is known of the process that has the journal. Without an obstacle, the journal's place has answered.
+    func note(_ owner: JournalOwner) {
+        if let error = owner.obstacle { return note(error) }
+        state.withLock { state in if state.error?.fault.reason.endsWithAnswer == true { state.error = nil } }
+    }
+
     /// Notes why the journal cannot be used now.
     func note(_ error: JournalError, at now: MonotonicTime = SystemClock.monotonic) {
         if error.fault.reason == .heldByAnother { return noteHolder(error) }
@@ -60,12 +66,17 @@ final class JournalObstacle: Sendable {
     }
 
     /// The journal can be used.
-    /// - Returns: how long it was unusable, or nil if it was usable.
-    @discardableResult
-    func clear(at now: MonotonicTime = SystemClock.monotonic) -> Duration? {
-        state.withLock { state in
-            defer { state = State() }
-            return state.error.map { _ in now - state.since }
+    func clear() { state.withLock { $0 = State() } }
+}
+
+extension JournalFault.Reason {
+    /// Whether a database that has answered a question shows that the fault is over.
+    var endsWithAnswer: Bool {
+        switch self {
+        case .noDatabase, .databaseStarting, .readOnlyOnly, .auth, .pgHBA, .tls, .unknownDatabase, .tooManyConnections,
+            .noTables, .schemaVersion, .pooler, .unsafeSettings:
+            true
+        default: false
         }
     }
 }

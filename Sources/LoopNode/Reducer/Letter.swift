@@ -8,8 +8,6 @@ enum Letter {
     case answer(AdministrationAnswer, JournalRequest)
     /// A message of a peer that came while the last turn waited for a receipt.
     case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)
-    /// The last turn's reply found no connection.
-    case unreachablePeer
 
     func read(by intake: inout ReducerCore) {
         switch self {
@@ -18,7 +16,6 @@ enum Letter {
         case .control(let request, let route, let principal, let foreignVersion):
             if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
             if let request { intake.receive(request, from: route, by: principal) }
-        case .unreachablePeer: intake.count(.unreachablePeer)
         }
     }
 }

@@ -97,6 +97,7 @@ struct ReducerService<Definition: LoopDefinition> {
         limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
         limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
         limits.advertised = advertised
+        limits.processBegan = SystemClock.processBegan
         limits.acceptsClock = configuration.acceptsClock
         limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
@@ -320,6 +321,9 @@ struct ReducerService<Definition: LoopDefinition> {
     private mutating func answer(_ request: JournalRequest) throws {
         switch request.question {
         case .trim(let before):
+            if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
+                return answer(.refused("\(refusal)"), to: request)
+            }
             let first = try journal.trim(before: before)
             answer(.done("the journal begins at seq \(first) now"), to: request)
         case .stepDown: stepDownRequest = request
@@ -420,8 +424,7 @@ struct ReducerService<Definition: LoopDefinition> {
         case .reply(.local, let frame): local?.receiveReply(frame, at: now)
         case .inbox(let peer, let frame): try sockets.publish(frame, toInboxOf: peer)
         case .publish(let topic, let frame): try sockets.publish(frame, on: topic)
-        case .reply(.router(let id), let frame):
-            if try !sockets.reply(frame, to: id) { mail.append(.unreachablePeer) }
+        case .reply(.router(let id), let frame): try sockets.reply(frame, to: id)
         }
     }
 }

@@ -13,7 +13,7 @@ extension ReducerShell {
             configuration, waits: configuration.waitsForJournal, address: configuration.address(), log, isStopping)
         opening.waitsForFile = true
         opening.whileWaiting = { owner in
-            if let error = owner.obstacle { obstacle.note(error) }
+            obstacle.note(owner)
             return true
         }
         do {
@@ -69,7 +69,7 @@ extension ReducerShell {
         for (id, messages) in answers {
             for message in messages {
                 let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
-                _ = try holder.sockets.reply(frame, to: id)
+                try holder.sockets.reply(frame, to: id)
             }
         }
         try holder.sockets.drainSubscriptions(for: .milliseconds(5))

@@ -51,6 +51,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     ) throws -> ReducerShell {
         let log = NodeLog(name: "reducer \(Definition.name)", configuration.log)
         let obstacle = JournalObstacle(log)
+        _ = SystemClock.processBegan
         if isStopping() { throw RecoveryError.stopped }
         // First the journal: who only waits for it must not hold the addresses. A standby has its own.
         let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)
@@ -302,7 +303,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private func answer(_ answer: AdministrationAnswer, to request: JournalRequest) throws {
         guard case .router(let id) = request.route else { return }
         for part in AnswerPart.parts(of: try CBOR.encode(answer), request: request.number) {
-            _ = try holder.sockets.reply(
+            try holder.sockets.reply(
                 PeerFrame(history: .none, epoch: .none, session: .none, message: .answer(part)), to: id)
         }
     }
@@ -338,7 +339,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let now = SystemClock.monotonic
         if !isStopping() { obstacle.note(error, at: now) }
         failure = JournalFailure(
-            error: error, since: obstacle.lasting?.since ?? now, tries: tries, retryAt: now + delay)
+            error: error, since: failure?.since ?? obstacle.lasting?.since ?? now, tries: tries, retryAt: now + delay)
     }
 
     private mutating func recoverIfDue() throws {
@@ -352,7 +353,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             guard let machine = service?.machine else { return }
             service?.log = log
             if let recovered = service?.recovered { log.note(.recovered, recovered) }
-            let duration = obstacle.clear() ?? .zero
+            let duration = SystemClock.monotonic - failure.since
+            obstacle.clear()
             log.note(
                 .journalRestored,
                 "the journal can be written again, after \(duration.text): seq \(machine.seq), epoch"
@@ -392,15 +394,21 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 throw RecoveryError.stopped
             }
             try holder.sockets.wait(milliseconds: 50)
-            noteObstacle(wait.owner?.obstacle)
+            if let owner = wait.owner { note(owner) }
             try answerWhileFailed()
         }
     }
 
     /// Notes what the opening of the journal waits for: it may be another reason than the one that ended the service.
-    private mutating func noteObstacle(_ error: JournalError?) {
-        guard let error, let failure, error != failure.error else { return }
-        obstacle.note(error)
+    private mutating func note(_ owner: JournalOwner) {
+        guard let failure else { return }
+        obstacle.note(owner)
+        var error = owner.obstacle ?? failure.error
+        if owner.obstacle == nil, error.fault.reason.endsWithAnswer {
+            error = JournalError(
+                .unreachable, operation: "be used yet", reason: "its database answers, and it is being opened",
+                remedy: "wait", fault: JournalFault(.recovering))
+        }
         self.failure = JournalFailure(
             error: error, since: failure.since, tries: failure.tries, retryAt: failure.retryAt)
     }

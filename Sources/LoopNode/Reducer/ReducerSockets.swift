@@ -357,11 +357,10 @@ struct ReducerSockets: ~Copyable {
         try publish(frame, on: .inbox(loop, peer))
     }
 
-    /// - Returns: whether the peer could be reached.
-    mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws -> Bool {
+    /// Sends an answer. Whether the peer that has asked is still there does not matter.
+    mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws {
         let frame = isGuarded ? doors.addressed(frame, to: id) : frame
         let bytes = frame.bytes(topic: nil)
-        guard connections.allowsAnswer(to: id, byteCount: bytes.count) else { return false }
-        return try router.send(bytes, to: RoutingID(id)) == .sent
+        if connections.allowsAnswer(to: id, byteCount: bytes.count) { _ = try router.send(bytes, to: RoutingID(id)) }
     }
 }

@@ -43,7 +43,6 @@ final class Standby {
     private let obstacle: JournalObstacle
     /// Until when it leaves the journal to others, because an operator has asked for that.
     private let leavesItUntil: Locked<MonotonicTime>
-    private let began = SystemClock.monotonic
     private var owner: JournalOwner?
     /// Peers that it has led, and that are to hear of the leader as soon as one is known.
     private var led: [PeerID]
@@ -73,7 +72,7 @@ final class Standby {
     /// - Parameter owner: the process that has the journal now; nil: that is not known yet.
     func answer(_ owner: JournalOwner?) throws {
         if let owner {
-            if let error = owner.obstacle { obstacle.note(error) }
+            obstacle.note(owner)
             try notice(owner)
         }
         try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
@@ -87,7 +86,7 @@ final class Standby {
             let epoch = if case .redirect = message { owner?.epoch ?? .none } else { Epoch.none }
             answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
         }
-        for (route, frame) in answers { _ = try holder.sockets.reply(frame, to: route) }
+        for (route, frame) in answers { try holder.sockets.reply(frame, to: route) }
         var heard = listeners
         try holder.sockets.drainSubscriptions(
             for: .milliseconds(5),
@@ -171,7 +170,7 @@ final class Standby {
             report.notReadyBecause = "it is a standby, and knows no leader's address: \(holder.reason)"
             report.journalFault = holder.fault
         }
-        report.uptimeMilliseconds = (now - began).wholeNanoseconds / 1_000_000
+        report.uptimeMilliseconds = (now - SystemClock.processBegan).wholeNanoseconds / 1_000_000
         report.seq = following.seq.value
         report.history = following.present?.description ?? ""
         report.following = StatusReport.Following(

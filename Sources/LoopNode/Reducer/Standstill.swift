@@ -89,7 +89,7 @@ struct Standstill {
         }
         for id in asking {
             let message = ToPeer.status(try failure.report(report))
-            _ = try sockets.reply(
+            try sockets.reply(
                 PeerFrame(history: .none, epoch: .none, session: .none, message: message), to: id)
         }
     }

@@ -10,6 +10,9 @@ public enum SystemClock {
         return MonotonicTime(nanoseconds: UInt64(time.seconds) * 1_000_000_000 + UInt64(time.nanoseconds))
     }
 
+    /// When this process has asked for it first, which a reducer does at its start. Its uptime is counted from then.
+    static let processBegan = monotonic
+
     /// Civil time, which may jump.
     public static var wall: WallTime {
         let time = System.wallTime

@@ -217,7 +217,7 @@ public struct VerifyReport: Codable, Equatable, Sendable {
     public var snapshots: Int
     /// How many state hashes were compared with the replay.
     public var stateHashes: UInt64
-    /// The first difference, or nil if there is none.
+    /// The first difference and the snapshots that cannot be read, or nil if there are none.
     public var difference: String?
 
     /// Creates a report from its parts.

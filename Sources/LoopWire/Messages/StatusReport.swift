@@ -120,7 +120,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var epoch: UInt64
     /// The seq of the newest transition; 0 before the first event. For a standby, of the newest that it has applied.
     public var seq: UInt64
-    /// Milliseconds since this epoch began, or since a standby began to stand by.
+    /// Milliseconds since the reducer's process began.
     public var uptimeMilliseconds: Int64
     /// Events applied per second, as the mean of the last few ticks.
     public var eventsPerSecond: Double

@@ -36,8 +36,12 @@ final class FollowedRows: FollowedJournal {
     func trim(_ count: Int, keeping snapshot: [UInt8], seq: Seq, fingerprint: UInt64) {
         base = rows[count - 1].end
         rows.removeFirst(count)
-        let entry = SnapshotEntry(
-            position: base.position, seq: seq, fingerprint: fingerprint, byteCount: snapshot.count)
+        list(snapshot, at: base.position, seq: seq, fingerprint: fingerprint)
+    }
+
+    /// The one snapshot that there is.
+    func list(_ snapshot: [UInt8], at position: UInt64, seq: Seq, fingerprint: UInt64) {
+        let entry = SnapshotEntry(position: position, seq: seq, fingerprint: fingerprint, byteCount: snapshot.count)
         listed = [(entry, snapshot)]
     }
 

@@ -59,6 +59,29 @@ private struct Second: Adding {
         return [.definition(core.ownDefinition), .epochBegun(Epoch(number: epoch, nonce: 1), time), .event(event)]
     }
 
+    @Test func `has no remedy that cuts off what a start recovers`() throws {
+        var records: [Record] = []
+        var core = JournaledState(definition: First(), coder: coder, history: ReducerBench.history)
+        for seq in 1...3 as ClosedRange<UInt64> { records += try self.records(First(), seq, seq: seq) }
+        for record in records { try core.apply(record) }
+        guard case .event(var event) = records[5] else { throw CancellationError() }
+        event.bytes = [0xff]
+        records[5] = .event(event)
+        let rows = FollowedRows()
+        rows.append(records)
+        let without = #expect(throws: RecoveryError.self) {
+            try Recovery(showing: Seq(2), of: rows, First(), coder: coder)
+        }
+        #expect(without?.description.hasSuffix("trim --after 1 JOURNAL") == true)
+        rows.list(try core.snapshot(), at: core.position, seq: core.seq, fingerprint: 0)
+        let error = #expect(throws: RecoveryError.self) {
+            try Recovery(showing: Seq(2), of: rows, First(), coder: coder)
+        }
+        #expect(error?.description.contains("the record 6 of the journal, at seq 2, cannot be applied") == true)
+        #expect(error?.description.contains("a start continues from the snapshot at seq 3") == true)
+        #expect(error?.description.contains("trim") == false)
+    }
+
     private func shown(_ seq: UInt64, of records: [Record], by definition: some Adding) throws -> Int {
         var journal = MemoryJournal(history: History(8), keepsMax: records.count)
         _ = try journal.append(records, through: UInt64(records.count))

@@ -111,9 +111,9 @@ import Testing
                 WARNING: 1 EVENT IS QUARANTINED: see: loopctl quarantine list
                 WARNING: and more
 
-                WORKER    SESSION  EFFECTS   LEASE  LAG  COMPLETED  GROUPS
-                worker-1        2    14/16   2.8 s    0        103  default,slow
-                abcdef01       13        -  -0.1 s    2          0  -
+                WORKER    SESSION  EFFECTS  LEASE  LAG  COMPLETED  GROUPS
+                worker-1        2    14/16  2.8 s    0        103  default,slow
+                abcdef01       13        -   over    2          0  -
 
                 FEEDBACK  RUNNING  WAITING  COMPLETED  PARKED
                 fetch          56       12          0       0

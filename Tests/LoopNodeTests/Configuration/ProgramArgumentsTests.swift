@@ -12,4 +12,13 @@ import Testing
         }
         #expect(error?.message == "argument 2, 'a\u{FFFD}', is no text in UTF-8")
     }
+
+    @Test func `are not taken from a variable that is no UTF-8, which is named without its value`() throws {
+        let foreign = Array("LANG=".utf8) + [0xFF]
+        try ProgramArguments.check([foreign, Array("LOOP_KEY=\u{FFFD}".utf8)])
+        let error = #expect(throws: UsageError.self) {
+            try ProgramArguments.check([Array("LOOP_KEY=secret".utf8) + [0xFF]])
+        }
+        #expect(error?.message == "the environment variable LOOP_KEY is no text in UTF-8")
+    }
 }

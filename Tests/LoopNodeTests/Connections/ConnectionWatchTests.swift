@@ -89,6 +89,22 @@ import ZMQ
         #expect(one.hasEnded)
     }
 
+    @Test func `counts an end only if nothing that was said could be read`() throws {
+        for hasSpoken in [true, false] {
+            let one = try router.connection()
+            let id = ConnectionTable.ID(socket: .router, descriptor: one.own)
+            tell(.accepted(descriptor: one.own), of: .router)
+            if hasSpoken { watch.hear(id, nil, byteCount: 10) }
+            tell(.disconnected(descriptor: one.own), of: .router)
+            #expect(watch.takeCounts() == (hasSpoken ? [:] : [.disconnected: 1]))
+        }
+        // A sender may have nothing to send.
+        let one = try collector.connection()
+        tell(.accepted(descriptor: one.own), of: .collector)
+        tell(.disconnected(descriptor: one.own), of: .collector)
+        #expect(watch.takeCounts() == [:])
+    }
+
     @Test func `finds connections that nobody told of`() throws {
         let one = try router.connection()
         #expect(watch.room.count == 0)

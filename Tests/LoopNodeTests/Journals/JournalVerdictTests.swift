@@ -186,6 +186,37 @@ import ZMQ
         #expect(refused >= 28)
     }
 
+    @Test func `is verified from its first record if no snapshot can be read, and each of them is named`() async throws
+    {
+        let journal = try SQLiteJournal.read(path)
+        let entries = try journal.snapshots()
+        journal.close()
+        for name in try snapshots() { try flip(name, 50) }
+        let report = try await tools(Jobs(ends: false)).verify(.file(path))
+        #expect(report.from == 0 && report.through == 30 && report.snapshots == 0)
+        #expect(entries.count > 1)
+        for entry in entries {
+            let text = "the snapshot at seq \(entry.seq) is damaged: the bytes of \(path).snapshots/"
+            #expect(report.difference?.contains(text) == true, "\(report)")
+        }
+        #expect(await code("verify") == 1)
+    }
+
+    @Test func `ends at its newest event, and commands that are asked for a later one say so`() async throws {
+        let (tools, place) = (tools(Jobs(ends: false)), JournalPlace.file(path))
+        #expect(try tools.history(place, Seq(30), nil, nil).records.contains { $0.seq == 30 })
+        for seq in [31, 1 << 40] as [UInt64] {
+            let error = #expect(throws: JournalError.self) { try tools.history(place, Seq(seq), nil, nil) }
+            #expect(error?.reason == "its newest event is 30")
+            #expect(await code("history", "--from", "\(seq)") == 2)
+        }
+        #expect(try tools.trim(place, Seq(31)) <= Seq(31))
+        let error = #expect(throws: JournalError.self) { try tools.trim(place, Seq(1 << 40)) }
+        #expect(error?.reason == "its newest event is 30")
+        #expect(throws: JournalError.self) { try tools.trim(.file(path + ".no"), .initial) }
+        #expect(!FileManager.default.fileExists(atPath: path + ".no"))
+    }
+
     // MARK: Under a reducer
 
     @Test func `that is moved under its reducer is not written any more, and goes on when it is back`() async throws {

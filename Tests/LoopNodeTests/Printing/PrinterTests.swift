@@ -94,7 +94,7 @@ import Testing
         #expect(
             printer.text(for: different) == """
                 replayed seq 1 to 900, 1000 records, compared with 1 snapshot and 12 state hashes
-                it differs: at seq 512 the state's hash is 1, not 2
+                at seq 512 the state's hash is 1, not 2
                 """)
     }
 

@@ -14,7 +14,6 @@ struct TurnContext: Sendable {
 /// The time as the reducer sees it. It is handed in, and never goes back.
 struct ReducerClock: Sendable {
     private(set) var now: Moment
-    let startedAt: MonotonicTime
     /// The beginning of the epoch, later by the time for which the process stood still. A peer that was not heard since then is
     /// silent.
     private(set) var listensSince: MonotonicTime
@@ -24,7 +23,6 @@ struct ReducerClock: Sendable {
 
     init(at now: Moment) {
         self.now = now
-        startedAt = now.monotonic
         listensSince = now.monotonic
         advancedAt = now.monotonic
     }

@@ -20,7 +20,7 @@ package struct VerifyPrinter: Sendable {
         let replayed =
             "replayed seq \(report.from) to \(report.through), \(Self.count(report.records, "record", "records"))"
         if let difference = report.difference {
-            return "\(replayed), compared with \(snapshots) and \(hashes)\nit differs: \(difference)"
+            return "\(replayed), compared with \(snapshots) and \(hashes)\n\(difference)"
         }
         if report.snapshots == 0, report.stateHashes == 0 {
             return "\(replayed); there was no snapshot and no state hash to compare with"
