@@ -86,7 +86,7 @@ extension ReducerShell {
         opening.standsBackUntil = left.standsBackUntil
         opening.leavesItUntil = { leavesItUntil.withLock { $0 } }
         opening.following = { following.report }
-        opening.hears = { following.hear(newest: $0) }
+        opening.hears = { following.hear($0) }
         opening.expected = { [history = left.history] in following.report.history ?? history }
         let wait = try JournalWait(configuration.journal, opening)
         let item = holder.sockets.watch(descriptor: wait.descriptor)

@@ -149,17 +149,17 @@ import Testing
         try catchUp()
         let position = rows.position
         rows.lose(1)
-        var asked: [UInt64] = []
+        var askedCount = 0
         let error = #expect(throws: JournalError.self) {
             try follower.look(
                 at: rows, bytesMax: 1,
-                isCurrent: { newest in
-                    asked.append(newest)
+                isCurrent: {
+                    askedCount += 1
                     return false
                 })
         }
         #expect(error?.kind == .unreachable && error?.reason.contains("record \(position)") == true)
-        #expect(asked == [rows.position] && rows.position < position)
+        #expect(askedCount == 1 && rows.position < position)
         #expect(follower.applied?.seq == Seq(2) && follower.applied?.position == position)
         guard case .lost = try look() else {
             Issue.record("it went on")
