@@ -112,4 +112,27 @@ import Testing
         for member in standbys + [leader] { await member.stop() }
         fork.close()
     }
+
+    @Test func `that leads warns of records that it had followed and that a failover has lost`() async throws {
+        let test = try await TestJournal()
+        let leader = try Member(test.url)
+        let remote = try RemoteLoop(Counter.self, reducer: leader.address, log: .silent)
+        for _ in 1...2 { _ = try await remote.sendAndConfirm(.add) }
+        let standby = try Member(test.url)
+        _ = try await standby.status { $0.isStandby && $0.seq == 2 && $0.following?.lag == 0 }
+        leader.node.kill()
+        // As after an asynchronous failover to a server that lacked the newest record.
+        try test.run("DELETE FROM loop_batch WHERE first_position = (SELECT max(first_position) FROM loop_batch)")
+        func warns(_ report: StatusReport) -> Bool {
+            report.warnings.contains { $0.contains("RECORDS ARE GONE") && $0.contains(": event 2. The journal lacked") }
+        }
+        #expect(warns(try await standby.status { $0.isReady }))
+        // It still says so when it has lost the journal for a while.
+        try test.run("SELECT count(pg_terminate_backend(backend::int)) FROM loop_journal")
+        #expect(warns(try await standby.status { $0.isReady && $0.epoch >= 3 }))
+        #expect(standby.log.lines.count { $0.contains("RECORDS ARE GONE") } == 1, "\(standby.log.lines)")
+        await standby.stop()
+        await leader.stop()
+        await remote.close()
+    }
 }

@@ -39,6 +39,8 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private var ahead: ArraySlice<Record> = []
     /// The position of the newest record that was seen in the journal.
     public private(set) var newest: UInt64 = 0
+    /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+    package private(set) var lost: FollowedEnd?
     /// What people should know of: snapshots that could not be used.
     public private(set) var notes: [String] = []
 
@@ -150,6 +152,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
                 found == nil
                 ? try reason(journal, history, position)
                 : "another process has written behind record \(position): the followed records without a receipt are dropped"
+            if found == nil, let warm { lost = warm.followed }
             (state, ahead) = (.cold, [])
             return .lost(reason)
         }
@@ -177,7 +180,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     ) throws(JournalError) -> String {
         if journal.history != history { return "the journal is another one: its history is \(journal.history)" }
         let seq = applied?.seq ?? .initial
-        if try !journal.hasFirstRecord(), try journal.firstSeq().map({ $0 > seq }) ?? true {
+        if try journal.isTrimmed(beyond: seq) {
             return "the journal was trimmed beyond record \(position)"
         }
         return

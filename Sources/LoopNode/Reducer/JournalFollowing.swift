@@ -31,6 +31,8 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var isDone = false
         /// The state that can be taken: while the thread reads, and when it is done.
         var warm: WarmState<Definition>?
+        /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+        var lost: FollowedEnd?
         /// Whether the state was taken. Records that are read afterwards are not needed.
         var isTaken = false
         /// The end of the leader's journal, and the time of its last sign of life. Nil if it was not heard, as always if the journal is
@@ -92,6 +94,9 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
 
     /// As of now.
     var report: FollowingReport { state.withLock { $0.report } }
+
+    /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+    var lost: FollowedEnd? { state.withLock { $0.lost } }
 
     /// The leader has given a sign of life.
     /// - Parameter end: the end of its journal.
@@ -215,6 +220,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                 }
                 rest(for: Self.looksEvery)
             case .lost(let reason):
+                state.withLock { [lost = follower.lost] in $0.lost = lost }
                 note(follower, reason)
                 tell("\(reason); it begins again from a snapshot", level: .warning)
                 rest(for: Self.looksEvery)

@@ -46,13 +46,17 @@ extension ReducerShell {
         let listeners: Standby.Listeners
         /// Nil: it recovers like at any start.
         var warm: WarmState<Definition>?
+        /// How far this process had followed the journal when that had lost records, or nil if it never had.
+        let lost: FollowedEnd?
 
         init(
-            journal: any Journal, listeners: Standby.Listeners = Standby.Listeners(), warm: WarmState<Definition>? = nil
+            journal: any Journal, listeners: Standby.Listeners = Standby.Listeners(),
+            warm: WarmState<Definition>? = nil, lost: FollowedEnd? = nil
         ) {
             self.journal = journal
             self.listeners = listeners
             self.warm = warm
+            self.lost = lost
         }
     }
 
@@ -94,7 +98,9 @@ extension ReducerShell {
         do {
             while true {
                 if let journal = try wait.take() {
-                    return Gained(journal: journal, listeners: standby.listeners, warm: following.handOver())
+                    return Gained(
+                        journal: journal, listeners: standby.listeners, warm: following.handOver(), lost: following.lost
+                    )
                 }
                 try standby.answer(wait.owner)
             }
