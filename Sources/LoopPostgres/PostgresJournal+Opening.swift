@@ -27,8 +27,8 @@ package struct PostgresOpening {
     package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
     /// How long this process leaves a journal that is free to others, by the positions of its newest record and of its newest snapshot.
     package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
-    /// Called with the newest position after each sign of life of the holder.
-    package var hears: (@Sendable (_ newest: UInt64) -> Void)?
+    /// Called with the end of the journal after each sign of life of the holder.
+    package var hears: (@Sendable (RowEnd) -> Void)?
     /// Whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
     /// Called with lines about the opening, for people.

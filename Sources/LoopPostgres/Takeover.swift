@@ -2,6 +2,7 @@ internal import Glibc
 internal import Linux
 internal import LoopCluster
 internal import LoopCore
+internal import LoopJournal
 internal import LoopNode
 internal import LoopWire
 internal import PostgreSQL
@@ -33,8 +34,8 @@ struct Takeover {
 
     /// How long it leaves a free journal to others, by the positions of the journal's newest record and snapshot.
     var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
-    /// Called with the newest position after each sign of life of the holder.
-    var hears: (@Sendable (_ newest: UInt64) -> Void)?
+    /// Called with the end of the journal after each sign of life of the holder.
+    var hears: (@Sendable (RowEnd) -> Void)?
 
     /// How long it waits between two looks, in microseconds.
     private static let looksEvery: UInt32 = 50_000
@@ -91,7 +92,7 @@ struct Takeover {
             case .renewed, .watched:
                 if verdict == .renewed {
                     memory.withState { $0.note(term: row.term.number, of: row.id) }
-                    hears?(row.tail.position)
+                    hears?(RowEnd(row.tail))
                 }
                 if isStopping() { throw locked(row) }
                 let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
@@ -151,7 +152,7 @@ struct Takeover {
         let newest = row.tail.position
         guard headStart(newest, 0) > waited else { return false }
         // The follower reads on meanwhile, and notices records that are gone.
-        hears?(newest)
+        hears?(RowEnd(row.tail))
         // A process that cannot follow begins at the newest snapshot.
         let snapshot = try session.run(
             "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(row.id)], "be opened"

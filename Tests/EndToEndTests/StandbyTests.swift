@@ -45,7 +45,7 @@ import Testing
     }
 
     private func reducer(
-        _ index: Int, journal: String, hasKeys: Bool
+        _ index: Int, journal: String, hasKeys: Bool, options: [String] = []
     ) throws -> (process: ChildProcess, lines: Locked<[String]>) {
         let lines = Locked<[String]>([])
         let process = try ChildProcess(
@@ -54,7 +54,7 @@ import Testing
                 [
                     "counter", "--bind", addresses[index].description, "--journal", journal, "--standby",
                     "--silence-limit", "1s",
-                ] + (hasKeys ? ["--keys", keys] : []),
+                ] + (hasKeys ? ["--keys", keys] : []) + options,
                 output: .lines { _, line in lines.withLock { $0.append(line) } }))
         return (process, lines)
     }
@@ -139,6 +139,26 @@ import Testing
         for process in processes {
             process.terminate()
             #expect(await process.wait(within: .seconds(20)) == .exited(0))
+        }
+    }
+
+    @Test func `whose keys it has, and another journal, is found by it, and both say so`() async throws {
+        _ = try await makeKeys()
+        let keyOptions = ["--key", secret, "--reducer-key", "\(keys)/server.key"]
+        let options = ["--reducer", addresses.map(\.description).joined(separator: ",")] + keyOptions
+        let reducers = try (0...1).map { index in
+            try reducer(index, journal: "\(folder.path)/\(index).journal", hasKeys: true, options: options)
+        }
+        for (index, reducer) in reducers.enumerated() {
+            try await wait(reducer.lines, for: "two leaders with different histories")
+            let status = try await Program.run(
+                Executables.path("loopctl"), ["status", "--reducer", addresses[index].description] + keyOptions)
+            #expect(status.contains("counter, not ready: two leaders with different histories"), "\(status)")
+            #expect(status.contains("\(addresses[1 - index]) leads in history"), "\(status)")
+        }
+        for reducer in reducers {
+            reducer.process.terminate()
+            #expect(await reducer.process.wait(within: .seconds(20)) == .exited(0))
         }
     }
 

@@ -60,4 +60,79 @@ import Testing
         await standby.stop()
         await leader.stop()
     }
+
+    /// What was followed and what the leader has written end at the same position.
+    @Test func `compares records with the leader's, and does not count them`() async throws {
+        let quorum = try await DatabaseQuorum()
+        try quorum.primary.change("synchronous_standby_names=")
+        let test = try TestJournal(at: try quorum.makeDatabase())
+        let leader = try Member(test.url)
+        let remote = try RemoteLoop(Counter.self, reducer: leader.address, log: .silent)
+        for _ in 1...2 { _ = try await remote.sendAndConfirm(.add) }
+        let hosts = quorum.url("").dropFirst("postgres://loop@".count).dropLast().split(separator: ",")
+        func url(_ order: Int...) throws -> ConnectionString {
+            try ConnectionString("postgres://loop@\(order.map { hosts[$0] }.joined(separator: ","))/test")
+        }
+        let standbys = [try Member(url(2, 1, 0)), try Member(url(1, 2, 0))]
+        for standby in standbys {
+            _ = try await standby.status { $0.seq == 2 && $0.following?.lagMilliseconds ?? .max < 1_000 }
+        }
+        // The third server goes on alone, as an old primary does, and has another third event.
+        let alone = quorum.servers[2]
+        try alone.follow(nil)
+        try alone.change("synchronous_standby_names=")
+        try alone.promote(within: TestJournal.limit)
+        let records = try test.records()
+        guard case .event(var event)? = records.last else {
+            Issue.record(
+                "an event was the last record, and not \(records.last.map(String.init(describing:)) ?? "none")")
+            return
+        }
+        event.seq = event.seq.next
+        event.number += 1
+        event.time = WallTime(milliseconds: event.time.milliseconds + 60_000)
+        let fork = try TestJournal(at: url(2)).open { $0.waits = true }
+        try fork.append([.event(event)])
+        _ = try await standbys[0].status { $0.seq == 3 }
+        _ = try await remote.sendAndConfirm(.add)
+        #expect(try test.records().count == records.count + 1)
+        _ = try await standbys[1].status { $0.seq == 3 && $0.following?.lagMilliseconds ?? .max < 1_000 }
+
+        // The first one leaves it, and sees there that the journal has another record.
+        let gone = "does not have record \(records.count + 1), seq 3, as it was followed"
+        _ = try await standbys[0].status { _ in standbys[0].log.lines.contains { $0.contains(gone) } }
+        #expect(standbys[0].log.lines.contains { $0.contains("it reads elsewhere") })
+        _ = try await standbys[0].status { $0.seq == 3 && $0.following?.lagMilliseconds ?? .max < 1_000 }
+        // The second one comes to it next, and takes nothing for lost.
+        await quorum.servers[1].kill()
+        _ = try await remote.sendAndConfirm(.add)
+        _ = try await standbys[1].status { $0.seq == 4 }
+        #expect(!standbys[1].log.lines.contains { $0.contains("as it was followed") }, "\(standbys[1].log.lines)")
+        await remote.close()
+        for member in standbys + [leader] { await member.stop() }
+        fork.close()
+    }
+
+    @Test func `that leads warns of records that it had followed and that a failover has lost`() async throws {
+        let test = try await TestJournal()
+        let leader = try Member(test.url)
+        let remote = try RemoteLoop(Counter.self, reducer: leader.address, log: .silent)
+        for _ in 1...2 { _ = try await remote.sendAndConfirm(.add) }
+        let standby = try Member(test.url)
+        _ = try await standby.status { $0.isStandby && $0.seq == 2 && $0.following?.lag == 0 }
+        leader.node.kill()
+        // As after an asynchronous failover to a server that lacked the newest record.
+        try test.run("DELETE FROM loop_batch WHERE first_position = (SELECT max(first_position) FROM loop_batch)")
+        func warns(_ report: StatusReport) -> Bool {
+            report.warnings.contains { $0.contains("RECORDS ARE GONE") && $0.contains(": event 2. The journal lacked") }
+        }
+        #expect(warns(try await standby.status { $0.isReady }))
+        // It still says so when it has lost the journal for a while.
+        try test.run("SELECT count(pg_terminate_backend(backend::int)) FROM loop_journal")
+        #expect(warns(try await standby.status { $0.isReady && $0.epoch >= 3 }))
+        #expect(standby.log.lines.count { $0.contains("RECORDS ARE GONE") } == 1, "\(standby.log.lines)")
+        await standby.stop()
+        await leader.stop()
+        await remote.close()
+    }
 }

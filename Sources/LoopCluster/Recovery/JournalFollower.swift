@@ -39,6 +39,8 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private var ahead: ArraySlice<Record> = []
     /// The position of the newest record that was seen in the journal.
     public private(set) var newest: UInt64 = 0
+    /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+    package private(set) var lost: FollowedEnd?
     /// What people should know of: snapshots that could not be used.
     public private(set) var notes: [String] = []
 
@@ -93,13 +95,12 @@ public struct JournalFollower<Definition: LoopDefinition> {
     /// - Parameters:
     ///   - journal: one that reads while another process writes; the same at each look, until one is `.lost` or throws.
     ///   - bytesMax: about how many bytes of records are read.
-    ///   - isCurrent: whether a source whose newest record has this position has all records of the leader. Records that another
-    ///     source lacks are not lost.
+    ///   - isCurrent: whether the source has all records of the leader. Records that another source lacks are not lost.
     ///   - isStopped: asked before each record whether the result is not needed any more.
     /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next look
     ///   may succeed. `RecoveryError.stopped` if `isStopped` returns true.
     public mutating func look(
-        at journal: any FollowedJournal, bytesMax: Int, isCurrent: (_ newest: UInt64) -> Bool = { _ in true },
+        at journal: any FollowedJournal, bytesMax: Int, isCurrent: () throws -> Bool = { true },
         isStopped: (() -> Bool)? = nil
     ) throws -> Look {
         do {
@@ -131,7 +132,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     }
 
     private mutating func goOn(
-        _ journal: any FollowedJournal, _ bytesMax: Int, _ isCurrent: (UInt64) -> Bool, _ isStopped: (() -> Bool)?
+        _ journal: any FollowedJournal, _ bytesMax: Int, _ isCurrent: () throws -> Bool, _ isStopped: (() -> Bool)?
     ) throws -> Look {
         guard case .warm(var recovery, let end, let history) = state else { return .level }
         let position = recovery.core.position - UInt64(ahead.count)
@@ -140,7 +141,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
             ? try journal.page(after: position, checksum: end?.checksum, bytesMax: bytesMax) : nil
         let others = found == nil ? "does not have record" : "has other records behind record"
         guard let page = found, let rest = WarmState<Definition>.rest(of: ahead, behind: page.records) else {
-            guard isCurrent(journal.position) else {
+            guard try isCurrent() else {
                 throw JournalError(
                     .unreachable, operation: "be followed",
                     reason: "its server \(others) \(position), and is not known to be the leader's",
@@ -151,6 +152,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
                 found == nil
                 ? try reason(journal, history, position)
                 : "another process has written behind record \(position): the followed records without a receipt are dropped"
+            if found == nil, let warm { lost = warm.followed }
             (state, ahead) = (.cold, [])
             return .lost(reason)
         }
@@ -178,7 +180,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     ) throws(JournalError) -> String {
         if journal.history != history { return "the journal is another one: its history is \(journal.history)" }
         let seq = applied?.seq ?? .initial
-        if try !journal.hasFirstRecord(), try journal.firstSeq().map({ $0 > seq }) ?? true {
+        if try journal.isTrimmed(beyond: seq) {
             return "the journal was trimmed beyond record \(position)"
         }
         return

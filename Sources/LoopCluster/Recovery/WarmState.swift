@@ -19,6 +19,12 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     /// The seq of the state.
     public var seq: Seq { core.seq }
 
+    /// How far the journal was followed: without the records that have no receipt.
+    package var followed: FollowedEnd {
+        FollowedEnd(
+            end: end, seq: Seq(core.seq.value - RecordLog(ahead).eventsCount), history: core.history)
+    }
+
     init(_ core: JournaledState<Definition>, at end: RowEnd, of history: History, ahead: [Record] = []) {
         var core = core
         core.note = nil

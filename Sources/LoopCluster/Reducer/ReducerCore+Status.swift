@@ -136,6 +136,9 @@ extension ReducerCore {
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
+        if let vanished, context.now.monotonic - vanished.time.monotonic < .seconds(3600) {
+            warnings.append(vanished.description)
+        }
         if let (loss, time) = disbelievedLoss, isRecent(time) {
             warnings.append(
                 "A KEY WITHOUT A SESSION HERE SAYS: \(loss); it is not believed, and that peer is refused, the last time at"

@@ -34,6 +34,8 @@ public struct ReducerCore: Sendable {
     public var connections: (count: Int, max: Int)?
     /// The lease of the journal, if it has one; the shell knows, and status tells.
     public var journalLease: JournalLease?
+    /// The records that had vanished when the process began to lead, or nil if none had; the shell knows, and status tells.
+    public var vanished: VanishedRecords?
     /// How large the journal's log has become because of a reader, and since when it is too large.
     var heldLog: (byteCount: Int, since: MonotonicTime)?
     var admission = Admission()

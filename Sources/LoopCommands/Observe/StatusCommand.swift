@@ -42,14 +42,15 @@ enum ReadyCommand {
         command: Command(
             "ready", abstract: "Tell whether a reducer commits events and is read; for health checks.",
             discussion: """
-                Says nothing but a line of why not. With several addresses, a loop of which two reducers lead for \
-                longer than a lease is not ready.
+                Says nothing but the warnings of status and a line of why not. With several addresses, a loop of which \
+                two reducers lead for longer than a lease is not ready.
 
                 Exit codes: 0 ready, 1 not ready, 2 no answer, 64 wrong usage.
                 """,
             groups: [ConnectionOptions.group]),
         run: { arguments, _ in
             let report = try arguments.askStatus(within: arguments[ConnectionOptions.timeout])
+            for warning in report.warnings { StandardError.line("loopctl: WARNING: \(warning)") }
             guard report.isReady else {
                 let fault = report.journalFault.map { " (\($0.reason.rawValue))" } ?? ""
                 StandardError.line(

@@ -27,8 +27,8 @@ public struct JournalPlace: Sendable {
         package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
         /// How far this process follows the journal; nil: it does not.
         package var following: (@Sendable () -> FollowingReport)?
-        /// Called with the newest position at each sign of life of the process that has the journal, if such signs can be seen.
-        package var hears: (@Sendable (_ newest: UInt64) -> Void)?
+        /// Called with the end of the journal at each sign of life of the process that has it, if such signs can be seen.
+        package var hears: (@Sendable (RowEnd) -> Void)?
         /// Of a journal in a database: how long after the last renewal no other process may take it.
         package var lease = ReducerNodeConfiguration.standardLease
         /// Of a journal in a database: how long a short statement may take.

@@ -31,11 +31,13 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var isDone = false
         /// The state that can be taken: while the thread reads, and when it is done.
         var warm: WarmState<Definition>?
+        /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+        var lost: FollowedEnd?
         /// Whether the state was taken. Records that are read afterwards are not needed.
         var isTaken = false
-        /// The newest position of the leader, and the time of its last sign of life. Nil if it was not heard, as always if the journal is
+        /// The end of the leader's journal, and the time of its last sign of life. Nil if it was not heard, as always if the journal is
         /// a file.
-        var heard: (newest: UInt64, at: MonotonicTime)?
+        var heard: (end: RowEnd, at: MonotonicTime)?
     }
 
     private let state: Monitor<State>
@@ -93,19 +95,23 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     /// As of now.
     var report: FollowingReport { state.withLock { $0.report } }
 
+    /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+    var lost: FollowedEnd? { state.withLock { $0.lost } }
+
     /// The leader has given a sign of life.
-    /// - Parameter newest: the position of its newest record.
-    func hear(newest: UInt64) {
+    /// - Parameter end: the end of its journal.
+    func hear(_ end: RowEnd) {
         state.withLock { state in
-            state.heard = (newest, SystemClock.monotonic)
-            state.report.lag = max(state.report.lag, newest - min(newest, state.report.position))
+            state.heard = (end, SystemClock.monotonic)
+            state.report.lag = max(state.report.lag, end.position - min(end.position, state.report.position))
         }
     }
 
-    /// Whether a source has all that the leader has, by its newest position.
-    private func isCurrent(_ newest: UInt64, at now: MonotonicTime) -> Bool {
-        guard let heard = state.withLock({ $0.heard }) else { return false }
-        return newest >= heard.newest && now - heard.at <= silence
+    /// Whether a source has all that the leader has, which was heard within its lease.
+    private func isCurrent(_ journal: any FollowedJournal, at now: MonotonicTime) throws(JournalError) -> Bool {
+        guard journal.mayLag else { return true }
+        guard let heard = state.withLock({ $0.heard }), now - heard.at <= silence else { return false }
+        return try journal.end(ofRowAt: heard.end.position) == heard.end
     }
 
     /// The time for `levelAt` after a look that found nothing new: when the look began, or when the leader was last heard if that is
@@ -171,14 +177,16 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         _ journal: any FollowedJournal, _ follower: inout JournalFollower<Definition>
     ) throws -> Bool {
         var behindSince: MonotonicTime?
+        // The newest end of the leader's journal that was found in this one.
+        var found: RowEnd?
         while !isOver {
             let began = SystemClock.monotonic
             let isStopping = isStopping
             let look = try reading(follower.warm) {
                 try follower.look(
                     at: journal, bytesMax: Self.pageBytes,
-                    isCurrent: { [self] newest in
-                        let isCurrent = !journal.mayLag || isCurrent(newest, at: began)
+                    isCurrent: { [self] in
+                        let isCurrent = try isCurrent(journal, at: began)
                         if !isCurrent { journal.leaveSource() }
                         return isCurrent
                     }
@@ -195,16 +203,24 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                 note(follower, nil)
             case .behind: note(follower, nil)
             case .level:
-                note(follower, nil, levelAt: levelTime(journal, began))
-                let heard = state.withLock { $0.heard?.newest ?? 0 }
-                behindSince = heard > follower.newest ? behindSince ?? began : nil
-                if let behindSince, began - behindSince > Self.sourcePatience {
-                    tell("its server ends at record \(follower.newest), the leader is at \(heard): it reads elsewhere")
+                let heard = state.withLock { $0.heard?.end } ?? found
+                if let heard, heard != found {
+                    // As many records are not the same ones: an old primary may have gone on alone.
+                    let hasAll = try reading(follower.warm) { try journal.end(ofRowAt: heard.position) == heard }
+                    if hasAll { found = heard }
+                }
+                note(follower, nil, levelAt: heard == found ? levelTime(journal, began) : nil)
+                behindSince = heard == found ? nil : behindSince ?? began
+                if let heard, let behindSince, began - behindSince > Self.sourcePatience {
+                    tell(
+                        "its server, which ends at record \(follower.newest), lacks the leader's record \(heard.position): it reads"
+                            + " elsewhere")
                     journal.leaveSource()
                     return true
                 }
                 rest(for: Self.looksEvery)
             case .lost(let reason):
+                state.withLock { [lost = follower.lost] in $0.lost = lost }
                 note(follower, reason)
                 tell("\(reason); it begins again from a snapshot", level: .warning)
                 rest(for: Self.looksEvery)
@@ -256,7 +272,8 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                 state.report.levelAt = nil
             }
             let heard = state.heard
-            state.report.lag = max(lag, heard.map { $0.newest - min($0.newest, state.report.position) } ?? 0)
+            state.report.lag = max(
+                lag, heard.map { $0.end.position - min($0.end.position, state.report.position) } ?? 0)
             if let levelAt, state.report.lag == 0 { state.report.levelAt = levelAt }
         }
     }

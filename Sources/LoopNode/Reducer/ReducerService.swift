@@ -39,6 +39,8 @@ struct ReducerService<Definition: LoopDefinition> {
     private var mail: [Letter] = []
     /// A sentence about what the state was recovered from, or nil if the journal was empty.
     let recovered: String?
+    /// The records that had vanished when this process began to lead, or nil if none had.
+    var vanished: VanishedRecords?
     /// An operator has asked to let another reducer lead.
     private(set) var stepDownRequest: JournalRequest?
 
@@ -146,6 +148,20 @@ struct ReducerService<Definition: LoopDefinition> {
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
+    /// Compares what this process has followed with its journal.
+    /// - Returns: the records that have vanished, or nil if all that was followed is there.
+    func compare(_ followed: [FollowedEnd?]) throws(JournalError) -> VanishedRecords? {
+        for end in followed {
+            guard let end,
+                let vanished = try VanishedRecords(
+                    end, in: journal, seq: machine.seq, history: machine.history, at: SystemClock.now)
+            else { continue }
+            log.note(.journal, "\(vanished)", level: .error)
+            return vanished
+        }
+        return nil
+    }
+
     private static func beginning(of recovery: Recovery<Definition>) -> String {
         if let seq = recovery.warmSeq { return "a warm state at seq \(seq)" }
         return recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record"
@@ -195,6 +211,7 @@ struct ReducerService<Definition: LoopDefinition> {
             for (counter, count) in sockets.takeConnectionCounts() { intake.count(counter, count) }
             intake.connections = sockets.connectionRoom
             intake.journalLease = journal.lease
+            intake.vanished = vanished
             intake.notice(heldLogBytes: journal.heldLogBytes)
             if let lookout { intake.notice(leaders: lookout.leaders) }
             intake.follow(sockets.subscriptions)

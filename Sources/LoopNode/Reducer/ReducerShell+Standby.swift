@@ -46,13 +46,17 @@ extension ReducerShell {
         let listeners: Standby.Listeners
         /// Nil: it recovers like at any start.
         var warm: WarmState<Definition>?
+        /// How far this process had followed the journal when that had lost records, or nil if it never had.
+        let lost: FollowedEnd?
 
         init(
-            journal: any Journal, listeners: Standby.Listeners = Standby.Listeners(), warm: WarmState<Definition>? = nil
+            journal: any Journal, listeners: Standby.Listeners = Standby.Listeners(),
+            warm: WarmState<Definition>? = nil, lost: FollowedEnd? = nil
         ) {
             self.journal = journal
             self.listeners = listeners
             self.warm = warm
+            self.lost = lost
         }
     }
 
@@ -86,7 +90,7 @@ extension ReducerShell {
         opening.standsBackUntil = left.standsBackUntil
         opening.leavesItUntil = { leavesItUntil.withLock { $0 } }
         opening.following = { following.report }
-        opening.hears = { following.hear(newest: $0) }
+        opening.hears = { following.hear($0) }
         opening.expected = { [history = left.history] in following.report.history ?? history }
         let wait = try JournalWait(configuration.journal, opening)
         let item = holder.sockets.watch(descriptor: wait.descriptor)
@@ -94,7 +98,9 @@ extension ReducerShell {
         do {
             while true {
                 if let journal = try wait.take() {
-                    return Gained(journal: journal, listeners: standby.listeners, warm: following.handOver())
+                    return Gained(
+                        journal: journal, listeners: standby.listeners, warm: following.handOver(), lost: following.lost
+                    )
                 }
                 try standby.answer(wait.owner)
             }

@@ -37,6 +37,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
+    /// The records that had vanished when it began to lead, in this term or an earlier one, or nil if none had.
+    private var vanished: VanishedRecords?
     private var hadCrash: Bool
     /// The history of the journal that it had open last. It opens no journal of another history.
     private var history: History?
@@ -250,12 +252,14 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         kept = gained.warm
         let mailbox = mailbox
         do {
-            let service = try ReducerService(
+            var service = try ReducerService(
                 definition, configuration: configuration, journal: journal, listeners: gained.listeners,
                 warm: gained.warm.take(), advertised: configuration.address(bound: holder.sockets.bound), note: note,
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
                 keys: ring?.allowed, lookout: lookout, log: log, obstacle: obstacle,
                 isStopping: Self.whileRecovering(journal, holder, ring, isStopping), post: { mailbox.post($0) })
+            vanished = try service.compare([kept?.followed, gained.lost]) ?? vanished
+            service.vanished = vanished
             if let item = localItem { holder.sockets.unwatch(item) }
             localItem = nil
             if let local = service.local { localItem = holder.sockets.watch(descriptor: local.descriptor) }

@@ -52,6 +52,15 @@ import Testing
         try Recovery(Lamps(), from: rows, coder: CBORCoder(), warm: warm)
     }
 
+    /// What a process that has followed so far, and leads with the journal as it is, says to be gone: between two fixed texts.
+    private func vanished(_ followed: FollowedEnd?) throws -> String? {
+        let core = try recover(nil).core
+        let text = try VanishedRecords(
+            try #require(followed), in: rows, seq: core.seq, history: core.history,
+            at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0)))?.description
+        return text?.split(separator: ": ").last?.split(separator: ". ").first.map(String.init)
+    }
+
     @Test mutating func `applies row by row what the leader appends, and knows how far it is behind`() throws {
         #expect(follower.applied == nil)
         #expect(try look() == .begun(at: .initial))
@@ -103,6 +112,8 @@ import Testing
             ))
         #expect(follower.applied == nil)
         try catchUp()
+        #expect(
+            try vanished(follower.lost) == "record \(position), at seq 2, in whose place is another one")
         #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
     }
 
@@ -125,6 +136,7 @@ import Testing
         let fingerprint = DefinitionFingerprint(of: Lamps()).value
         rows.trim(3, keeping: try bench.machine.core.snapshot(), seq: Seq(2), fingerprint: fingerprint)
         #expect(try loss() == "the journal was trimmed beyond record \(position)")
+        #expect(try vanished(follower.lost) == nil)
     }
 
     @Test mutating func `names no snapshot that was refused when the first events are trimmed`() throws {
@@ -142,6 +154,36 @@ import Testing
             return
         }
         #expect(try look() == .begun(at: .initial))
+        #expect(try vanished(follower.lost) == "event 2")
+        rows.lose(1)
+        #expect(try vanished(follower.lost) == "events 1 to 2")
+    }
+
+    @Test mutating func `that leads names what it has followed and is gone, for an hour`() throws {
+        try lead("a", "b")
+        let count = rows.position
+        rows.append((1...2).map { .sessionOpened(SessionID(sender.value + $0), PeerID(high: 9, low: $0)) })
+        try catchUp()
+        let warm = try #require(follower.warm)
+        #expect(try vanished(warm.followed) == nil)
+        rows.lose(1)
+        #expect(try vanished(warm.followed) == "records \(count + 1) to \(count + 2)")
+        rows.lose(1)
+        let core = bench.machine.core
+        let gone = try #require(
+            try VanishedRecords(
+                warm.followed, in: rows, seq: Seq(1), history: core.history, at: ReducerBench.moment(bench.time)))
+        bench.turn { $0.vanished = gone }
+        #expect(bench.machine.status().warnings.contains(gone.description))
+        #expect(gone.description.contains(": event 2. The journal lacked them"))
+        bench.turn(after: 3_599_000)
+        #expect(bench.machine.status().warnings.contains(gone.description))
+        bench.turn(after: 2000)
+        #expect(!bench.machine.status().warnings.contains(gone.description))
+        // A new history goes on without what is gone.
+        #expect(
+            try VanishedRecords(
+                warm.followed, in: rows, seq: Seq(1), history: History(9), at: ReducerBench.moment(bench.time)) == nil)
     }
 
     @Test mutating func `keeps what it has when only a source that is behind the leader lacks it`() throws {
@@ -149,17 +191,17 @@ import Testing
         try catchUp()
         let position = rows.position
         rows.lose(1)
-        var asked: [UInt64] = []
+        var askedCount = 0
         let error = #expect(throws: JournalError.self) {
             try follower.look(
                 at: rows, bytesMax: 1,
-                isCurrent: { newest in
-                    asked.append(newest)
+                isCurrent: {
+                    askedCount += 1
                     return false
                 })
         }
         #expect(error?.kind == .unreachable && error?.reason.contains("record \(position)") == true)
-        #expect(asked == [rows.position] && rows.position < position)
+        #expect(askedCount == 1 && rows.position < position && follower.lost == nil)
         #expect(follower.applied?.seq == Seq(2) && follower.applied?.position == position)
         guard case .lost = try look() else {
             Issue.record("it went on")
@@ -189,6 +231,7 @@ import Testing
         follower = JournalFollower(Lamps(), coder: CBORCoder(), from: warm)
         rows.beginAgain()
         #expect(try loss() == "the journal is another one: its history is \(rows.history)")
+        #expect(try vanished(follower.lost) == nil)
         // Nor is what it had taken for a state of that one.
         let recovery = try recover(warm)
         #expect(recovery.warmSeq == nil && recovery.core.seq == .initial)
