@@ -10,6 +10,8 @@ public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
     case badHost(String)
     /// The port is no number from 0 to 65535.
     case badPort(String)
+    /// There are several.
+    case ambiguous
 
     /// A line with the error and the text.
     public var description: String {
@@ -19,6 +21,7 @@ public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noHost(let text): "\"\(text)\" names no host"
         case .badHost(let text): "\"\(text)\" has a malformed host"
         case .badPort(let text): "\"\(text)\" has a port that is no number from 0 to 65535"
+        case .ambiguous: "there are several"
         }
     }
 }
