@@ -31,7 +31,8 @@ public struct FetchResponse: Sendable, Equatable {
     public let location: String?
 
     /// The `Location` of an answer of 300 to 399 that is not followed: another status than 301, 302, 303, 307 or 308, no `http` or
-    /// `https` URL, or several. Nil if there is none, and for 304.
+    /// `https` URL, one with a user name or password, or several. Nil if there is none, and for 304. User names and passwords are
+    /// left out.
     public let refusedLocation: String?
 
     /// Whether the answer sets a cookie.

@@ -185,12 +185,15 @@ final class Transfer: @unchecked Sendable {
     /// The target of a redirect.
     private func target() throws(WebURLError) -> WebURL {
         guard headers.locations.count == 1 else { throw .ambiguous }
-        return try url.resolve(bytes: headers.locations[0])
+        let target = try url.resolve(bytes: headers.locations[0])
+        // It would be in the journal and in the report.
+        if target.hasUser { throw .user }
+        return target
     }
 
-    /// The targets of a redirect that is not followed, as one text.
+    /// The targets of a redirect that is not followed, as one text without user names and passwords.
     private var refusedLocation: String {
-        headers.locations.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
+        headers.locations.map { WebURL.withoutUser(String(decoding: $0, as: UTF8.self)) }.joined(separator: ", ")
     }
 
     private func response(location: WebURL?, retryAfterSeconds: Int?) -> FetchResponse {

@@ -127,6 +127,14 @@ import Testing
                 redirect(to: "/ok", ["Location: /other"])
             ),
             (
+                "a redirect with a password", "302 redirect to http://@h.example/x%23f is not followed",
+                redirect(to: "http://user:secret@h.example/x#f")
+            ),
+            (
+                "a redirect to no URL, with a password", "302 redirect to ftp://@h.example/x is not followed",
+                redirect(to: "ftp://user:p/s?e@cret@h.example/x")
+            ),
+            (
                 "chunks without an end", "200 connection lost",
                 answer(Array("3\r\nabc\r\n".utf8), headers: ["Transfer-Encoding: chunked"])
             ),
