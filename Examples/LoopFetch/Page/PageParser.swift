@@ -80,10 +80,13 @@ public enum PageParser {
 
         func page(_ collector: LinkCollector, _ text: [UInt8], _ charset: Charset) -> ParsedPage {
             var page = collector.page(at: url, charset: charset)
-            // No text has such bytes, but pictures and archives have them at their beginning.
-            if text.prefix(512).contains(where: { $0 < 0x09 }) { page.unread = "not text" }
-            // In UTF-16, every tag has zero bytes.
-            if charset.isUTF16, !text.isEmpty, !bytes.contains(0) { page.unread = "not UTF-16, although it says so" }
+            // A text has few such bytes, but pictures and archives have many at their beginning.
+            let head = text.prefix(512)
+            let oddCount = head.count { $0 < 0x09 }
+            if oddCount > max(2, head.count / 64) { page.unread = "not text" }
+            if charset.isUTF16, !text.isEmpty, !charset.isLikely(bytes) {
+                page.unread = "not UTF-16, although it says so"
+            }
             return page
         }
     }

@@ -201,6 +201,7 @@ import Testing
                 answer(gzip, headers: ["Content-Encoding: gzip", "Content-Encoding: identity,"])
             ),
             ("one target on two lines", redirect(to: "/", ["Location: /"])),
+            ("a picture's stray bytes in a page", answer(Array("<title>a\u{8}b\0".utf8))),
             ("an unknown encoding of ASCII", answer(type: "text/html; charset=x-none")),
             ("gzip in two members", answer(gzip.dropLast(0) + gzip, headers: ["Content-Encoding: x-gzip"])),
             (
