@@ -25,6 +25,15 @@ public struct Descriptor: ~Copyable, Sendable {
         self.init(number, name: path)
     }
 
+    /// Opens a file whose name need not be UTF-8. No other program inherits the descriptor.
+    /// - Throws: ``SystemError`` that names the path.
+    public init(opening path: [UInt8], _ flags: Int32) throws(SystemError) {
+        let name = String(decoding: path, as: UTF8.self)
+        let number = unsafe open(path.map { CChar(bitPattern: $0) } + [0], flags | O_CLOEXEC)
+        guard number >= 0 else { throw SystemError("open \(name)") }
+        self.init(number, name: name)
+    }
+
     /// Opens a file without following a symbolic link or waiting for a pipe. The open file is checked before anything in it is
     /// changed.
     /// - Parameters:
@@ -98,7 +107,7 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// The path of the open file as the system knows it, or nil if `/proc` is not mounted.
-    public var path: String? { FileSystem.link(at: "/proc/self/fd/\(number)") }
+    public var path: [UInt8]? { FileSystem.byteLink(at: "/proc/self/fd/\(number)") }
 
     /// The bytes of the file from an offset on, up to `limit`. The position of the descriptor does not change.
     /// - Throws: ``SystemError``.

@@ -58,6 +58,16 @@ public enum FileSystem {
         return unsafe stat(path, &status) == 0 ? FileStatus(status) : nil
     }
 
+    /// The status of the file at a path that need not be UTF-8.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func status(of path: [UInt8]) throws(SystemError) -> FileStatus {
+        var status = stat()
+        guard unsafe stat(path.map { CChar(bitPattern: $0) } + [0], &status) == 0 else {
+            throw SystemError("look at \(String(decoding: path, as: UTF8.self))")
+        }
+        return FileStatus(status)
+    }
+
     /// The status of the file with this name, or nil if there is none. A symbolic link is not followed.
     public static func status(ofName path: String) -> FileStatus? {
         var status = stat()
@@ -108,6 +118,8 @@ public enum FileSystem {
             let end = path.lastIndex(of: "/")
             let folder = end.map { String(path[...$0]) } ?? "."
             guard unsafe access(folder, W_OK | X_OK) == 0 else { throw SystemError("write \(path)") }
+            // No file can be made there, but root may write to every folder.
+            if resolved(folder)?.hasPrefix("/proc/") == true { throw SystemError("write \(path)", code: ENOENT) }
         }
     }
 
@@ -154,33 +166,51 @@ public enum FileSystem {
         return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The names in a folder, in any order.
+    /// The names in a folder, in any order. Bytes that are no UTF-8 become U+FFFD.
     /// - Throws: ``SystemError`` that names the path.
     public static func names(in path: String) throws(SystemError) -> [String] {
-        guard let folder = unsafe opendir(path) else { throw SystemError("read the folder \(path)") }
+        try byteNames(in: Array(path.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The names in a folder, in any order, as the system has them.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func byteNames(in path: [UInt8]) throws(SystemError) -> [[UInt8]] {
+        func failed() -> SystemError { SystemError("read the folder \(String(decoding: path, as: UTF8.self))") }
+        guard let folder = unsafe opendir(path.map { CChar(bitPattern: $0) } + [0]) else { throw failed() }
         defer { unsafe closedir(folder) }
-        var names: [String] = []
+        var names: [[UInt8]] = []
+        errno = 0
         while let entry = unsafe readdir(folder) {
             // C's array of 256 characters is a tuple here. It is read in place.
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) }
+            if name != Array(".".utf8) && name != Array("..".utf8) { names.append(name) }
+            errno = 0
         }
+        guard errno == 0 else { throw failed() }
         return names
     }
 
-    /// The target of a symbolic link, or nil if there is no link.
+    /// The target of a symbolic link, or nil if there is no link. Bytes that are no UTF-8 become U+FFFD.
     public static func link(at path: String) -> String? {
-        var buffer = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink(path, &buffer, buffer.count)
-        return count > 0 ? String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        byteLink(at: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A path without links and dots, or nil if nothing exists there.
+    /// The target of a symbolic link as the system has it, or nil if there is no link.
+    static func byteLink(at path: String) -> [UInt8]? {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        return count > 0 ? buffer.prefix(count).map { UInt8(bitPattern: $0) } : nil
+    }
+
+    /// A path without links and dots, or nil if nothing exists there. Bytes that are no UTF-8 become U+FFFD.
     public static func resolved(_ path: String) -> String? {
-        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        resolved(Array(path.utf8)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// A path without links and dots as the system has it, or nil if nothing exists there.
+    public static func resolved(_ path: [UInt8]) -> [UInt8]? {
+        guard let resolved = unsafe realpath(path.map { CChar(bitPattern: $0) } + [0], nil) else { return nil }
         defer { unsafe free(resolved) }
-        return unsafe String(cString: resolved)
+        return unsafe Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
     }
 }

@@ -101,8 +101,7 @@ final class CountingHandler: HTTPHandler {
             return reply.answer
         case .listing(let page):
             return Reply(status: 200, headers: Reply.pageHeaders, body: page).answer
-        case .nothing: return Reply.page(status: 404).answer
-        case .malformed: return Reply.page(status: 400).answer
+        case .failure(let status): return Reply.page(status: status).answer
         }
     }
 

@@ -2,11 +2,13 @@
 enum FolderListing {
     /// The page as UTF-8.
     ///
-    /// - Parameter names: names of files, and names of folders with their closing slash, in the order of the page.
-    static func html(title: String, names: [String]) -> [UInt8] {
+    /// - Parameter names: names of files, and names of folders with their closing slash, in the order of the page. They need not be UTF-8.
+    static func html(title: String, names: [[UInt8]]) -> [UInt8] {
         var page = "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>\(escape(title))</title></head>\n<body>"
         page += "<h1>\(escape(title))</h1>\n<ul>\n"
-        for name in names { page += "<li><a href=\"./\(encode(name))\">\(escape(name))</a></li>\n" }
+        for name in names {
+            page += "<li><a href=\"./\(encode(name))\">\(escape(String(decoding: name, as: UTF8.self)))</a></li>\n"
+        }
         page += "</ul></body></html>\n"
         return Array(page.utf8)
     }
@@ -26,10 +28,10 @@ enum FolderListing {
     }
 
     /// Percent-encodes what is not unreserved in RFC 3986, except for the closing slash of a folder.
-    private static func encode(_ name: String) -> String {
+    private static func encode(_ name: [UInt8]) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
-        for byte in name.utf8 {
+        for byte in name {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),

@@ -11,13 +11,13 @@ struct SiteFolder: Sendable {
         case redirect(to: String)
         /// A page with links to the contents of a folder.
         case listing([UInt8])
-        /// The path names nothing, or nothing that the server may show.
-        case nothing
-        /// The path is not well formed.
-        case malformed
+        /// Why nothing can be shown: 400 for a path that is not well formed, 404 if it names nothing or nothing that the server may
+        /// show, 403 for a file that may not be read, 503 if the system lacks descriptors or memory, and 500 for other errors.
+        case failure(status: Int)
     }
 
-    private let root: String
+    /// File names need not be UTF-8.
+    private let root: [UInt8]
     private let listsFolders: Bool
     private let followsLinksOut: Bool
 
@@ -28,10 +28,10 @@ struct SiteFolder: Sendable {
         } catch {
             throw Self.unreadable(folder, error.text)
         }
-        guard let path = FileSystem.resolved(folder) else {
+        guard let path = FileSystem.resolved(Array(folder.utf8)) else {
             throw Self.unreadable(folder, SystemError.lastText)
         }
-        root = path == "/" ? "" : path
+        root = path == [Self.slash] ? [] : path
         self.listsFolders = listsFolders
         self.followsLinksOut = followsLinksOut
     }
@@ -44,32 +44,50 @@ struct SiteFolder: Sendable {
 
     /// Finds what the path of a URL (percent-encoded, from the first slash on) leads to.
     func entry(_ path: String) -> Entry {
-        guard path.utf8.first == UInt8(ascii: "/"), let decoded = Self.decode(path) else {
-            return .malformed
+        guard path.utf8.first == Self.slash, let decoded = Self.decode(path) else { return .failure(status: 400) }
+        do throws(SystemError) {
+            return try entry(path, decoded)
+        } catch {
+            return .failure(status: Self.status(of: error.code))
         }
-        let segments = decoded.split(separator: "/")
-        if segments.contains("..") { return .nothing }
-        let isFolderPath = decoded.utf8.last == UInt8(ascii: "/")
-        let name = root + "/" + segments.joined(separator: "/")
-        guard case .some(let file) = openInside(name), let status = try? file.status() else {
-            return .nothing
-        }
+    }
+
+    private func entry(_ path: String, _ decoded: [UInt8]) throws(SystemError) -> Entry {
+        let segments = decoded.split(separator: Self.slash)
+        if segments.contains(where: { $0.elementsEqual("..".utf8) }) { return .failure(status: 404) }
+        let isFolderPath = decoded.last == Self.slash
+        let name = root + [Self.slash] + segments.joined(separator: [Self.slash])
+        let file = try openInside(name)
+        let status = try file.status()
         switch status.kind {
         case .file where !isFolderPath:
-            return Self.entry(file, status, ContentType.of(String(segments.last ?? "")))
+            return Self.entry(file, status, ContentType.of(String(decoding: segments.last ?? [], as: UTF8.self)))
         case .folder:
             guard isFolderPath else {
                 // Only one of several leading slashes remains, because "//host/" would lead to another site.
                 return .redirect(to: "/" + path.drop { $0 == "/" } + "/")
             }
-            if case .some(let index) = openInside(name + "/index.html"), let status = try? index.status(),
-                status.kind == .file
-            {
-                return Self.entry(index, status, ContentType.of("index.html"))
+            do throws(SystemError) {
+                let index = try openInside(name + Array("/index.html".utf8))
+                let status = try index.status()
+                if status.kind == .file { return Self.entry(index, status, ContentType.of("index.html")) }
+            } catch {
+                guard Self.status(of: error.code) == 404 else { throw error }
             }
-            guard listsFolders, let names = names(in: name) else { return .nothing }
-            return .listing(FolderListing.html(title: decoded, names: names))
-        default: return .nothing
+            guard listsFolders else { return .failure(status: 404) }
+            let title = String(decoding: decoded, as: UTF8.self)
+            return .listing(FolderListing.html(title: title, names: try names(in: name)))
+        default: return .failure(status: 404)
+        }
+    }
+
+    /// The HTTP status for an error of the system: only what is not there is not found.
+    static func status(of code: Int32) -> Int {
+        switch code {
+        case ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENXIO: 404
+        case EACCES, EPERM: 403
+        case EMFILE, ENFILE, ENOMEM: 503
+        default: 500
         }
     }
 
@@ -81,36 +99,46 @@ struct SiteFolder: Sendable {
             contentType: contentType)
     }
 
-    /// Opens a file or folder. Returns nil if it lies outside of the root.
+    /// Opens a file or folder.
     ///
     /// The open file is checked, not its name, so that it cannot be exchanged in between.
-    private func openInside(_ name: String) -> Descriptor? {
-        guard let file = try? Descriptor(opening: name, O_RDONLY | O_NONBLOCK | O_NOCTTY) else {
-            return nil
+    /// - Throws: ``SystemError``, with the code ENOENT if it lies outside of the root.
+    private func openInside(_ name: [UInt8]) throws(SystemError) -> Descriptor {
+        let file = try Descriptor(opening: name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+        guard followsLinksOut || (file.path ?? FileSystem.resolved(name)).map(isInside) == true else {
+            throw SystemError("open what is outside of the folder", code: ENOENT)
         }
-        if followsLinksOut { return file }
-        guard let place = file.path ?? FileSystem.resolved(name) else { return nil }
-        guard place == root || place.utf8.starts(with: (root + "/").utf8) else { return nil }
         return file
     }
 
+    private func isInside(_ path: [UInt8]) -> Bool { path == root || path.starts(with: root + [Self.slash]) }
+
     /// The names in a folder, sorted by their bytes, with a closing slash for folders and without hidden names.
-    private func names(in folder: String) -> [String]? {
-        guard let all = try? FileSystem.names(in: folder) else { return nil }
-        return all.compactMap { name in
-            guard !name.hasPrefix("."), case .some(let entry) = openInside(folder + "/" + name) else {
-                return nil
+    ///
+    /// Names that cannot be read are included. Links that lead nowhere, or out of the root, are not.
+    private func names(in folder: [UInt8]) throws(SystemError) -> [[UInt8]] {
+        var names: [[UInt8]] = []
+        for name in try FileSystem.byteNames(in: folder) where name.first != UInt8(ascii: ".") {
+            let path = folder + [Self.slash] + name
+            do throws(SystemError) {
+                let kind = try FileSystem.status(of: path).kind
+                if !followsLinksOut, let place = FileSystem.resolved(path), !isInside(place) { continue }
+                switch kind {
+                case .folder: names.append(name + [Self.slash])
+                case .file: names.append(name)
+                case .other: continue
+                }
+            } catch {
+                if Self.status(of: error.code) != 404 { names.append(name) }
             }
-            switch try? entry.status().kind {
-            case .folder: return name + "/"
-            case .file: return name
-            default: return nil
-            }
-        }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        }
+        return names.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
+    private static let slash = UInt8(ascii: "/")
+
     /// The path without its percent-encoding, or nil if that is broken or hides a zero byte.
-    private static func decode(_ path: String) -> String? {
+    private static func decode(_ path: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(path.utf8.count)
         var rest = path.utf8.makeIterator()
@@ -124,8 +152,7 @@ struct SiteFolder: Sendable {
             }
             bytes.append(high << 4 | low)
         }
-        guard !bytes.contains(0) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return bytes.contains(0) ? nil : bytes
     }
 
     private static func hex(_ digit: UInt8) -> UInt8? {

@@ -115,7 +115,7 @@ import Testing
 
     @Test func `names a file for the outcome that cannot be written, before the run`() async throws {
         let folder = TestFolder()
-        for file in ["/nonexistent/x", folder.path] {
+        for file in ["/nonexistent/x", folder.path, "/dev/fd/987"] {
             let (exit, lines) = try await run([
                 "loop-reducer", "counter", "--bind", ipcEndpoint(), "--journal", "memory", "--json", file,
             ])

@@ -159,7 +159,9 @@ extension ParsedPage.Link {
             ("shift_jis", [0x95, 0x5C], "%95%5C"), ("windows-1251", [0xE6], "%E6"), ("iso-8859-1", [0x80], "%80"),
             ("utf-16le", Array("é".utf8), "%C3%A9"), ("x-none", [0xE9], "%E9"),
             ("windows-1251", Array("&eacute;".utf8), "%26%23233%3B"),
-            ("iso-2022-jp", Array("&#x8868;".utf8), "%1B%24BI%3D%1B%28B"),
+            ("iso-2022-jp", Array("&#x8868;".utf8), "%1B%24BI%3D%1B%28B"), ("gb2312", Array("&euro;".utf8), "%80"),
+            ("gbk", Array("&#x8868;&#x1F600;".utf8), "%B1%ED%26%23128512%3B"),
+            ("gb18030", Array("&euro;".utf8), "%A2%E3"),
         ] as [(String, [UInt8], String)])
     func `a query is sent in the encoding of the page, a path in UTF-8`(
         _ charset: String, _ text: [UInt8], _ sent: String
@@ -181,6 +183,9 @@ extension ParsedPage.Link {
         #expect(try unread([0xE9], nil) == nil)
         #expect(try unread([0x4C, 0x81, 0x6E], "ibm037") == nil)
         #expect(try unread(Array("<a href=x>".utf8), "utf-16") == "not UTF-16, although it says so")
+        #expect(try unread(Array("<\0a\0>\0".utf8), "utf-16be") == "not UTF-16, although it says so")
+        #expect(try unread(Array("\0<\0a\0>".utf8), "utf-16") == "not UTF-16, although it says so")
+        #expect(try unread(Array("\0<\0a\0>".utf8), "utf-16be") == nil)
     }
 
     @Test func `only pages are parsed`() throws {

@@ -125,6 +125,12 @@ private func links(_ markdown: String) throws -> [String] { try parse(markdown).
 
     @Test func `front matter is no text`() throws {
         #expect(try parse("---\ntitle: front\n---\n").anchors.isEmpty)
+        #expect(try links("---\n\"a-b_1\":\n  - [a](no.md)\n---\n[b](yes.md)") == ["/docs/yes.md"])
+    }
+
+    @Test(arguments: ["\n", "", "[a]: b.md\n", "# x: y\n", "See this: \n", ": \n", "http://a.example/ \n"])
+    func `a rule at the beginning is no front matter`(_ next: String) throws {
+        #expect(try links("---\n\(next)[c](d.md)\n\n---\n").last == "/docs/d.md")
     }
 
     @Test func `bare URLs are links, as on GitHub`() throws {

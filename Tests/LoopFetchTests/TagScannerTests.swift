@@ -69,17 +69,24 @@ import Testing
         #expect(read.links == GumboPage.read(page, url: url).links)
     }
 
-    @Test func `in XHTML every element can end at once, and none has only text`() throws {
+    @Test func `XHTML is HTML in which every element can end at once`() throws {
         let page = """
             <?xml version="1.0" encoding="windows-1251"?><html><head><script src="a"/><title/><style/></head><body>
-            <p id="\u{E6}"/><textarea/><iframe src="b"/><a href="c"/><![CDATA[<a href="no">]]><!-- --!> <a href="no"> -->
-            <script><![CDATA[ "<a href='no'>" ]]></script><plaintext/><a href="d"/></body></html>
+            <p id="\u{E6}"/><textarea/><iframe src="b"/><A HREF="c"/><svg/><template/><script> "<a href='no'>" </script>
+            <template><a href="no"/></template><a href="d"/></body></html>
             """
         let bytes = page.unicodeScalars.map { UInt8($0.value) }
         let read = try #require(PageParser.parse(bytes, contentType: "application/xhtml+xml", url: url))
         #expect(read.links.map(\.text) == ["/docs/a", "/docs/b", "/docs/c", "/docs/d"])
         #expect(read.anchors == ["ж"])
         #expect(read.unread == nil)
+    }
+
+    @Test func `an image of SVG has a reference`() throws {
+        let html = Array("<svg><image href=1 /><image xlink:href=2 /></svg><image href=no src=3>".utf8)
+        let read = PageParser.html(html, url: url)
+        #expect(read.links.map(\.text) == ["/docs/1", "/docs/2", "/docs/3"])
+        #expect(read.links == GumboPage.read(html, url: url).links)
     }
 
     @Test func `a page in an attribute is read, and has its own places`() throws {

@@ -50,6 +50,8 @@ internal import CCurl
         set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
         set(CURLOPT_USERAGENT, configuration.userAgent)
         if transfer.url.isLoopback { set(CURLOPT_PROXY, "") }
+        // The headers of a proxy that connects are not those of the answer.
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if request.accept != "*/*" { unsafe headers = curl_slist_append(headers, "Accept: \(request.accept)") }
         // `Transfer` decompresses, because libcurl would accept a truncated compressed body as complete.
         if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }

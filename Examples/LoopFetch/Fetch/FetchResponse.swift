@@ -21,7 +21,7 @@ public struct FetchResponse: Sendable, Equatable {
     /// The redirects that were followed, in order.
     public let redirects: [Hop]
 
-    /// The `Content-Type` header as it was sent, such as `text/html; charset=utf-8`.
+    /// The `Content-Type` header as it was sent, such as `text/html; charset=utf-8`. Nil for 204 and 205, which have no content.
     public let contentType: String?
 
     /// The value of the `Retry-After` header in seconds. A date is converted to seconds from now.
@@ -30,8 +30,9 @@ public struct FetchResponse: Sendable, Equatable {
     /// The absolute target of an answer that is a redirect, with its fragment; or nil if there is no redirect.
     public let location: String?
 
-    /// The `Location` of an answer of 300 to 399 that browsers do not follow: another status than 301, 302, 303, 307 or 308,
-    /// or no `http` or `https` URL. Nil if there is none, and for 304.
+    /// The `Location` of an answer of 300 to 399 that is not followed: another status than 301, 302, 303, 307 or 308, no `http` or
+    /// `https` URL, one with a user name or password, or several. Nil if there is none, and for 304. User names and passwords are
+    /// left out.
     public let refusedLocation: String?
 
     /// Whether the answer sets a cookie.

@@ -6,47 +6,54 @@ struct ResponseHeaders {
     private(set) var isComplete = false
     private(set) var contentType: String?
     private(set) var contentLength: Int?
-    private(set) var contentEncoding: String?
-    /// Bytes, because servers also send other encodings than UTF-8.
-    private(set) var location: [UInt8]?
+    /// How the body is encoded, in lower case and in order, without `identity`.
+    private(set) var contentCodings: [String] = []
+    /// The distinct targets of a redirect. Bytes, because servers also send other encodings than UTF-8.
+    private(set) var locations: [[UInt8]] = []
     private(set) var setsCookie = false
+    /// The last line, which the next one may continue (RFC 9112 section 5.2).
+    private var line: [UInt8] = []
 
     /// Reads one line, including its end. A status line starts over, because interim answers (1xx) have headers of their own.
     mutating func receive(_ line: UnsafeRawBufferPointer) {
-        var end = line.count
-        while end > 0, unsafe line[end - 1] <= 0x20 { end -= 1 }
-        let line = unsafe UnsafeRawBufferPointer(rebasing: line[..<end])
-        if unsafe line.isEmpty {
-            isComplete = true
-        } else if unsafe line.starts(with: "HTTP/".utf8) {
+        let bytes = unsafe Array(line)
+        if bytes.starts(with: "HTTP/".utf8) {
             self = ResponseHeaders()
-            let words = unsafe line.split(separator: 0x20, maxSplits: 2)
-            status = unsafe words.count > 1 ? Int(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
-        } else if let colon = unsafe line.firstIndex(of: UInt8(ascii: ":")) {
-            let name = unsafe line[..<colon]
-            let value = unsafe line[(colon + 1)...].drop { $0 <= 0x20 }
-            switch unsafe name.count {
-            case 8 where unsafe Self.isName(name, "location"): location = unsafe Array(value)
-            case 10 where unsafe Self.isName(name, "set-cookie"): setsCookie = true
-            case 12 where unsafe Self.isName(name, "content-type"):
-                contentType = unsafe String(decoding: value, as: UTF8.self)
-            case 14 where unsafe Self.isName(name, "content-length"):
-                contentLength = unsafe Int(String(decoding: value, as: UTF8.self)).flatMap { $0 < 0 ? nil : $0 }
-            case 16 where unsafe Self.isName(name, "content-encoding"):
-                contentEncoding = unsafe String(decoding: value, as: UTF8.self).lowercased()
-            default: break
-            }
+            let words = bytes.split(separator: 0x20, maxSplits: 2)
+            status = words.count > 1 ? Int(Self.text(words[1])) ?? 0 : 0
+        } else if isComplete {
+            // A trailer, which says nothing about the body before it.
+        } else if bytes.first == 0x20 || bytes.first == 0x09 {
+            self.line += bytes
+        } else {
+            readHeader()
+            self.line = bytes
+            isComplete = bytes.allSatisfy { $0 <= 0x20 }
         }
     }
 
-    private static func isName(_ bytes: Slice<UnsafeRawBufferPointer>, _ name: StaticString) -> Bool {
-        var index = 0
-        for place in unsafe bytes.indices {
-            let byte = unsafe bytes[place]
-            let lower = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-            guard unsafe lower == name.utf8Start[index] else { return false }
-            index += 1
+    private mutating func readHeader() {
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let value = Self.trimmed(line[(colon + 1)...])
+        switch Self.text(line[..<colon]).lowercased() {
+        case "location": if !locations.contains(Array(value)) { locations.append(Array(value)) }
+        case "set-cookie": setsCookie = true
+        case "content-type": contentType = Self.text(value)
+        case "content-length": contentLength = Int(Self.text(value)).flatMap { $0 < 0 ? nil : $0 }
+        case "content-encoding":
+            // Several lines are one list.
+            contentCodings += value.split(separator: UInt8(ascii: ",")).map { Self.text($0).lowercased() }
+                .filter { !$0.isEmpty && $0 != "identity" }
+        default: break
         }
-        return true
+    }
+
+    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let end = bytes.lastIndex { $0 > 0x20 }.map { $0 + 1 } ?? bytes.startIndex
+        return bytes[..<end].drop { $0 <= 0x20 }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: trimmed(bytes), as: UTF8.self)
     }
 }

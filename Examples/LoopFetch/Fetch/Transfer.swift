@@ -58,21 +58,11 @@ final class Transfer: @unchecked Sendable {
         let bytesMax = min(max(request.bodyBytesMax, 0), .max - 1)
         if body.isEmpty, inflater == nil {
             if let length = headers.contentLength { body.reserveCapacity(min(length, bytesMax, 1 << 20)) }
-            switch headers.contentEncoding ?? "" {
-            case "", "identity": break
-            case "gzip", "x-gzip": inflater = Inflater(isRaw: false)
-            case "deflate":
-                // Some servers leave out the header of zlib, whose first byte has the method 8. The piece may be that byte alone.
-                let first = unsafe bytes.first ?? 0x78
-                inflater = Inflater(isRaw: first & 0x8F != 0x08)
-            case let encoding:
-                bodyFailure = "content encoding \(encoding.prefix(40))"
-                return false
-            }
+            guard unsafe beginBody(bytes.first) else { return false }
         }
         if let inflater {
             guard unsafe inflater.inflate(bytes, into: &body, bytesMax: bytesMax) else {
-                let encoding = headers.contentEncoding ?? "compression"
+                let encoding = headers.contentCodings.joined(separator: ", ")
                 let isDamaged = !body.isEmpty || inflater.isPastHeader
                 bodyFailure = isDamaged ? "damaged \(encoding)" : "not \(encoding), although it says so"
                 return false
@@ -84,6 +74,29 @@ final class Transfer: @unchecked Sendable {
         if isBodyCut { body.removeLast(body.count - bytesMax) }
         return !isBodyCut
     }
+
+    /// Chooses how the body is decoded. It returns false if that is not known.
+    private func beginBody(_ first: UInt8?) -> Bool {
+        switch headers.contentCodings {
+        case []: break
+        case ["gzip"], ["x-gzip"]: inflater = Inflater(isRaw: false)
+        // Some servers leave out the header of zlib, whose first byte has the method 8. The piece may be that byte alone.
+        case ["deflate"]: inflater = Inflater(isRaw: (first ?? 0x78) & 0x8F != 0x08)
+        case let codings:
+            bodyFailure = "content encoding \(codings.joined(separator: ", ").prefix(40))"
+            return false
+        }
+        return true
+    }
+
+    /// Whether a body was wanted and no byte of it came, although the server did not say that it is empty.
+    private var lacksBody: Bool {
+        request.method == .get && !isBodyUnwanted && body.isEmpty && inflater == nil && bodyFailure == nil
+            && headers.contentLength != 0 && (200..<300).contains(headers.status) && hasContent
+    }
+
+    /// Whether the status allows a body.
+    private var hasContent: Bool { headers.status != 204 && headers.status != 205 }
 
     /// Whether libcurl's error that writing failed only results from our refusal to read on.
     var stoppedReading: Bool { isBodyUnwanted || isBodyCut || bodyFailure != nil }
@@ -104,6 +117,11 @@ final class Transfer: @unchecked Sendable {
 
     /// Called when an answer is complete, or has arrived as far as it is needed.
     func hopEnded(retryAfterSeconds: Int?) -> Next {
+        // libcurl takes a lost connection for the end of the headers.
+        guard headers.isComplete else {
+            return .finished(.failure(error(.connectionLost, "the headers are cut short")))
+        }
+        if lacksBody { _ = beginBody(nil) }
         if let bodyFailure { return .finished(.failure(error(.unreadableBody, bodyFailure))) }
         if let inflater, !inflater.isComplete, !isBodyCut {
             // Without a length, a lost connection looks like this.
@@ -113,11 +131,11 @@ final class Transfer: @unchecked Sendable {
             return .finished(.failure(error(.bodyTooLarge, "the body is larger than \(request.bodyBytesMax) bytes")))
         }
         var location: WebURL?
-        if isRedirect, let reference = headers.location {
+        if isRedirect {
             do throws(WebURLError) {
-                location = try url.resolve(bytes: reference)
+                location = try target()
             } catch {
-                let reason = "redirect to \"\(String(decoding: reference, as: UTF8.self))\": \(error)"
+                let reason = "redirect to \"\(refusedLocation)\": \(error)"
                 if request.redirectsMax > 0 { return .finished(.failure(self.error(.malformedURL, reason))) }
             }
         }
@@ -154,7 +172,7 @@ final class Transfer: @unchecked Sendable {
 
     private var isRedirect: Bool {
         switch headers.status {
-        case 301, 302, 303, 307, 308: headers.location != nil
+        case 301, 302, 303, 307, 308: !headers.locations.isEmpty
         default: false
         }
     }
@@ -164,12 +182,29 @@ final class Transfer: @unchecked Sendable {
         return !wanted.contains(headers.contentType.map(FetchResponse.mediaType) ?? "")
     }
 
+    /// The target of a redirect.
+    private func target() throws(WebURLError) -> WebURL {
+        guard headers.locations.count == 1 else { throw .ambiguous }
+        let target = try url.resolve(bytes: headers.locations[0])
+        // It would be in the journal and in the report.
+        if target.hasUser { throw .user }
+        return target
+    }
+
+    /// The targets of a redirect that is not followed, as one text without user names and passwords.
+    private var refusedLocation: String {
+        headers.locations.map { WebURL.withoutUser(String(decoding: $0, as: UTF8.self)) }.joined(separator: ", ")
+    }
+
     private func response(location: WebURL?, retryAfterSeconds: Int?) -> FetchResponse {
-        let refused = location == nil && (300..<400).contains(headers.status) && headers.status != 304
+        let refused =
+            location == nil && !headers.locations.isEmpty && (300..<400).contains(headers.status)
+            && headers.status != 304
         return FetchResponse(
-            status: headers.status, finalURL: url.string, redirects: redirects, contentType: headers.contentType,
+            status: headers.status, finalURL: url.string, redirects: redirects,
+            contentType: hasContent ? headers.contentType : nil,
             retryAfterSeconds: retryAfterSeconds, location: location?.description,
-            refusedLocation: refused ? headers.location.map { String(decoding: $0, as: UTF8.self) } : nil,
+            refusedLocation: refused ? refusedLocation : nil,
             setsCookie: headers.setsCookie,
             body: isBodyUnwanted ? [] : body, bodyTruncated: isBodyCut || isBodyUnwanted)
     }

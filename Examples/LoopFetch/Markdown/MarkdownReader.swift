@@ -34,9 +34,11 @@ struct MarkdownReader {
         func isFence(_ line: Substring) -> Bool {
             line.hasPrefix("---") && line.dropFirst(3).allSatisfy(\.isWhitespace)
         }
-        guard let first = lines.first, isFence(first), let end = lines.dropFirst().firstIndex(where: isFence) else {
-            return page
-        }
+        // Without a key, the first line is a rule.
+        guard let first = lines.first, isFence(first), lines.count > 1,
+            lines[1].prefixMatch(of: #/["']?[A-Za-z_][\w.\-]*["']?:(?:\s|$)/#) != nil,
+            let end = lines.dropFirst().firstIndex(where: isFence)
+        else { return page }
         return String(page[lines[end].endIndex...])
     }
 }

@@ -37,6 +37,19 @@ struct Charset: Equatable {
     /// Whether it is UTF-16. A page that declares this in ASCII is UTF-8.
     var isUTF16: Bool { name.hasPrefix("UTF-16") }
 
+    /// Whether the bytes may be UTF-16 in this order of bytes, by their tags and line ends.
+    func isLikely(_ bytes: [UInt8]) -> Bool {
+        var (bigCount, littleCount) = (0, 0)
+        for index in stride(from: 0, to: bytes.count - 1, by: 2) {
+            switch (bytes[index], bytes[index + 1]) {
+            case (0, UInt8(ascii: "<")), (0, UInt8(ascii: "\n")): bigCount += 1
+            case (UInt8(ascii: "<"), 0), (UInt8(ascii: "\n"), 0): littleCount += 1
+            default: break
+            }
+        }
+        return bytes.contains(0) && (name == "UTF-16BE" ? bigCount >= littleCount : littleCount >= bigCount)
+    }
+
     /// The label after `charset` in a `Content-Type` such as `text/html; charset="UTF-8"`, or after another name.
     static func parameter(_ name: String, of text: String) -> String? {
         var rest = Substring(text.lowercased())
@@ -60,7 +73,8 @@ struct Charset: Equatable {
             let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
             return Self.isUTF8(text) ? text : Array(String(decoding: text, as: UTF8.self).utf8)
         }
-        guard let converter = Converter(from: name, to: "UTF-8") else { return bytes }
+        // GBK is decoded as what has replaced it, but not encoded (Encoding standard section 10.1).
+        guard let converter = Converter(from: name == "GBK" ? "GB18030" : name, to: "UTF-8") else { return bytes }
         var text = converter.convert(bytes) { [0xEF, 0xBF, 0xBD] }
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }
         return text
@@ -110,7 +124,7 @@ struct Charset: Equatable {
                 "x-cp1254 csisolatin5 iso-8859-9 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 iso-ir-148 l5 latin5"
             ),
             ("CP874", "windows-874 dos-874 iso-8859-11 iso8859-11 iso885911 tis-620"),
-            ("GB18030", "gbk x-gbk gb2312 gb_2312 gb_2312-80 chinese csgb2312 csiso58gb231280 iso-ir-58"),
+            ("GBK", "gbk x-gbk gb2312 gb_2312 gb_2312-80 chinese csgb2312 csiso58gb231280 iso-ir-58"),
             ("CP932", "shift_jis shift-jis sjis x-sjis csshiftjis ms932 ms_kanji windows-31j"),
             (
                 "CP949",

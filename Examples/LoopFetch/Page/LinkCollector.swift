@@ -22,10 +22,13 @@ final class LinkCollector {
         case "link":
             if let rel = attributes.value("rel"), Self.isHint(rel) { return }
             addAll(attributes, "href")
-        case "img", "image", "source":
+        case "image":
+            addAll(attributes, "href")
+            addAll(attributes, "xlink:href")
+        case "img", "source":
             for attribute in attributes {
                 switch attribute.name {
-                case "src", "xlink:href": unsafe add(attribute.value)
+                case "src": unsafe add(attribute.value)
                 case "srcset": addSourceSet(attribute.text)
                 default: break
                 }

@@ -36,11 +36,11 @@ struct LinkResolver {
         let text = unsafe String(decoding: reference, as: UTF8.self)
         do throws(WebURLError) {
             let url = try base.resolve(text, charset: charset)
-            add(number(of: url.string), url.fragment, to: &page)
+            add(number(of: url), url.fragment, to: &page)
         } catch .otherScheme {
             // URLs such as mailto: or javascript: are not fetched.
         } catch {
-            page.malformedLinks.append(text)
+            page.malformedLinks.append(WebURL.withoutUser(text))
         }
     }
 
@@ -48,12 +48,13 @@ struct LinkResolver {
         let (number, isNew) = unsafe parts.intern(part)
         if isNew {
             let url = try? unsafe base.resolve(String(decoding: part, as: UTF8.self), charset: charset)
-            meanings.append(url.map { self.number(of: $0.string) })
+            meanings.append(url.map { self.number(of: $0) })
         }
         return meanings[number]
     }
 
-    private mutating func number(of target: String) -> Int {
+    private mutating func number(of url: WebURL) -> Int {
+        let target = url.stringWithoutUser
         if let number = targetNumbers[target] { return number }
         targets.append(target)
         targetNumbers[target] = targets.count - 1

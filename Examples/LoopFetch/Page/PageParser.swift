@@ -17,7 +17,7 @@ public enum PageParser {
         let charset = Charset.parameter("charset", of: type)
         switch FetchResponse.mediaType(type) {
         case "text/html": return html(bytes, charset: charset, url: url)
-        case "application/xhtml+xml": return html(bytes, charset: charset, isXML: true, url: url)
+        case "application/xhtml+xml": return html(bytes, charset: charset, isXHTML: true, url: url)
         case "text/markdown": return markdown(bytes, charset: charset, url: url)
         default: return nil
         }
@@ -28,13 +28,14 @@ public enum PageParser {
     /// - Parameters:
     ///   - charset: the charset that the server named. If it is nil or unknown, the page's own declaration applies. Without
     ///     one, the page is UTF-8 if the bytes are valid UTF-8, and windows-1252 otherwise.
-    ///   - isXML: whether the page is XHTML.
+    ///   - isXHTML: whether every element can end with `/>`, and an XML declaration can name the encoding.
     ///   - url: the URL of the page.
-    public static func html(_ bytes: [UInt8], charset: String? = nil, isXML: Bool = false, url: WebURL) -> ParsedPage {
-        let declaration = isXML ? String(decoding: bytes.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self) : ""
+    public static func html(_ bytes: [UInt8], charset: String? = nil, isXHTML: Bool = false, url: WebURL) -> ParsedPage
+    {
+        let declaration = isXHTML ? String(decoding: bytes.prefix { $0 != UInt8(ascii: ">") }, as: UTF8.self) : ""
         let charset = charset ?? Charset.parameter("encoding", of: declaration)
         return read(bytes, charset: charset, url: url) { text, collector in
-            unsafe text.withUnsafeBufferPointer { unsafe TagScanner.read($0, isXML: isXML, into: collector) }
+            unsafe text.withUnsafeBufferPointer { unsafe TagScanner.read($0, endsAtSlash: isXHTML, into: collector) }
             collector.readEmbeddedPages()
         }
     }
@@ -79,10 +80,13 @@ public enum PageParser {
 
         func page(_ collector: LinkCollector, _ text: [UInt8], _ charset: Charset) -> ParsedPage {
             var page = collector.page(at: url, charset: charset)
-            // No text has such bytes, but pictures and archives have them at their beginning.
-            if text.prefix(512).contains(where: { $0 < 0x09 }) { page.unread = "not text" }
-            // In UTF-16, every tag has zero bytes.
-            if charset.isUTF16, !text.isEmpty, !bytes.contains(0) { page.unread = "not UTF-16, although it says so" }
+            // A text has few such bytes, but pictures and archives have many at their beginning.
+            let head = text.prefix(512)
+            let oddCount = head.count { $0 < 0x09 }
+            if oddCount > max(2, head.count / 64) { page.unread = "not text" }
+            if charset.isUTF16, !text.isEmpty, !charset.isLikely(bytes) {
+                page.unread = "not UTF-16, although it says so"
+            }
             return page
         }
     }

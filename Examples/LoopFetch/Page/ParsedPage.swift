@@ -2,7 +2,7 @@
 public struct ParsedPage: Sendable, Equatable {
     /// One link of a page.
     public struct Link: Sendable, Hashable {
-        /// The absolute, normalised URL without a fragment.
+        /// The absolute, normalised URL without a fragment. If it has a user name or a password, an `@` remains: `http://@a/`.
         public let target: String
 
         /// The name of an anchor in the target, without percent-encoding. Nil if none is named, and for `#` and `#top`,

@@ -10,7 +10,7 @@ internal import Glibc
     private let collector: LinkCollector
     private let bytes: UnsafeBufferPointer<UInt8>
     private let count: Int
-    private let isXML: Bool
+    private let endsAtSlash: Bool
     private var index = 0
     private var attributes: [Attribute] = []
     private var references: CharacterReferences
@@ -39,32 +39,32 @@ internal import Glibc
     ///
     /// - Parameters:
     ///   - page: UTF-8, or another superset of ASCII.
-    ///   - isXML: whether the page is XHTML, in which every element can end with `/>` and none has only text.
-    static func read(_ page: UnsafeBufferPointer<UInt8>, isXML: Bool = false, into collector: LinkCollector) {
-        var scanner = unsafe TagScanner(collector, page, isXML)
+    ///   - endsAtSlash: whether every element can end with `/>`, as in XHTML.
+    static func read(_ page: UnsafeBufferPointer<UInt8>, endsAtSlash: Bool = false, into collector: LinkCollector) {
+        var scanner = unsafe TagScanner(collector, page, endsAtSlash)
         while let start = scanner.find(UInt8(ascii: "<")) {
             scanner.index = start + 1
             scanner.readMarkup()
         }
     }
 
-    private init(_ collector: LinkCollector, _ bytes: UnsafeBufferPointer<UInt8>, _ isXML: Bool) {
+    private init(_ collector: LinkCollector, _ bytes: UnsafeBufferPointer<UInt8>, _ endsAtSlash: Bool) {
         self.collector = collector
         unsafe self.bytes = bytes
         count = bytes.count
-        self.isXML = isXML
+        self.endsAtSlash = endsAtSlash
         references = CharacterReferences(pageBytes: count)
         attributes.reserveCapacity(16)
     }
 
-    private var isForeign: Bool { isXML || open.last?.kind == .foreign }
+    private var isForeign: Bool { open.last?.kind == .foreign }
 
     // MARK: Markup
 
     private mutating func readMarkup() {
         switch byte(0) {
         case UInt8(ascii: "!"): passDeclaration()
-        case UInt8(ascii: "?"): pass(through: isXML ? "?>" : ">")
+        case UInt8(ascii: "?"): pass(through: ">")
         case UInt8(ascii: "/"):
             index += 1
             if byte(0).isLetter { readEndTag() } else { pass(through: ">") }
@@ -85,10 +85,10 @@ internal import Glibc
 
     private mutating func passComment() {
         index += 3
-        if !isXML, matches(">") || matches("->") { return pass(through: ">") }
+        if matches(">") || matches("->") { return pass(through: ">") }
         while let dash = find(UInt8(ascii: "-")) {
             index = dash
-            if matches("-->") || !isXML && matches("--!>") { return pass(through: ">") }
+            if matches("-->") || matches("--!>") { return pass(through: ">") }
             index += 1
         }
         index = count
@@ -108,10 +108,13 @@ internal import Glibc
         {
             while open.last?.kind == .foreign { pop() }
         }
-        if inertCount == 0, !attributes.isEmpty { collector.start(name, attributes) }
+        // Outside of SVG, an `<image>` is an `<img>`.
+        if inertCount == 0, !attributes.isEmpty {
+            collector.start(name == "image" && !isForeign ? "img" : name, attributes)
+        }
         if isForeign {
-            if !isClosed, !isXML { enterForeign(name) }
-        } else {
+            if !isClosed { enterForeign(name) }
+        } else if !(isClosed && endsAtSlash) {
             enter(name, isClosed: isClosed)
         }
     }

@@ -102,6 +102,22 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// The URL with its fragment.
     public var description: String { fragment.map { "\(string)#\($0)" } ?? string }
 
+    /// Whether it has a user name or a password.
+    var hasUser: Bool { layout.hostStart > scheme.utf8.count + "://".utf8.count }
+
+    /// The URL without its user name, password and fragment. Of these, an `@` remains: `http://@example.com/`.
+    var stringWithoutUser: String {
+        hasUser ? "\(scheme)://@\(part(layout.hostStart, string.utf8.count))" : string
+    }
+
+    /// A text that is no URL, without what may be a user name or password before its last `@`.
+    static func withoutUser(_ text: String) -> String {
+        func isMark(_ byte: UInt8) -> Bool { byte <= 0x20 || ":/\\".utf8.contains(byte) }
+        let start = text.utf8.drop { !isMark($0) }.drop(while: isMark).startIndex
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")), start < at else { return text }
+        return String(text[..<start] + text[at...])
+    }
+
     /// This URL without its fragment.
     public var withoutFragment: WebURL {
         WebURL(string: string, fragment: nil, layout: layout)

@@ -10,6 +10,10 @@ public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
     case badHost(String)
     /// The port is no number from 0 to 65535.
     case badPort(String)
+    /// It has a user name or a password.
+    case user
+    /// There are several.
+    case ambiguous
 
     /// A line with the error and the text.
     public var description: String {
@@ -19,6 +23,8 @@ public enum WebURLError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noHost(let text): "\"\(text)\" names no host"
         case .badHost(let text): "\"\(text)\" has a malformed host"
         case .badPort(let text): "\"\(text)\" has a port that is no number from 0 to 65535"
+        case .user: "it has a user name or a password"
+        case .ambiguous: "there are several"
         }
     }
 }

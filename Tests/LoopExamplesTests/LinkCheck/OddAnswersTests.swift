@@ -26,6 +26,11 @@ import Testing
         return (lines + ["", ""]).joined(separator: "\r\n").unicodeScalars.map { UInt8($0.value) } + body
     }
 
+    /// The beginning of an answer that ends there.
+    private static func cut(_ rest: String) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\(rest)".utf8)
+    }
+
     private static func redirect(to location: String, _ headers: [String] = []) -> [UInt8] {
         answer([], status: "302 Found", headers: headers + ["Location: \(location)"])
     }
@@ -98,6 +103,37 @@ import Testing
                 answer(headers: (0..<40).map { "X\($0): " + String(repeating: "x", count: 10_000) })
             ),
             ("fewer bytes than promised", "200 connection lost", answer(length: 1000)),
+            ("headers that end within a line", "200 connection lost", cut("X-Fo")),
+            ("headers that end after a line", "200 connection lost", cut("")),
+            ("headers that end after a length of 0", "200 connection lost", cut("Content-Length: 0\r\n")),
+            (
+                "no byte in gzip, and no length", "200 not read: cut short",
+                cut("Content-Encoding: gzip\r\nConnection: close\r\n\r\n")
+            ),
+            (
+                "no byte in deflate, and no length", "200 not read: cut short",
+                cut("Content-Encoding: deflate\r\nConnection: close\r\n\r\n")
+            ),
+            (
+                "no byte in an encoding that was not asked for", "200 not read: content encoding br",
+                cut("Content-Encoding: br\r\nConnection: close\r\n\r\n")
+            ),
+            (
+                "content encodings on two lines", "200 not read: content encoding br, gzip",
+                answer(gzip, headers: ["Content-Encoding: br", "Content-Encoding: gzip"])
+            ),
+            (
+                "two different targets", "302 redirect to /other,%20/ok is not followed",
+                redirect(to: "/ok", ["Location: /other"])
+            ),
+            (
+                "a redirect with a password", "302 redirect to http://@h.example/x%23f is not followed",
+                redirect(to: "http://user:secret@h.example/x#f")
+            ),
+            (
+                "a redirect to no URL, with a password", "302 redirect to ftp://@h.example/x is not followed",
+                redirect(to: "ftp://user:p/s?e@cret@h.example/x")
+            ),
             (
                 "chunks without an end", "200 connection lost",
                 answer(Array("3\r\nabc\r\n".utf8), headers: ["Transfer-Encoding: chunked"])
@@ -158,6 +194,14 @@ import Testing
         arguments: [
             ("no content", answer([], status: "204 No Content", type: nil)), ("an empty page", answer([])),
             ("no content type", answer(type: nil)),
+            ("nothing in gzip", answer([], headers: ["Content-Encoding: gzip"])),
+            ("nothing in an encoding that was not asked for", answer([], headers: ["Content-Encoding: br"])),
+            (
+                "gzip and nothing else",
+                answer(gzip, headers: ["Content-Encoding: gzip", "Content-Encoding: identity,"])
+            ),
+            ("one target on two lines", redirect(to: "/", ["Location: /"])),
+            ("a picture's stray bytes in a page", answer(Array("<title>a\u{8}b\0".utf8))),
             ("an unknown encoding of ASCII", answer(type: "text/html; charset=x-none")),
             ("gzip in two members", answer(gzip.dropLast(0) + gzip, headers: ["Content-Encoding: x-gzip"])),
             (
@@ -180,6 +224,26 @@ import Testing
         let (text, exitCode) = try await check(["page"]) { _, path, _ in path == "/page" ? bytes : Self.answer() }
         #expect(text.contains("nothing broken"), "\(what): \(text)")
         #expect(exitCode == 0)
+    }
+
+    @Test func `a link to a file with half a header is broken`() async throws {
+        let (text, _) = try await check(["a.zip"]) { _, _, _ in Array("HTTP/1.1 200 OK\r\nContent-Ty".utf8) }
+        #expect(text.hasPrefix("broken  /a.zip  200 connection lost\n"), "\(text)")
+    }
+
+    @Test func `a type on the next line counts, and a header after the body does not`() async throws {
+        let (text, _) = try await check(["folded", "trailer"]) { _, path, _ in
+            let page = "18\r\n<a href='\(path)-link'>\r\n0\r\n"
+            return switch path {
+            case "/folded":
+                Array("HTTP/1.1 200 OK\r\nContent-Type:\r\n text/html\r\n \r\n\r\n<a href=folded-link>".utf8)
+            case "/trailer":
+                Self.cut("Transfer-Encoding: chunked\r\n\r\n\(page)Content-Encoding: br\r\nContent-Type: a/b\r\n\r\n")
+            default: Self.answer(status: "404 Not Found")
+            }
+        }
+        #expect(
+            text.hasPrefix("broken  /folded-link  404\n        on /folded\nbroken  /trailer-link  404\n"), "\(text)")
     }
 
     @Test func `a compressed page is read`() async throws {
@@ -263,6 +327,8 @@ import Testing
             ("200 no page: text/plain", answer(type: "text/plain")),
             ("200 no page: no content type", answer(type: nil)),
             ("204 no page: no content type", answer([], status: "204 No Content", type: nil)),
+            ("204 no page: no content type", answer([], status: "204 No Content")),
+            ("205 no page: no content type", answer([], status: "205 Reset Content")),
         ] as [(String, [UInt8])]) func `a start that is no page is broken`(_ reason: String, _ bytes: [UInt8])
         async throws
     {

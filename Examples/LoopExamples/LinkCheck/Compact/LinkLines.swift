@@ -4,7 +4,7 @@
 ///     line     = target [ "#" fragment *( "#" fragment ) ]    ; the empty fragment is a link without one;
 ///                                                             ; a line without "#" has just that
 ///     target   = "/" path          ; in scope, from the base's last slash on
-///              / absolute URL      ; out of scope
+///              / absolute URL      ; out of scope; an "@" before the host stands for a user name or password that was left out
 ///              / "!" reference     ; no URL
 ///              / "?" reference     ; longer than a URL may be, cut
 ///     fragment = ...               ; as in `FragmentText`
@@ -15,6 +15,14 @@ enum LinkLines {
     static let malformed = UInt8(ascii: "!")
     static let overlong = UInt8(ascii: "?")
     static let inScope = UInt8(ascii: "/")
+
+    /// Whether a target is a URL whose user name or password was left out.
+    static func hasUser(_ target: Span<UInt8>) -> Bool {
+        (7...8).contains { index in
+            target.count > index && target[index] == UInt8(ascii: "@") && target[index - 1] == inScope
+                && target[index - 2] == inScope && target[0] != inScope
+        }
+    }
 
     /// A part of a line, by its bytes.
     enum Piece: Equatable {

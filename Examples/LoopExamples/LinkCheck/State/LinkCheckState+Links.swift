@@ -49,9 +49,11 @@ extension LinkCheckState {
         }
         let (number, isNew) = names.intern(name)
         if isNew {
-            targets.append(Target(.queued))
+            let hasUser = LinkLines.hasUser(name)
+            let error = hasUser ? errors.intern("has a user name or a password").number : 0
+            targets.append(Target(hasUser ? .broken : .queued, detail: error))
             links.append(LinkList())
-            frontier.append(number)
+            if !hasUser { frontier.append(number) }
         } else if targets[Int(number)].hops > 0 {
             approach(number, hops: 0)
         }
