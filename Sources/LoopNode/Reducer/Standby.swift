@@ -173,7 +173,7 @@ final class Standby {
         }
         report.uptimeMilliseconds = (now - began).wholeNanoseconds / 1_000_000
         report.seq = following.seq.value
-        report.history = following.present?.description ?? ""
+        report.history = following.presentHistory?.description ?? ""
         report.following = StatusReport.Following(
             position: following.position, lag: following.lag,
             lagMilliseconds: following.levelAt.map { (now - $0).wholeNanoseconds / 1_000_000 },
