@@ -147,8 +147,8 @@ public final class SQLiteJournal: FollowedJournal {
     public func flush() throws(JournalError) {
         let file = try writable("write what was acknowledged")
         try write("write what was acknowledged")
-        if isLogHeld { bringLogIntoFile(file) }
         try checkNames("write what was acknowledged")
+        if isLogHeld { bringLogIntoFile(file) }
     }
 
     /// Checks that the names of its files still lead to the files that it writes.
@@ -177,6 +177,8 @@ public final class SQLiteJournal: FollowedJournal {
     private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
+        // After it, a log that was cut is as long as before.
+        try checkNames(operation)
         let row = BatchRow(after: tail, count: pendingCount, lastSeq: newestSeq, records: pending.span)
         do throws(SQLiteError) {
             if isSynced { try file.setSynchronous(.fsync) }
@@ -216,6 +218,7 @@ public final class SQLiteJournal: FollowedJournal {
         let operation = "note that the loop has ended"
         let file = try writable(operation)
         try write(operation)
+        try checkNames(operation)
         do throws(SQLiteError) {
             try file.set("ended", 1)
         } catch {
