@@ -42,6 +42,12 @@ public final class SQLiteJournal: FollowedJournal {
     /// Reads the rows, and knows where they begin and end.
     var reader: RowReader
 
+    /// Whether a trim looks for damage before the newest snapshot, and then cuts there. That takes as long as reading these records.
+    package var looksForDamage: Bool {
+        get { reader.looksForDamage }
+        set { reader.looksForDamage = newValue }
+    }
+
     /// Where the rows begin: what is before was trimmed.
     var base: ChainLink {
         get { reader.base }
