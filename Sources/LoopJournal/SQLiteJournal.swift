@@ -42,6 +42,12 @@ public final class SQLiteJournal: RowJournal {
     /// Reads the rows, and knows where they begin and end.
     package var reader: RowReader
 
+    /// Whether a trim looks for damage before the newest snapshot, and then cuts there. That takes as long as reading these records.
+    package var looksForDamage: Bool {
+        get { reader.looksForDamage }
+        set { reader.looksForDamage = newValue }
+    }
+
     /// Where the rows begin: what is before was trimmed.
     var base: ChainLink {
         get { reader.base }
@@ -147,8 +153,8 @@ public final class SQLiteJournal: RowJournal {
     public func flush() throws(JournalError) {
         let file = try writable("write what was acknowledged")
         try write("write what was acknowledged")
-        if isLogHeld { bringLogIntoFile(file) }
         try checkNames("write what was acknowledged")
+        if isLogHeld { bringLogIntoFile(file) }
     }
 
     /// Checks that the names of its files still lead to the files that it writes.
@@ -177,6 +183,8 @@ public final class SQLiteJournal: RowJournal {
     private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
+        // After it, a log that was cut is as long as before.
+        try checkNames(operation)
         let row = BatchRow(after: tail, count: pendingCount, lastSeq: lastSeq, records: pending.span)
         do throws(SQLiteError) {
             if isSynced { try file.setSynchronous(.fsync) }
@@ -216,6 +224,7 @@ public final class SQLiteJournal: RowJournal {
         let operation = "note that the loop has ended"
         let file = try writable(operation)
         try write(operation)
+        try checkNames(operation)
         do throws(SQLiteError) {
             try file.set("ended", 1)
         } catch {

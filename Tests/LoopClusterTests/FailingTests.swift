@@ -46,6 +46,9 @@ private struct FailingBench {
         reducer.bench.records.compactMap { if case .event(let event) = $0 { event } else { nil } }
     }
 
+    /// How often people were told that an event cannot be decoded.
+    var explained: Int { reducer.bench.news.count { if case .undecodable = $0 { true } else { false } } }
+
     var parked: [String] { reducer.bench.machine.status().parked.map(\.message) }
 }
 
@@ -121,6 +124,22 @@ private struct FailingBench {
         bench.failTheOnlyOne(false, "dark at 3")
         #expect(bench.parked == ["dark at 3; its failing event ended the reducer 2 times, in reduce"])
         #expect(bench.reducer.memory.note.suspects == [])
+    }
+
+    @Test func `of an event that cannot be decoded is explained once, although it waits for a turn of its own`() throws
+    {
+        var bench = try FailingBench()
+        let grant = try bench.grant(14)
+        bench = try bench.dying { $0.failTheOnlyOne(false) }
+        let attempt = Attempt(epoch: bench.reducer.bench.machine.epoch.number, count: 1)
+        let note = try bench.reducer.bench.event(.note, of: (grant.effect, attempt))
+        let bad = Entry(kind: .event, effect: grant.effect, attempt: attempt, payload: [0xff])
+        let watermark = bench.reducer.bench.machine.core.sessions[bench.worker]?.watermark ?? 0
+        _ = bench.reducer.bench.push(bench.reducer.bench.batch(bench.worker, from: watermark + 1, [note, bad]))
+        #expect(bench.reducer.notes == 1 && bench.explained == 0)
+        bench.reducer.bench.turn(after: 2000)
+        #expect(bench.explained == 1)
+        #expect(bench.events.last?.isLast == true)
     }
 
     @Test func `is tried once more for a timeout, although every turn has events`() throws {

@@ -189,15 +189,14 @@ private struct ChimeBench {
         #expect(try bench.listed().map(\.standsStillUntil) == [until])
         #expect(bench.machine.status().clockBehindMilliseconds == until - bench.time)
         let day = WallTime(milliseconds: until).civilText
-        #expect(
-            bench.machine.status().warnings == [
-                "THE CLOCK IS 23 h 58 min BEHIND THE JOURNAL: it was ahead before, or it is wrong now. Timers and schedules do not run"
-                    + " until \(day). If the clock is right, start the reducer once with --accept-clock"
-            ])
-        let lag = bench.news.compactMap { news -> WallTime? in
-            if case .clockBehind(_, let until) = news { until } else { nil }
+        let warning =
+            "THE CLOCK IS 23 h 58 min BEHIND THE JOURNAL: it was ahead before, or it is wrong now. Timers and schedules do not run"
+            + " until \(day). If the clock is right, start the reducer once with --accept-clock"
+        #expect(bench.machine.status().warnings == [warning])
+        let told = bench.news.compactMap { news -> String? in
+            if case .clockBehind(_, let text) = news { text } else { nil }
         }
-        #expect(lag == [WallTime(milliseconds: until)])
+        #expect(told.count == 1 && told[0].hasPrefix("THE CLOCK IS ") && told[0].contains("until \(day)"), "\(told)")
         var accepted = try ChimeBench(replaying: bench.records, at: 100_000, acceptsClock: true)
         #expect(accepted.machine.status().clockBehindMilliseconds == nil)
         #expect(accepted.machine.status().warnings == [])

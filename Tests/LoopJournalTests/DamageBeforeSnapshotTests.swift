@@ -57,6 +57,16 @@ import Testing
         journal.close()
     }
 
+    @Test func `is not looked for where peers would wait`() throws {
+        try damage(111)
+        let journal = try Examples.open(folder.journal)
+        journal.looksForDamage = false
+        #expect(try journal.trim(before: Seq(131)) == Seq(91))
+        journal.looksForDamage = true
+        #expect(try journal.trim(before: Seq(131)) == Seq(131))
+        journal.close()
+    }
+
     @Test func `is no reason to cut off what is after it`() throws {
         try damage(61)
         let error = try #require(throws: JournalError.self) { try cut(after: 60) }

@@ -51,6 +51,19 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == log)
     }
 
+    /// A row that is appended makes the log as long as before, with a hole.
+    @Test(arguments: [0, 32, 4096])
+    mutating func `appends nothing to a log that was cut`(size: off_t) throws {
+        try appender.append(events: 5)
+        #expect(truncate(path + "-wal", size) == 0)
+        let error = #expect(throws: JournalError.self) { try appender.append(events: 1) }
+        #expect(error?.kind == .moved)
+        #expect(error?.reason.hasPrefix("\(path)-wal was cut from ") == true)
+        #expect(error?.remedy.contains("put it back under its name") == false)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).count == size)
+        appender.journal.close()
+    }
+
     @Test(arguments: losses)
     mutating func `notices without a record that one of them has another in its place`(ending: String) throws {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: path + ending))

@@ -4,7 +4,8 @@ public import LoopWire
 /// What the process hands in: entries, and the wish to stop. (Protocol, sections 2 and 5.)
 extension PeerMachine {
     /// Takes entries from the process, in order: events of clients and of effects that run here, and the ends of these effects.
-    /// This is the only way in.
+    /// This is the only way in. If an effect's event is too large and its body does not wait for the outcome, the attempt fails in its
+    /// place, and the body is stopped.
     public mutating func accept(_ run: EntryRun) -> Acceptance {
         var acceptance = Acceptance(first: lastNumber + 1)
         // Accepted entries that are not in the outbox yet.
@@ -12,9 +13,17 @@ extension PeerMachine {
         for index in run.indices {
             let head = run.head(at: index)
             if let refusal = refusal(of: head, at: index, in: run, after: start) {
-                acceptance.refused.append((index, refusal))
                 delivery.accept(start..<index, of: run, at: now)
                 start = index + 1
+                if refusal.reason == .tooLarge, let effect = head.effectIfAny, !head.isHeard {
+                    // The failure has the number of the event.
+                    let failure = Entry(endOf: effect, head.attempt, Failure(refused: refusal))
+                    delivery.accept(0..<1, of: [failure], at: now)
+                    attempts.end(effect, head.attempt)
+                    actions.append(.stop(effect, head.attempt))
+                } else {
+                    acceptance.refused.append((index, refusal))
+                }
             } else if head.endsTheBody {
                 attempts.end(head.effect, head.attempt)
                 acceptance.ended.append((head.effect, head.attempt))
@@ -50,6 +59,7 @@ extension PeerMachine {
     ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
     ///   - isLast: the effect's body ends with the event, if that is accepted.
     ///   - wantsAnswer: whether the sender asks for an answer, and for the seq with it. Not with the last event of a body.
+    /// - Returns: what became of it. The number is that of a failure if the event of an effect is too large and no outcome is asked for.
     public mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
         isLast: Bool = false, wantsAnswer: Bool = false

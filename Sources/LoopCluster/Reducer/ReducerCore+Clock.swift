@@ -14,10 +14,13 @@ extension ReducerCore {
 
     /// Tells people that the clock is behind, and later that it has caught up. Called at each tick.
     mutating func tellClock() {
-        let lag = clockLag
-        guard (lag != nil) != isClockBehind else { return }
-        isClockBehind = lag != nil
-        turn.news.append(lag.map { .clockBehind($0, until: journaled.time) } ?? .clockCaughtUp)
+        guard (clockLag != nil) != isClockBehind else { return }
+        isClockBehind.toggle()
+        if let clockLag, let clockWarning {
+            turn.news.append(.clockBehind(clockLag, clockWarning))
+        } else {
+            turn.news.append(.clockCaughtUp)
+        }
     }
 
     var clockWarning: String? {

@@ -143,10 +143,9 @@ extension ReducerCore {
         _ entry: EntryHead, _ origin: EntryNumber, _ reason: SendRefusal.Reason, at place: Int? = nil,
         _ detail: String = ""
     ) -> Bool {
-        let isHeard = !entry.isLast && (entry.wantsSeq || entry.wantsAnswer)
-        let isFailure = place != nil && !isHeard && !breaks(.refusalsAreHeard)
+        let isFailure = place != nil && !entry.isHeard && !breaks(.refusalsAreHeard)
         if let place, isFailure {
-            let failure = Failure(message: "its event was \(SendRefusal(reason, detail: detail))")
+            let failure = Failure(refused: SendRefusal(reason, detail: detail))
             let failures = journaled.effects[at: place].failures
             let outcome = dispatch.outcome(of: failure, failures: failures, policy(of: entry.effect), entry: origin)
             guard fail(entry.effect, at: place, outcome) else { return false }
@@ -178,6 +177,22 @@ extension ReducerCore {
         return true
     }
 
+    /// Refuses an event that cannot be decoded, with what is wrong with it.
+    /// - Parameter schema: that of the bytes, if it is an older one.
+    /// - Returns: false if nothing has changed and the event must wait for a turn of its own.
+    private mutating func refuseUndecodable(
+        _ entry: EntryHead, _ payload: ArraySlice<UInt8>, from schema: UInt64?, _ origin: EntryNumber, at place: Int?
+    ) -> Bool {
+        let (limit, newsCount) = (explanations, turn.news.count)
+        if refuse(entry, origin, .undecodable, at: place, whatIsWrong(with: payload, from: schema, origin)) {
+            return true
+        }
+        // The turn that refuses it tells why.
+        explanations = limit
+        turn.news.removeLast(turn.news.count - newsCount)
+        return false
+    }
+
     /// Applies an event, unless it cannot be an event of this loop.
     /// - Parameter place: of the event's effect.
     /// - Returns: false if nothing has changed and the event must wait for a turn of its own.
@@ -192,8 +207,7 @@ extension ReducerCore {
         defer { journaled.note?.leave() }
         if let older = admission.olderSchema(of: origin.session, journaled.loop) {
             guard let migrated = try? journaled.fold.migrate(payload, from: older) else {
-                return refuse(
-                    entry, origin, .undecodable, at: place, whatIsWrong(with: payload, from: older, origin))
+                return refuseUndecodable(entry, payload, from: older, origin, at: place)
             }
             payload = migrated[...]
         }
@@ -204,8 +218,7 @@ extension ReducerCore {
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             wantsAnswer: entry.wantsAnswer, bytes: payload)
         guard apply(record, at: place) else {
-            return refuse(
-                entry, origin, .undecodable, at: place, whatIsWrong(with: record.bytes, from: nil, origin))
+            return refuseUndecodable(entry, record.bytes, from: nil, origin, at: place)
         }
         if let place, entry.isLast || !journaled.effects.has(entry.effect, at: place) {
             noteCompletion(of: entry.effect, at: place, by: origin.session)

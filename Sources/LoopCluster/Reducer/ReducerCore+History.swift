@@ -50,7 +50,7 @@ extension ReducerCore {
         let own = context.configuration.advertised.map { " (\($0))" } ?? ""
         let others = otherLeaders.map { "\($0.address) leads in history \($0.history)" }.joined(separator: ", ")
         return
-            "two leaders with different histories: this reducer\(own) leads in history \(journaled.history), and \(others); stop one of"
+            "TWO LEADERS WITH DIFFERENT HISTORIES: this reducer\(own) leads in history \(journaled.history), and \(others); stop one of"
             + " them, and give all reducers of the loop the same --journal"
     }
 

@@ -27,12 +27,20 @@ extension ReducerCore {
 
     /// Takes notice of how large the journal's log has become because of a reader; nil if none is in its way.
     public mutating func notice(heldLogBytes byteCount: Int?) {
-        guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLog = nil }
-        if heldLog == nil { turn.news.append(.logHeld(byteCount)) }
-        heldLog = (byteCount, heldLog?.since ?? context.now.monotonic)
+        guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLogBytes = nil }
+        let isNews = heldLogBytes == nil
+        heldLogBytes = byteCount
+        if isNews, let heldLogWarning { turn.news.append(.logHeld(byteCount, heldLogWarning)) }
     }
 
-    /// A transaction of the journal's database that is open for so long deserves a warning.
+    private var heldLogWarning: String? {
+        heldLogBytes.map {
+            "A READER KEEPS THE JOURNAL'S LOG FROM BEING MOVED INTO ITS FILE: the log has \($0 >> 20) MiB and grows; end the program that"
+                + " reads the journal (sqlite3, a backup)"
+        }
+    }
+
+    /// The age from which an open transaction of the journal's database is a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
     /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
@@ -145,21 +153,15 @@ extension ReducerCore {
                     + " \(time.wall.civilText). If this journal was restored from a backup, "
                     + HistoryLost.remedy(loop: journaled.loop.name, seq: journaled.seq.value, place: "JOURNAL"))
         }
-        if let text = otherLeadersText {
-            warnings.append(
-                text.replacing("two leaders with different histories", with: "TWO LEADERS WITH DIFFERENT HISTORIES"))
+        if let otherLeadersText {
+            warnings.append(otherLeadersText)
         } else if let (history, peer, time) = otherHistory, isRecent(time) {
             warnings.append(
                 "A REDUCER HAS LED WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came back"
                     + " at \(time.wall.civilText). If two reducers lead, give all reducers of the loop the same --journal"
             )
         }
-        if let heldLog {
-            let seconds = (context.now.monotonic - heldLog.since).components.seconds
-            warnings.append(
-                "A READER KEEPS THE JOURNAL'S LOG FROM BEING MOVED INTO ITS FILE: the log has \(heldLog.byteCount >> 20) MiB and grows, for"
-                    + " \(seconds) s; end the program that reads the journal (sqlite3, a backup)")
-        }
+        if let heldLogWarning { warnings.append(heldLogWarning) }
         if let age = journalLease?.oldestTransaction, age >= Self.longTransaction {
             warnings.append(
                 "A TRANSACTION HAS BEEN OPEN FOR \(age.components.seconds / 60) min IN THE JOURNAL'S DATABASE: what is trimmed takes"

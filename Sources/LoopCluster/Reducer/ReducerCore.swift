@@ -36,8 +36,8 @@ public struct ReducerCore: Sendable {
     public var journalLease: JournalLease?
     /// The records that had vanished when the process began to lead, or nil if none had; the shell knows, and status tells.
     public var vanished: VanishedRecords?
-    /// How large the journal's log has become because of a reader, and since when it is too large.
-    var heldLog: (byteCount: Int, since: MonotonicTime)?
+    /// The size of the journal's log in bytes, or nil if no reader has made it too large.
+    var heldLogBytes: Int?
     var admission = Admission()
     var dispatch: Dispatch
     var timers = Timers()
@@ -53,7 +53,7 @@ public struct ReducerCore: Sendable {
     var unserved = UnservedFeedbacks()
     /// How many effects of each feedback have completed in this epoch, by the feedback's number.
     var completedCounts: [Int] = []
-    /// Whether people were told that the clock is behind the journal.
+    /// Whether the newest report about the clock says that it is behind the journal.
     var isClockBehind = false
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {

@@ -128,8 +128,8 @@ public struct Send<Event: Sendable>: Sendable {
     }
 
     /// Submits one event. It suspends only while the outbox is full. An accepted event is applied, or refused for a reason
-    /// that the loop records.
-    /// - Throws: `SendRefusal` if the event is not accepted: the effect is over, the loop has ended, or the event is too large.
+    /// that the loop records. If that of an effect is refused for its own sake, such as its size, the effect's attempt fails.
+    /// - Throws: `SendRefusal` if the event is not accepted: the effect is over, or the loop has ended.
     public nonisolated(nonsending) func callAsFunction(_ event: Event) async throws(SendRefusal) {
         _ = try await submit(event, false)
     }

@@ -51,7 +51,7 @@ package struct Disk: Sendable {
     /// - Parameter rewrites: whether to write all bytes again, each where it was, and to sync them.
     func inspectLog(_ path: String, rewrites: Bool = false) throws(JournalError) -> LogInspection {
         guard let file = try opened(path, rewrites ? O_RDWR : O_RDONLY) else { return LogInspection() }
-        try Self.check(size: try naming("read \(path)") { () throws(SystemError) in try file.status().size }, of: path)
+        try Self.checkEnd(of: file, path)
         var (done, isOnItsWay) = (0, 0)
         var unread: ArraySlice<UInt8> = []
         /// Reads the next piece of the file. It is empty at the end.
@@ -83,6 +83,18 @@ package struct Disk: Sendable {
         while try !piece().isEmpty {}
         if done > 0 { try sync(file, path) }
         return found
+    }
+
+    /// Refuses a very large log whose end is a hole: to read all of it takes too long, and SQLite leaves no hole.
+    private static func checkEnd(of file: borrowing Descriptor, _ path: String) throws(JournalError) {
+        let (size, end) = try naming("read \(path)") { () throws(SystemError) in
+            let size = try file.status().size
+            return try (size, size > fileBytesMax ? file.bytes(atMost: stepBytes, from: size - stepBytes) : [1])
+        }
+        guard end.allSatisfy({ $0 == 0 }) else { return }
+        throw JournalError(
+            .corrupt, operation: "read \(path)", reason: "the end of its \(size) bytes was never written",
+            remedy: "put a copy of the journal back")
     }
 
     /// Writes bytes at an offset of a file, and starts to bring them to the disk.

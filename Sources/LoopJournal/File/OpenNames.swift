@@ -21,7 +21,9 @@ struct OpenNames {
             }
             guard now.isSame(as: status) else { throw .moved(operation, "another file is at \(path) now") }
             guard now.size >= status.size else {
-                throw .moved(operation, "\(path) was cut from \(status.size) to \(now.size) bytes while it was open")
+                throw .moved(
+                    operation, "\(path) was cut from \(status.size) to \(now.size) bytes while it was open",
+                    remedy: "end what cuts it; if the next start finds records lost, put a copy of the journal back")
             }
             files[index].status = now
         }
@@ -79,7 +81,9 @@ struct FileLock: ~Copyable {
 }
 
 extension JournalError {
-    static func moved(_ operation: String, _ reason: String) -> JournalError {
-        JournalError(.moved, operation: operation, reason: reason, remedy: Kind.moved.remedy)
+    static func moved(
+        _ operation: String, _ reason: String, remedy: String = Kind.moved.remedy
+    ) -> JournalError {
+        JournalError(.moved, operation: operation, reason: reason, remedy: remedy)
     }
 }

@@ -24,6 +24,8 @@ package struct RowReader: Sendable {
     package var base: ChainLink
     /// The end of the newest row.
     package var tail: ChainLink
+    /// Whether a trim reads all rows before the newest snapshot to look for damage. That takes long, and peers of a reducer would wait.
+    package var looksForDamage = true
     /// Where the page ended that was read last: the next one most likely goes on there.
     private var lastRead: ChainLink?
 
@@ -173,7 +175,8 @@ package struct RowReader: Sendable {
     }
 
     /// Finds the snapshot at which the rows below a seq may be cut off. From it, every later state can be shown. The
-    /// newest snapshot does not count, because it may turn out to be damaged, unless the rows before it are damaged already.
+    /// newest snapshot does not count, because it may turn out to be damaged, unless the rows before it are damaged already and
+    /// ``looksForDamage`` is true.
     /// - Parameters:
     ///   - snapshots: the newest first.
     ///   - isIntact: reads a snapshot and checks it.
@@ -187,7 +190,9 @@ package struct RowReader: Sendable {
         if let older = snapshots[(index + 1)...].first(where: { $0.seq < seq && isIntact($0) }) {
             found = try end(of: older, in: source).map { (older, $0) }
         }
-        guard newest.seq < seq, try !isWhole(after: found?.end ?? base, through: newest.position, in: source) else {
+        guard looksForDamage, newest.seq < seq,
+            try !isWhole(after: found?.end ?? base, through: newest.position, in: source)
+        else {
             return found
         }
         return try end(of: newest, in: source).map { (newest, $0) }

@@ -65,7 +65,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
             throw .endpoint(text, "'\(host)' is no host")
         }
         // The system would read 1.2.3 as 1.2.0.3.
-        if let last = host.split(separator: ".", omittingEmptySubsequences: false).last,
+        if let last = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).last,
             HostAddress(String(host)) == nil,
             last.hasPrefix("0x") || !last.isEmpty && last.allSatisfy({ "0123456789".contains($0) })
         {

@@ -8,13 +8,21 @@ final class SocketFiles: Sendable {
         case gone
     }
 
-    private let seen = Locked<[String: Seen]>([:])
+    /// Nil while sockets are closed and opened.
+    private let seen = Locked<[String: Seen]?>([:])
+
+    /// Sockets are about to be closed and opened. Until ``resume()`` no file is missed, and what was seen is forgotten.
+    func pause() { seen.withLock { $0 = nil } }
+
+    /// The sockets listen.
+    func resume() { seen.withLock { $0 = [:] } }
 
     /// - Parameter paths: where sockets listen now.
     /// - Returns: the paths whose files have changed since they were first seen, each once.
     func gone(of paths: Set<String>) -> [String] {
-        seen.withLock { seen in
-            seen = seen.filter { paths.contains($0.key) }
+        seen.withLock { state in
+            guard var seen = state?.filter({ paths.contains($0.key) }) else { return [] }
+            defer { state = seen }
             return paths.sorted().filter { path in
                 let status = FileSystem.status(ofName: path)
                 switch seen[path] {

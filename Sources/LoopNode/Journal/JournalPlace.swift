@@ -25,7 +25,7 @@ public struct JournalPlace: Sendable {
         package var standsBackUntil: MonotonicTime?
         /// An operator wants another process to take the journal first, until then.
         package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
-        /// How far this process follows the journal; nil: it does not.
+        /// How far this process follows the journal. Nil if it does not.
         package var following: (@Sendable () -> FollowingReport)?
         /// Called with the end of the journal at each sign of life of the process that has it, if such signs can be seen.
         package var hears: (@Sendable (RowEnd) -> Void)?
@@ -186,6 +186,8 @@ public struct JournalPlace: Sendable {
                     path, loop: opening.loop, durability: opening.durability,
                     newHistory: History(SystemRandom.uint64() | 1), expected: opening.expected(),
                     address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
+                // Only a tool has the time.
+                journal.looksForDamage = opening.keepsEnded
                 for line in journal.openReport { opening.note(line) }
                 return journal
             } catch {

@@ -32,12 +32,7 @@ extension NodeLog {
             note(
                 .served, "\(text), after \(duration.text)",
                 [.feedback(news.feedback), .duration(duration)])
-        case .clockBehind(let lag, let until):
-            note(
-                .clockBehind,
-                "the clock is \(lag.text) behind the times in the journal: it was ahead before, or it is wrong now; timers and"
-                    + " schedules do not run until \(until.civilText); if the clock is right, start once with --accept-clock",
-                [.duration(lag)])
+        case .clockBehind(let lag, let text): note(.clockBehind, text, [.duration(lag)])
         case .clockCaughtUp:
             note(.clockCaughtUp, "the clock has caught up with the times in the journal", [])
         case .effectFailed(let failure, let delay):
@@ -54,11 +49,7 @@ extension NodeLog {
                     + Self.more(failure.suppressed),
                 failure.fields())
         case .quarantined(let record, let feedback): quarantined(record, feedback)
-        case .logHeld(let byteCount):
-            note(
-                .journal,
-                "a program has read the journal for so long that its log has \(byteCount >> 20) MiB, and grows: end that program"
-                    + " (sqlite3, a backup)", [.bytes(byteCount)], level: .warning)
+        case .logHeld(let byteCount, let text): note(.journal, text, [.bytes(byteCount)], level: .warning)
         case .otherLeader(let leader, let text):
             note(.historyChanged, text, [.address(leader.address), .history("\(leader.history)")])
         case .undecodable(let entry, let why):

@@ -129,7 +129,7 @@ public enum ReducerProgram {
             configuration.advertised = arguments[advertise]
             configuration.reducers = try arguments[reducers]?
                 .with(key: arguments[AddressOptions.key], reducerKey: arguments[AddressOptions.reducerKey])
-            configuration.reinterprets = arguments[reinterpret]
+            if arguments[reinterpret] { configuration.reinterprets = .always }
             configuration.acceptsClock = arguments[acceptClock]
             configuration.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])

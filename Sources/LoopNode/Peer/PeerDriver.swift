@@ -13,6 +13,8 @@ struct PeerDriver {
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
     private var pool = PoolWatch()
+    /// What people are to be told.
+    private var notices: [(kind: LogKind, of: String, text: String, field: LogField)] = []
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
     /// What senders are to be told at the end of the turn.
@@ -91,20 +93,17 @@ struct PeerDriver {
             case .failure(let refusal): results.append((ticket, .failure(refusal)))
             }
         }
-        // The body of an effect has ended with its last event. If that is refused, the effect has failed.
-        for (index, refusal) in acceptance.refused where posted.run[index].isLast { fail(posted.run[index], refusal) }
+        for (index, refusal) in acceptance.refused
+        where refusal.reason == .tooLarge && !posted.waiters.contains(where: { $0.index == index }) {
+            // Its sender has gone on, and no record will tell.
+            notices.append((.undecodable, "", "an event was not sent, and is lost: \(refusal)", .reason("\(refusal)")))
+        }
         if posted.isStop {
             stoppedAt = stoppedAt ?? now
             machine.stop(at: now)
         }
         let outbox = machine.outbox
         gate.report(outboxCount: outbox.count, outboxBytes: outbox.byteCount)
-    }
-
-    private mutating func fail(_ last: Entry, _ refusal: SendRefusal) {
-        guard let effect = last.effect else { return }
-        machine.effectEnded(effect, last.attempt, failure: Failure(message: "its event was \(refusal)"))
-        forget(effect, last.attempt)
     }
 
     /// An attempt has ended: its body is not asked for any more.
@@ -171,8 +170,12 @@ struct PeerDriver {
     }
 
     private mutating func run(_ grant: Grant) {
-        guard let feedback = effects?[machine.feedbackName(of: grant.effect)] else {
+        let name = machine.feedbackName(of: grant.effect)
+        guard let feedback = effects?[name] else {
             // A reducer grants what a peer has offered. One that does otherwise gets it back.
+            let text =
+                "the reducer has granted an effect of \"\(name ?? "")\", which this worker has not offered: it is handed back"
+            notices.append((.unserved, name ?? "", text, .feedback(name ?? "")))
             return machine.handBack(grant.effect, grant.attempt)
         }
         let body = EffectBody(grant, feedback, in: machine.history, to: gate)
@@ -222,6 +225,12 @@ struct PeerDriver {
         let areProven = busy.count >= threadsCount
         let names = (areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
         return (Set(names).sorted(), areProven)
+    }
+
+    /// Writes into the log what people are to be told.
+    mutating func tellPeople(_ log: NodeLog) {
+        for notice in notices { log.once(notice.kind, of: notice.of, notice.text, [notice.field]) }
+        notices = []
     }
 
     /// Cancels every body that still runs.

@@ -156,6 +156,7 @@ struct PeerShell: ~Copyable {
         if !listensEverywhere { listenEverywhere() }
         try watchWait(at: now)
         driver.watchPool(at: now, log)
+        driver.tellPeople(log)
         return nil
     }
 

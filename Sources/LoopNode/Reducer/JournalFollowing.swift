@@ -7,10 +7,10 @@ package import LoopWire
 package struct FollowingReport: Equatable, Sendable {
     package var seq = Seq.initial
     package var position: UInt64 = 0
-    /// The history of the journal that it has followed, or nil if it has not begun.
-    package var history: History?
+    /// The first history of the journal that it has followed, or nil if it has not begun.
+    package var firstHistory: History?
     /// The present history of the state that it follows, or nil while it is cold.
-    package var present: History?
+    package var presentHistory: History?
     /// The number of records that it knows of, from its source or from the leader, and has not applied.
     package var lag: UInt64 = 0
     /// When it last had every record of the leader, as far as is known, or nil if it never had.
@@ -146,7 +146,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private func follow(_ read: JournalPlace.Reader) -> WarmState<Definition>? {
         // Taken out: a state that two have is copied when it changes.
         var follower = JournalFollower(
-            definition, coder: CBORCoder(), reinterprets: configuration.reinterprets ? .always : .never,
+            definition, coder: CBORCoder(), reinterprets: configuration.reinterprets,
             from: state.withLock { $0.warm.take() })
         if let seq = follower.applied?.seq {
             tell("follows the journal from seq \(seq) on, up to which it has led", seq: seq)
@@ -197,7 +197,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             }
             switch look {
             case .begun(let seq):
-                state.withLock { [history = journal.history] in $0.report.history = history }
+                state.withLock { [history = journal.history] in $0.report.firstHistory = history }
                 for note in follower.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
                 tell("follows the journal, from seq \(seq) on", seq: seq)
                 note(follower, nil)
@@ -265,7 +265,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         let (applied, lag, history) = (follower.applied, follower.lag, follower.history)
         state.withLock { state in
             state.report.coldBecause = cold
-            state.report.present = history
+            state.report.presentHistory = history
             if let applied {
                 (state.report.seq, state.report.position) = (applied.seq, applied.position)
             } else {

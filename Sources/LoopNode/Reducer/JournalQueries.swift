@@ -4,24 +4,19 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Answers what operators ask of the journal and of the state, on threads of their own that read while another one writes. Questions
-/// that find no thread free wait for one.
+/// Answers what operators ask of the journal and of the state, each question on a thread of its own, while another one writes. For the
+/// newest state the journal is not read, so that such a question never waits for those that read it.
 struct JournalQueries: Sendable {
     private let loop: String
     private let answer: @Sendable (JournalReading, any Journal) throws -> AdministrationAnswer
     private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void
-    private let desk = Locked(Desk())
+    /// How many questions of each kind are worked on.
+    private let reading = Locked(0)
+    private let showing = Locked(0)
 
-    private struct Desk {
-        var threadsCount = 0
-        var waiting: [@Sendable () -> Void] = []
-    }
-
-    /// How many questions are worked on at once.
-    private static var threadsMax: Int { 4 }
-    /// How many questions may wait for a thread.
-    private static var waitingMax: Int { 256 }
+    /// How many questions of a kind are worked on at once.
+    private static var countMax: Int { 4 }
 
     init<Definition: LoopDefinition>(
         _ definition: Definition, read: JournalPlace.Reader?,
@@ -36,73 +31,49 @@ struct JournalQueries: Sendable {
     /// Begins to work on a question.
     /// - Parameters:
     ///   - request: what the answer is for.
-    ///   - newest: makes a closure that encodes a part of the newest state, for which the journal is not read.
+    ///   - newest: makes a closure that encodes a part of the newest state.
     /// - Returns: why not, or nil.
     func take(
-        _ reading: JournalReading, for request: JournalRequest,
+        _ question: JournalReading, for request: JournalRequest,
         newest: (StateSelection) -> @Sendable () throws -> AdministrationAnswer
     ) -> String? {
-        let work: @Sendable () throws -> AdministrationAnswer
-        if case .state(at: nil, let part) = reading {
-            work = newest(part)
-        } else if let read {
-            work = { [loop, answer] in
+        if case .state(at: nil, let part) = question {
+            return begin(newest(part), for: request, showing, "the newest state is")
+        }
+        guard let read else { return "this reducer keeps its journal in memory; start it with --journal FILE" }
+        return begin(
+            { [loop, answer] in
                 var journal = try read(loop) { _ in }
                 defer { journal.close() }
-                return try answer(reading, journal)
-            }
-        } else {
-            return "this reducer keeps its journal in memory; start it with --journal FILE"
-        }
-        let post = post
-        return queue {
-            do {
-                post(.answer(request, try work()))
-            } catch {
-                post(.answer(request, .refused("\(error)")))
-            }
-        }
+                return try answer(question, journal)
+            }, for: request, reading, "the journal is")
     }
 
-    /// Has a thread do a job, after those that wait.
-    /// - Returns: why not, or nil.
-    private func queue(_ job: @escaping @Sendable () -> Void) -> String? {
-        let (isFull, needsThread) = desk.withLock { desk in
-            if desk.waiting.count >= Self.waitingMax { return (true, false) }
-            desk.waiting.append(job)
-            guard desk.threadsCount < Self.threadsMax else { return (false, false) }
-            desk.threadsCount += 1
-            return (false, true)
+    private func begin(
+        _ work: @escaping @Sendable () throws -> AdministrationAnswer, for request: JournalRequest,
+        _ count: Locked<Int>, _ what: String
+    ) -> String? {
+        let isFree = count.withLock { count in
+            guard count < Self.countMax else { return false }
+            count += 1
+            return true
         }
-        if isFull {
-            return
-                "\(Self.waitingMax) questions for history, state or verify wait for this reducer's \(Self.threadsMax) threads;"
-                + " ask again"
+        guard isFree else {
+            return "\(what) being read for \(Self.countMax) other questions; ask again when one is answered"
         }
-        guard needsThread else { return nil }
         do {
-            _ = try NodeThread("loop-journal") { [desk] in
-                while let job = Self.next(at: desk) { job() }
+            _ = try NodeThread("loop-journal") { [post] in
+                let result = Result(catching: work)
+                count.withLock { $0 -= 1 }
+                switch result {
+                case .success(let answer): post(.answer(request, answer))
+                case .failure(let error): post(.answer(request, .refused("\(error)")))
+                }
             }
             return nil
         } catch {
-            // Another thread does the job, if there is one. Else the job is the only one that waits.
-            let isAlone = desk.withLock { desk in
-                desk.threadsCount -= 1
-                if desk.threadsCount == 0 { _ = desk.waiting.popLast() }
-                return desk.threadsCount == 0
-            }
-            return isAlone ? "\(error)" : nil
-        }
-    }
-
-    private static func next(at desk: Locked<Desk>) -> (@Sendable () -> Void)? {
-        desk.withLock { desk in
-            if desk.waiting.isEmpty {
-                desk.threadsCount -= 1
-                return nil
-            }
-            return desk.waiting.removeFirst()
+            count.withLock { $0 -= 1 }
+            return "\(error)"
         }
     }
 

@@ -59,5 +59,6 @@ struct LocalPeer {
         while let batch = driver.nextBatch() { intake.receive(batch, by: .local) }
         driver.tellSenders()
         driver.watchPool(at: now, log)
+        driver.tellPeople(log)
     }
 }

@@ -30,8 +30,8 @@ public struct ReducerNodeConfiguration: Sendable {
     /// The addresses of all reducers of the loop. If there are several, this one asks the others every few seconds whether they lead with
     /// another journal. If they have keys, the address needs those of a client.
     public var reducers: ReducerAddress?
-    /// Replays events under another definition than the one that wrote them, whatever comes of it.
-    public var reinterprets: Bool
+    /// Which events that another definition wrote are replayed with this one, whatever comes of it.
+    public var reinterprets: Reinterpretation
     /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. The loop's time then
     /// goes back to the clock. It is meant for one start.
     public var acceptsClock = false
@@ -95,7 +95,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public init(
         bind: BindAddress = .standard, keys: KeyFolder? = nil, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
-        reinterprets: Bool = false, snapshotInterval: UInt64 = 100_000, silenceLimit: Duration = .seconds(3),
+        reinterprets: Reinterpretation = .never, snapshotInterval: UInt64 = 100_000,
+        silenceLimit: Duration = .seconds(3),
         localCapacity: Int = 256, sessionsMax: Int = 10_000, sessionsPerKeyMax: Int? = nil,
         connectionLimits: ConnectionLimits = ConnectionLimits(),
         shutdownGracePeriod: Duration = .seconds(2),

@@ -72,7 +72,7 @@ struct ReducerService<Definition: LoopDefinition> {
         func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
             let reader = ReplayReader<Definition.Event>(journal, coder: coder)
             return try Recovery(
-                definition, from: journal, coder: coder, reinterprets: configuration.reinterprets ? .always : .never,
+                definition, from: journal, coder: coder, reinterprets: configuration.reinterprets,
                 note: note,
                 warm: warm.take(), isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         }

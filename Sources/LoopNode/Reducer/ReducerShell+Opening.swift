@@ -40,8 +40,8 @@ extension ReducerShell {
             log)
     }
 
-    /// The note of what an earlier process died of, where the journal is a file.
-    /// - Parameter hadCrash: whether it says anything.
+    /// Opens the note of what an earlier process died of. Nil if the journal is no file.
+    /// - Parameter hadCrash: set to true if the note says something.
     static func crashNote(
         beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
     ) throws -> CrashNoteFile? {

@@ -91,7 +91,7 @@ extension ReducerShell {
         opening.leavesItUntil = { leavesItUntil.withLock { $0 } }
         opening.following = { following.report }
         opening.hears = { following.hear($0) }
-        opening.expected = { [history = left.history] in following.report.history ?? history }
+        opening.expected = { [history = left.history] in following.report.firstHistory ?? history }
         let wait = try JournalWait(configuration.journal, opening)
         let item = holder.sockets.watch(descriptor: wait.descriptor)
         defer { holder.sockets.unwatch(item) }

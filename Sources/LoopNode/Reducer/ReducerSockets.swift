@@ -40,6 +40,7 @@ struct ReducerSockets: ~Copyable {
     private let connections: ConnectionWatch
     /// Its thread.
     private let watch: SocketWatch
+    private let files: SocketFiles
     private var unownedInboxes = UnownedInboxes()
     private var refusedSubscriptions: UInt64 = 0
     /// The listeners besides the workers.
@@ -112,6 +113,7 @@ struct ReducerSockets: ~Copyable {
         self.doors = doors
         self.connections = connections
         self.watch = watch
+        self.files = files
         isGuarded = !servers.isEmpty
         isReachable = !bound.endpoint.isLocal
         self.context = context
@@ -133,7 +135,8 @@ struct ReducerSockets: ~Copyable {
     /// Each of the reducer's own keys gets endpoints of its own; those of keys that are gone are closed.
     mutating func open(_ servers: [ServerKey]) throws {
         let changes = try doors.changes(to: servers)
-        // This comes first, so that the file of a socket that is closed here is not missed.
+        files.pause()
+        defer { files.resume() }
         connections.listen(at: doors.localAddresses)
         for change in changes {
             switch change {

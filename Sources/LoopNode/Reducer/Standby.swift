@@ -149,7 +149,7 @@ final class Standby {
         let wait = Duration.milliseconds(min(milliseconds, 60_000))
         leavesItUntil.withLock { $0 = SystemClock.monotonic + wait }
         let what =
-            wait > .zero ? "it leaves the journal to others for \(wait)" : "it leads again if the journal is free"
+            wait > .zero ? "it leaves the journal to others for \(wait.text)" : "it leads again if the journal is free"
         log.note(.standby, "\(String(who.prefix(256))) has asked it to stand back: \(what)")
         return AnswerPart.parts(of: try CBOR.encode(AdministrationAnswer.done(what)), request: number).first
             .map { .answer($0) }
@@ -172,7 +172,7 @@ final class Standby {
         }
         report.uptimeMilliseconds = (now - SystemClock.processBegan).wholeNanoseconds / 1_000_000
         report.seq = following.seq.value
-        report.history = following.present?.description ?? ""
+        report.history = following.presentHistory?.description ?? ""
         report.following = StatusReport.Following(
             position: following.position, lag: following.lag,
             lagMilliseconds: following.levelAt.map { (now - $0).wholeNanoseconds / 1_000_000 },

@@ -85,14 +85,18 @@ extension ClusterEngine {
     private func send(_ payload: [UInt8], of body: Peer.Body, _ peer: Peer) throws(Violation) -> Bool {
         let luck = random.fraction()
         let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.05 && !body.endsWithHeld)
-        let entry = SentEntry(
+        var entry = SentEntry(
             id: 0, peer: peer.index, kind: .event, effect: body.effect, attempt: body.attempt,
             index: body.next, payload: payload[...], wantsSeq: wantsSeq, wantsAnswer: wantsAnswer)
         let result = peer.machine.send(
             payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq, isLast: body.endsWithHeld,
             wantsAnswer: wantsAnswer)
+        if case .accepted(let number) = result, peer.machine.entry(number)?.kind == .failed {
+            // The event is too large, and the machine has made a failure of it.
+            (entry.kind, entry.payload, entry.wantsSeq, entry.wantsAnswer) = (.failed, nil, false, false)
+        }
         switch result {
-        case .accepted where body.endsWithHeld:
+        case .accepted where body.endsWithHeld || entry.kind == .failed:
             peer.bodies[body.run] = nil
             try settleAccounts(of: peer, entry)
             wake(peer, at: now + 10_000)

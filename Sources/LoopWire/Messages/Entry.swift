@@ -128,6 +128,9 @@ public struct Failure: Equatable, Sendable {
             retryAfter: advice?.retryAfter)
     }
 
+    /// The failure of an attempt whose event was refused for its own sake.
+    package init(refused refusal: SendRefusal) { self.init(message: "its event was \(refusal)") }
+
     /// The bytes of a `failed` entry's payload.
     public var bytes: [UInt8] {
         var writer = ByteWriter()

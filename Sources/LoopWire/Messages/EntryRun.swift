@@ -186,6 +186,8 @@ package struct EntryHead: Equatable, Sendable {
     package var wantsAnswer: Bool { flags & 8 != 0 }
     /// Whether it is an event with which the effect's body has ended.
     package var isLast: Bool { flags & 4 != 0 }
+    /// Whether its sender waits for its outcome.
+    package var isHeard: Bool { !isLast && wantsSeq }
     /// Whether the effect's body has ended with this entry.
     package var endsTheBody: Bool { kind != .event || flags & 4 != 0 }
 

@@ -48,6 +48,34 @@ import Testing
         #expect(bench.send() == .accepted(number: 1))
     }
 
+    /// The body does not wait for the outcome, or has ended with the event.
+    @Test(arguments: [false, true])
+    func `has a failure in the place of an effect's event that is too large`(isLast: Bool) {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        let of = (bench.grant.effect, bench.grant.attempt)
+        #expect(bench.machine.send([1], of: of, wantsSeq: false) == .accepted(number: 1))
+        let large = Array(repeating: UInt8(0), count: 33)
+        #expect(bench.machine.send(large[...], of: of, wantsSeq: false, isLast: isLast) == .accepted(number: 2))
+        #expect(bench.machine.takeActions() == [.stop(of.0, of.1)])
+        #expect(bench.machine.send([1], of: of, wantsSeq: false) == .refused(SendRefusal(.stale)))
+        bench.machine.effectEnded(of.0, of.1, failure: nil)
+        let failure = Failure(
+            message: "its event was refused: the event is too large (33 bytes encoded, the limit is 32)")
+        #expect(bench.machine.nextBatch()?.entries.last == Entry(endOf: of.0, of.1, failure))
+        #expect(bench.machine.lastNumber == 2)
+    }
+
+    @Test func `tells the body of an effect that waits for the outcome that its event is too large`() {
+        var bench = PeerBench()
+        bench.join([bench.grant])
+        let of = (bench.grant.effect, bench.grant.attempt)
+        let large = Array(repeating: UInt8(0), count: 33)
+        let refusal = SendRefusal(.tooLarge, detail: "33 bytes encoded, the limit is 32")
+        #expect(bench.machine.send(large[...], of: of, wantsSeq: true) == .refused(refusal))
+        #expect(bench.machine.send([1], of: of, wantsSeq: true, isLast: true) == .accepted(number: 1))
+    }
+
     @Test func `goes back to what was not received`() {
         var bench = PeerBench()
         bench.join()

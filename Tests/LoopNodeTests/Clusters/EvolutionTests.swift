@@ -80,11 +80,10 @@ import ZMQ
     }
 
     private func outcome(
-        on disk: TestDisk, _ context: ZMQContext, _ address: ReducerAddress, reinterprets: Bool = false
+        on disk: TestDisk, _ context: ZMQContext, _ address: ReducerAddress
     ) async throws -> Outcome? {
         var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = disk.place
-        configuration.reinterprets = reinterprets
         async let outcome = ReducerNode(Feeds(), configuration: configuration).run()
         async let worker = EffectNode(Feeds(), configuration: .test(address, context, "new")).run()
         let result = try await outcome
@@ -111,7 +110,7 @@ import ZMQ
         } catch {
             #expect("\(error)".contains("event 1 was applied by another definition than this one"))
         }
-        configuration.reinterprets = true
+        configuration.reinterprets = .always
         let second = try ReducerNode(Feeds(), configuration: configuration)
         let life = Task { try await second.run() }
         for await _ in disk.news where disk.content.withLock({ !$0.snapshots.isEmpty }) { break }

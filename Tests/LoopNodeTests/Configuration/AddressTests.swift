@@ -35,6 +35,8 @@ import Testing
         ("tcp://1.2.3:1", "'1.2.3' is no IPv4 address, which has four numbers from 0 to 255"),
         ("tcp://1.2.3.256:1", "'1.2.3.256' is no IPv4 address, which has four numbers from 0 to 255"),
         ("tcp://0x7f.1:1", "'0x7f.1' is no IPv4 address, which has four numbers from 0 to 255"),
+        ("tcp://1.2.0X3:1", "'1.2.0X3' is no IPv4 address, which has four numbers from 0 to 255"),
+        ("tcp://0X7F:1", "'0X7F' is no IPv4 address, which has four numbers from 0 to 255"),
         ("tcp://7:1", "'7' is no IPv4 address, which has four numbers from 0 to 255"),
         ("tcp://reducer:0", "nothing can be reached at port 0"),
         ("tcp://*:7710", "'*' is only for a reducer's own --bind; name a host"), ("ipc://", "it names no path"),

@@ -23,6 +23,23 @@ import ZMQ
         #expect(files.gone(of: [a, b]).isEmpty)
     }
 
+    /// Who looks has chosen the paths before or after the sockets were closed and opened, at the same paths if a key has changed.
+    @Test func `is not missed while sockets are closed and opened`() throws {
+        let folder = TestFolder()
+        let (a, b) = (folder.path + "/a", folder.path + "/b")
+        let files = SocketFiles()
+        for path in [a, b] { try Data().write(to: URL(fileURLWithPath: path)) }
+        #expect(files.gone(of: [a, b]).isEmpty)
+        files.pause()
+        for path in [a, b] { try FileManager.default.removeItem(atPath: path) }
+        #expect(files.gone(of: [a, b]).isEmpty)
+        try Data().write(to: URL(fileURLWithPath: b))
+        files.resume()
+        #expect(files.gone(of: [a, b]).isEmpty && files.gone(of: [b]).isEmpty)
+        try FileManager.default.removeItem(atPath: b)
+        #expect(files.gone(of: [b]) == [b])
+    }
+
     @Test func `is missed by a reducer`() async throws {
         let (address, lines) = (ipcAddress(), Locked<[String]>([]))
         var configuration = try ReducerNodeConfiguration.test(address, ZMQContext())

@@ -8,8 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `Questions to the journal` {
     private static let refusal = JournalError(.misuse, operation: "be read", reason: "this is a test", remedy: "none")
 
-    @Test func `wait for a thread where many ask, and none is refused`() {
-        let (mayRead, answers) = (Monitor(false), Monitor<[UInt64]>([]))
+    private static let newest = AdministrationAnswer.state(seq: 7, bytes: [])
+
+    @Test func `are refused with the reason while the journal is read for others, and the newest state is shown`() {
+        let (mayRead, answers) = (Monitor(false), Monitor<[UInt64: AdministrationAnswer]>([:]))
         let queries = JournalQueries(
             Jobs(),
             read: { _, _ throws(JournalError) in
@@ -17,39 +19,25 @@ import Testing
                 throw Self.refusal
             },
             post: { mail in
-                guard case .answer(let request, .refused("\(Self.refusal)")) = mail else { return }
-                answers.withLock { $0.append(request.number) }
+                guard case .answer(let request, let answer) = mail else { return }
+                answers.withLock { $0[request.number] = answer }
                 answers.broadcast()
             })
-        func ask(_ number: UInt64) -> String? {
-            let request = JournalRequest(route: .router([1]), number: number, question: .read(.verify))
-            return queries.take(.verify, for: request) { _ in { .refused("") } }
+        func ask(_ number: UInt64, _ reading: JournalReading = .verify) -> String? {
+            let request = JournalRequest(route: .router([1]), number: number, question: .read(reading))
+            return queries.take(reading, for: request) { _ in { Self.newest } }
         }
-        for number in 0..<40 { #expect(ask(UInt64(number)) == nil) }
+        for number in 0..<4 { #expect(ask(UInt64(number)) == nil) }
+        #expect(ask(4) == "the journal is being read for 4 other questions; ask again when one is answered")
+        for number in 5..<15 {
+            #expect(ask(UInt64(number), .state(at: nil, StateSelection())) == nil)
+            answers.wait(until: { $0[UInt64(number)] == Self.newest })
+        }
         mayRead.withLock { $0 = true }
         mayRead.broadcast()
-        answers.wait(until: { $0.count == 40 })
-        #expect(answers.withLock { $0.sorted() } == Array(0..<40))
-        #expect(ask(40) == nil)
-        answers.wait(until: { $0.count == 41 })
-    }
-
-    @Test func `are refused with what is full if too many wait`() {
-        let mayRead = Monitor(false)
-        let queries = JournalQueries(
-            Jobs(),
-            read: { _, _ throws(JournalError) in
-                mayRead.wait(until: { $0 })
-                throw Self.refusal
-            }, post: { _ in })
-        let request = JournalRequest(route: .router([1]), number: 1, question: .read(.verify))
-        var refusal: String?
-        for _ in 0..<300 where refusal == nil {
-            refusal = queries.take(.verify, for: request) { _ in { .refused("") } }
-        }
-        #expect(
-            refusal == "256 questions for history, state or verify wait for this reducer's 4 threads; ask again")
-        mayRead.withLock { $0 = true }
-        mayRead.broadcast()
+        answers.wait(until: { $0.count == 14 })
+        #expect(answers.withLock { $0[0] == .refused("\(Self.refusal)") && $0[4] == nil })
+        #expect(ask(15) == nil)
+        answers.wait(until: { $0.count == 15 })
     }
 }

@@ -21,10 +21,10 @@ public enum ReducerNews: Equatable, Sendable {
     case served(NewsOfUnserved, after: Duration)
     /// Another reducer of the same addresses leads in another history, in words.
     case otherLeader(LeaderFound, String)
-    /// A program that reads the journal for very long makes its log grow. The value is the size of the log in bytes.
-    case logHeld(Int)
-    /// The clock is so far behind the times in the journal; timers and schedules stand still until that time.
-    case clockBehind(Duration, until: WallTime)
+    /// A program that reads the journal for very long makes its log grow. The values are the size of the log in bytes, and the warning.
+    case logHeld(Int, String)
+    /// The clock is behind the times in the journal by this duration. Timers and schedules do not run until a time that the warning names.
+    case clockBehind(Duration, String)
     /// The clock has caught up with the times in the journal.
     case clockCaughtUp
     /// An attempt has failed or timed out, and the effect is tried again.
