@@ -43,7 +43,8 @@ import Testing
         (#"loopctl send "$(printf 'a\377')""#, 64, "argument 2, 'a\u{FFFD}', is no text in UTF-8"),
         (#"loop-reducer counter --journal "$(printf '\377')""#, 64, "argument 3"),
         (#"loop-example "$(printf '\377')""#, 64, "argument 1"),
-        ("loopctl send - <&-", 2, "could not read standard input: "),
+        ("loopctl send - <&-", 2, "could not read standard input: Bad file descriptor (is it open?)"),
+        ("loopctl send - </tmp", 2, "could not read standard input: Is a directory"),
         (#"printf '\357\273\277{}' | loopctl send -"#, 2, "standard input begins with a byte order mark"),
     ])
     func `is not needed where a program's input is wrong`(line: String, code: Int32, reason: String) async throws {
