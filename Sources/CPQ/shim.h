@@ -2,6 +2,9 @@
 #ifndef LOOP_CPQ_SHIM_H
 #define LOOP_CPQ_SHIM_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #if __has_include(<postgresql/libpq-fe.h>)
 #include <postgresql/libpq-fe.h>
 #else
@@ -25,6 +28,8 @@ enum {
 // What a notice of the server says, as far as its receiver keeps it.
 struct loop_pg_notices {
     int warnings_count;
+    // The wait for a synchronous standby was ended.
+    bool is_unconfirmed;
     char code[6];
     char text[256];
 };
@@ -35,6 +40,9 @@ static inline void loop_pg_note(void *kept, const PGresult *notice) {
     const char *code = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
     if (!severity || severity[0] != 'W' || notices->warnings_count++ > 0) return;
+    // The text may be in any language.
+    const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    notices->is_unconfirmed = function && strcmp(function, "SyncRepWaitForLSN") == 0;
     int length = 0;
     while (code && code[length] && length < 5) {
         notices->code[length] = code[length];

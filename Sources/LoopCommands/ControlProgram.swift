@@ -45,13 +45,7 @@ public enum ControlProgram {
 
     /// Runs this process's own command line, and exits.
     public static func main() async -> Never {
-        StandardOutput.holdClosed()
-        let code: Int32
-        do throws(UsageError) {
-            code = await run(try ProgramArguments.current, environment: try ProgramArguments.environment)
-        } catch {
-            code = ProgramFailure.code(of: error, in: "loopctl")
-        }
+        let code = await ProgramArguments.run("loopctl") { await run($0, environment: $1) }
         StandardOutput.exit(code, "loopctl")
     }
 }

@@ -12,7 +12,7 @@ package final class HostChoice: Sendable {
     /// Notes an error of a connection to a host.
     func notice(_ error: PostgresError, at number: Int) {
         switch error.kind {
-        case .late, .warned: leave(number)
+        case .late, .warned, .unconfirmed: leave(number)
         case .lost, .refused, .misuse: break
         }
     }

@@ -23,12 +23,17 @@ extension JournalError {
                     "make them: loopctl journal init \(url)"
                 )
             case .pooler: (.foreign, "\(url) leads to a pooler: \(reason)", "connect to PostgreSQL directly")
-            case .denied where error.kind == .lost:
+            case .denied where error.text.contains("permission denied for database"):
                 (.readOnly, "\(url): \(reason)", "let the role connect: GRANT CONNECT ON DATABASE")
+            case .denied where error.text.contains("loop_"):
+                (
+                    .readOnly, "\(url) refuses: \(reason)",
+                    "let the role select, insert, update and delete in the tables loop_…"
+                )
             case .denied:
                 (
                     .readOnly, "\(url) refuses: \(reason)",
-                    "let the role select, insert, update and delete in the tables loop_…, on a server that can be written"
+                    "let the role do that (GRANT), or leave it out of the options of the URL and of the role"
                 )
             case .diskFull: (.full, "\(url) refuses: \(reason)", "make room on the server's disk")
             case .noSyncStandby:
@@ -40,8 +45,13 @@ extension JournalError {
                 (.unreachable, "\(url): \(reason)", "end the transaction that has the lock (pg_locks says whose it is)")
             case .readOnlyOnly:
                 (.unreachable, "\(url): \(reason)", "promote one of the servers, or name the one that can be written")
-            case .auth where error.code == "28000":
+            case .auth where error.text.contains("does not exist") || error.text.contains("not permitted to log in"):
                 (.unreachable, "\(url): \(reason)", "let the URL name a role that may log in, or make it (CREATE ROLE)")
+            case .auth where error.code == "28000":
+                (
+                    .unreachable, "\(url): \(reason)",
+                    "let pg_hba.conf admit this role from here in another way, or name another role; the server's log says more"
+                )
             case .auth:
                 (
                     .unreachable, "\(url): \(reason)",
@@ -50,7 +60,10 @@ extension JournalError {
             case .pgHBA: (.unreachable, "\(url): \(reason)", "add a line for this role and machine to pg_hba.conf")
             case .tls: (.unreachable, "\(url): \(reason)", "see sslmode and sslrootcert of the URL")
             case .tooManyConnections:
-                (.unreachable, "\(url): \(reason)", "end connections that are not needed, or raise max_connections")
+                (
+                    .unreachable, "\(url): \(reason)",
+                    "end connections that are not needed, or raise the limit: that of the role, of the database, or max_connections"
+                )
             case .refused:
                 (.unreachable, "\(url) refuses: \(reason)", "look up the SQLSTATE, or see the server's log")
             case .unknownDatabase: (.unreachable, "\(url): \(reason)", "make the database, or name another one")
@@ -67,6 +80,13 @@ extension JournalError {
             reason:
                 "\(url) does not know this process as the journal's holder any more, ends elsewhere, or waits for other standbys",
             remedy: "the journal is read again", fault: JournalFault(.termLost))
+    }
+
+    /// The loop has no journal of that name.
+    static func none(of loop: String, _ keptAs: KeptAs, _ operation: String, at url: ConnectionString) -> JournalError {
+        JournalError(
+            .readOnly, operation: operation, reason: "\(url) has no \(keptAs.rawValue) journal of the loop \(loop)",
+            remedy: "give the URL of a database that has one")
     }
 
     /// The error of a use after the journal was closed, or after an error has ended its use.
@@ -106,7 +126,8 @@ extension PostgresError {
         }
         switch kind {
         case .misuse: return .mistake
-        case .warned: return text.contains("synchronous replication") ? .noSyncStandby : .refused
+        case .warned: return .refused
+        case .unconfirmed: return .noSyncStandby
         case .late: return .appendDeadline
         case .refused: return code.hasPrefix("42") ? .mistake : .refused
         // A session that was ended has a code of the classes 08 or 57.

@@ -30,9 +30,10 @@ public enum JournalMove {
                 .foreign, operation: "be copied", reason: "\(path) moves to \(place)",
                 remedy: "finish that: loopctl journal copy \(path) \(place)")
         }
-        var session = try PostgresSession.open(url, for: .writing, name: "loop/copy")
-        try PostgresSchema.check(&session, url)
+        var session = try PostgresSchema.session(url, for: .writing, name: "loop/copy")
         let older = try session.row(of: source.loop, .current)
+        // The copy is made at the host that has the tables.
+        let place = url.only(session.connection.host)
         session.drop()
         if let older, older.movedTo == nil {
             // The copy got its name, and the file was not told: what it had then is not less than what is here.
@@ -45,7 +46,7 @@ public enum JournalMove {
                 remedy: "move that one away first: loopctl journal copy \(url) FILE --loop \(source.loop)")
         }
         try source.noteMove(to: url.description)
-        var arrival = try PostgresArrival(url, loop: source.loop, history: Int64(bitPattern: source.history.value))
+        var arrival = try PostgresArrival(place, loop: source.loop, history: Int64(bitPattern: source.history.value))
         try source.forEachRow { row, bytes throws(JournalError) in try arrival.insert(row, bytes) }
         for entry in try source.snapshots() { try arrival.insert(entry, try source.content(of: entry)) }
         try arrival.finish(base, tail, hasEnded: source.hasEnded)
@@ -65,9 +66,8 @@ public enum JournalMove {
     ) throws(JournalError) -> Moved {
         guard let loop else { return try database(url, loop: try onlyLoop(of: url), to: path) }
         let operation = "be copied"
-        try PostgresJournal.read(url, loop: loop).close()
         let takeover = Takeover(
-            url: url, loop: loop, durability: .fsync, newHistory: .none, lease: PostgresOpening.standardLease,
+            url: url, loop: loop, durability: .fsync, newHistory: nil, lease: PostgresOpening.standardLease,
             memory: JournalMemory(), address: nil, waits: false, whileWaiting: nil, isStopping: { false },
             movesTo: path)
         let (held, row, _) = try takeover.run()
@@ -89,8 +89,7 @@ public enum JournalMove {
     }
 
     private static func onlyLoop(of url: ConnectionString) throws(JournalError) -> String {
-        var session = try PostgresSession.open(url, for: .reading, name: "loop/copy")
-        try PostgresSchema.check(&session, url)
+        var session = try PostgresSchema.session(url, for: .reading, name: "loop/copy")
         let found = try session.run(
             "SELECT loop FROM loop_journal WHERE kept_as = 'current' ORDER BY loop LIMIT 20", "be copied")
         guard found.count == 1, let loop = found.text(0, 0) else {

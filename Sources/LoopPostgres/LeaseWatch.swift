@@ -34,7 +34,8 @@ package struct LeaseWatch: Equatable, Sendable {
         case renewed
     }
 
-    private var sign: Sign?
+    /// What was seen last.
+    private(set) var sign: Sign?
     /// When it was seen first. What was seen was there a little earlier; that only makes the wait longer.
     private var since = MonotonicTime.zero
 

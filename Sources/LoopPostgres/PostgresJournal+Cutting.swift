@@ -19,21 +19,21 @@ extension PostgresJournal {
         isForced: Bool = false
     ) throws(JournalError) {
         let (operation, loop) = ("be cut after seq \(seq)", opening.loop)
-        // Not made where there is none.
-        let reading = try read(url, loop: loop)
-        defer { reading.close() }
-        let snapshots = try reading.snapshots()
-        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? reading.content(of: entry)) != nil }
         let takeover = Takeover(
-            url: url, loop: loop, durability: .fsync, newHistory: opening.newHistory, lease: opening.lease,
+            url: url, loop: loop, durability: .fsync, newHistory: nil, lease: opening.lease,
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
             isStopping: opening.isStopping)
         let (held, row, _) = try takeover.run()
         defer { held.close(releases: true) }
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
+        // Read where the rows are. After an error of the connection nothing more is done over it: that is not taken for damage.
+        let source = PostgresJournal(
+            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: nil, report: [])
+        let snapshots = try source.snapshots()
+        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? source.content(of: entry)) != nil }
         let rowCut = RowCut(reader, after: seq)
         if !isForced { try rowCut.check(snapshots, isIntact: isIntact) }
-        var arrival = try PostgresArrival(url, loop: loop, history: row.history)
+        var arrival = try PostgresArrival(held.wait.url, loop: loop, history: row.history)
         var tail = row.base
         let rows = PostgresRows(held: held)
         let end: ChainLink

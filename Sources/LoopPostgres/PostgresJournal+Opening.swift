@@ -206,13 +206,9 @@ extension PostgresJournal {
     package static func read(
         _ url: ConnectionString, loop: String, keptAs: KeptAs = .current, hosts sources: HostChoice? = nil
     ) throws(JournalError) -> PostgresJournal {
-        var session = try PostgresSession.open(url, for: .reading, name: "loop/read", hosts: sources)
-        try PostgresSchema.check(&session, url)
-        guard let row = try session.row(of: loop, keptAs) else {
-            throw JournalError(
-                .readOnly, operation: "be read", reason: "\(url) has no \(keptAs.rawValue) journal of the loop \(loop)",
-                remedy: "give the URL of a database that has one")
-        }
+        var session = try PostgresSchema.session(
+            url, for: .reading, name: "loop/read", hosts: sources ?? HostChoice())
+        guard let row = try session.row(of: loop, keptAs) else { throw .none(of: loop, keptAs, "be read", at: url) }
         let held = HeldConnection(session, journalID: row.id, term: nil, lease: .zero, provenAt: .zero)
         let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)
         return PostgresJournal(held, row, reader: reader, durability: .fsync, keptAs: keptAs, memory: nil, report: [])

@@ -63,6 +63,7 @@ public enum PostgresSchema {
     public static func create(_ url: ConnectionString) throws(JournalError) -> Bool {
         let operation = "make the tables of journals"
         var session = try PostgresSession.open(url, for: .writing, name: "loop/init")
+        if url.hostCount > 1 { try refuseSecond(&session, operation) }
         let wasThere: Bool
         do throws(PostgresError) {
             wasThere = try session.connection.transaction(operation, within: PostgresSession.longLimit) {
@@ -71,8 +72,7 @@ public enum PostgresSchema {
                 _ = try connection.run(
                     "SELECT pg_advisory_xact_lock($1)", [.integer(advisoryLock)], operation,
                     within: PostgresSession.longLimit)
-                let found = try connection.run(
-                    "SELECT to_regclass('loop_journal') IS NOT NULL", operation, within: PostgresSession.limit)
+                let found = try connection.run(isThere, operation, within: PostgresSession.limit)
                 let wasThere = found.integer(0, 0) == 1
                 if !wasThere {
                     for statement in statements {
@@ -88,8 +88,57 @@ public enum PostgresSchema {
         return !wasThere
     }
 
+    /// Refuses to make tables at a host while another one has them: a reducer would find either the one or the other.
+    private static func refuseSecond(_ session: inout PostgresSession, _ operation: String) throws(JournalError) {
+        let found = try session.run(isThere, operation)
+        guard found.integer(0, 0) != 1 else { return }
+        let others = OtherHosts(of: session.url, than: session.connection.host, have: isThere)
+        guard others.haveIt else { return }
+        let host = session.connection.hostName
+        throw JournalError(
+            .foreign, operation: operation, reason: "\(host) lacks the tables of journals, and \(others.text)",
+            remedy: others.remedy(for: host), fault: JournalFault(.noTables, host: host))
+    }
+
+    private static let isThere = "SELECT to_regclass('loop_journal') IS NOT NULL"
+
+    /// Connects to a host that has these tables, in this version. A host without them is left for the others.
+    /// - Parameter hosts: which host is tried first.
+    /// - Throws: of kind `.foreign` if no host has them, of kind `.unreachable` if another one has them and cannot be used, or cannot
+    ///   be asked; else as `PostgresSession.open`.
+    static func session(
+        _ url: ConnectionString, for use: PostgresSession.Use, name: String, hosts: HostChoice = HostChoice(),
+        limit: Duration = PostgresSession.limit
+    ) throws(JournalError) -> PostgresSession {
+        var attempt = 1
+        while true {
+            var session = try PostgresSession.open(url, for: use, name: name, hosts: hosts, limit: limit)
+            do throws(JournalError) {
+                try check(&session, url)
+                return session
+            } catch {
+                guard [.noTables, .schemaVersion].contains(error.fault.reason) else { throw error }
+                hosts.leave(session.connection.host)
+                if attempt == url.hostCount { throw missing(session, error) }
+                attempt += 1
+            }
+        }
+    }
+
+    /// The error of a host without the tables: it is final only if each other host lacks them too.
+    private static func missing(_ session: borrowing PostgresSession, _ error: JournalError) -> JournalError {
+        let others = OtherHosts(
+            of: session.url, than: session.connection.host, have: "SELECT max(version) = \(version) FROM loop_schema")
+        guard !others.lackIt else { return error }
+        let host = session.connection.hostName
+        return JournalError(
+            .unreachable, operation: error.operation,
+            reason: "\(host) lacks the tables of journals in version \(version), and \(others.text)",
+            remedy: others.remedy(for: host), fault: JournalFault(error.fault.reason, host: host))
+    }
+
     /// Refuses a database without these tables, or with tables of another version.
-    static func check(_ session: inout PostgresSession, _ url: ConnectionString) throws(JournalError) {
+    private static func check(_ session: inout PostgresSession, _ url: ConnectionString) throws(JournalError) {
         let operation = "be opened"
         let found: QueryResult
         do throws(JournalError) {

@@ -68,7 +68,7 @@ struct PostgresSession: ~Copyable {
                 url, defaults: defaults, startingAt: hosts?.first ?? 0, settings: settings, within: Self.connectLimit)
         } catch {
             var failure = JournalError.postgres("connect", error, at: url)
-            if failure.fault.reason == .readOnlyOnly, let host = primary(of: url) {
+            if failure.fault.reason == .readOnlyOnly, let host = primary(of: url, among: error.readOnlyHosts) {
                 failure.reason += "; \(host) is no replica, and default_transaction_read_only is on there"
                 failure.remedy = "turn default_transaction_read_only off for the role, the database or the server"
             }
@@ -76,16 +76,14 @@ struct PostgresSession: ~Copyable {
         }
     }
 
-    /// - Returns: the name of the first host that answers and is no replica, or nil if there is none.
-    private static func primary(of url: ConnectionString) -> String? {
-        for number in 0..<url.hostCount {
+    /// - Returns: the name of the first of these hosts that answers and is no replica, or nil if there is none.
+    private static func primary(of url: ConnectionString, among hosts: [Int]) -> String? {
+        for host in hosts.map(url.only) {
             guard
-                var connection = try? PostgresConnection(
-                    url.only(number), defaults: ["connect_timeout": "1"],
-                    settings: ["application_name": "loop/look"], within: .seconds(1)),
-                let found = try? connection.run("SELECT pg_is_in_recovery()", "look for a primary", within: .seconds(1))
+                let found = try? PostgresConnection.look(
+                    at: host, "SELECT pg_is_in_recovery()", "look for a primary")
             else { continue }
-            if found.integer(0, 0) == 0 { return connection.hostName }
+            if found.integer(0, 0) == 0 { return host.hostName }
         }
         return nil
     }

@@ -7,9 +7,6 @@ struct StatementWait {
     /// For people.
     let text: String
 
-    /// The time limit of the connection, and of the question.
-    private static let limit = Duration.seconds(1)
-
     /// Asks the server. It blocks for two seconds at most.
     /// - Parameters:
     ///   - url: the database at the one host that got the statement.
@@ -17,15 +14,14 @@ struct StatementWait {
     /// - Returns: the reason, or nil if the server does not answer, or if the backend waits for something else.
     static func ask(_ url: ConnectionString, _ backend: Int32) -> StatementWait? {
         guard
-            var connection = try? PostgresConnection(
-                url, defaults: ["connect_timeout": "1"], settings: ["application_name": "loop/look"], within: limit),
-            let found = try? connection.run(
+            let found = try? PostgresConnection.look(
+                at: url,
                 """
                 SELECT coalesce(wait_event_type, ''), coalesce(wait_event, ''), current_setting('synchronous_standby_names'),
                     (SELECT string_agg(pid || ' (' || coalesce(nullif(application_name, ''), usename) || ')', ', ')
                         FROM pg_stat_activity WHERE pid = ANY (pg_blocking_pids($1::int)))
                     FROM pg_stat_activity WHERE pid = $1::int
-                """, [.integer(Int64(backend))], "look up a backend", within: limit)
+                """, "look up a backend", [.integer(Int64(backend))])
         else { return nil }
         guard let type = found.text(0, 0), let event = found.text(0, 1) else { return nil }
         switch (type, event) {

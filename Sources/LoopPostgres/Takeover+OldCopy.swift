@@ -6,69 +6,67 @@ extension Takeover {
     /// Leaves a server that lacks what this process knows to be committed, unless each other host of the URL lacks it too. A standby
     /// of the database that was cut off and then promoted takes connections, and has only the records of before.
     /// - Parameter row: the journal's row at that server, or nil if it has none.
-    /// - Throws: of kind `.unreachable` if another host has what is missing, or cannot be asked.
+    /// - Throws: of kind `.unreachable` if another host has what is missing, or cannot be asked; of kind `.corrupt` if no host has the
+    ///   journal.
     func refuseOldCopy(_ row: JournalRow?, _ session: inout PostgresSession) throws(JournalError) {
         // A journal with a greater number was made later.
         guard let known = memory.withState({ $0.known }), row?.id ?? 0 <= known.journal else { return }
         let here = try session.run(Self.lookup, known.parameters, "be opened")
         let hasTerm = here.integer(0, 0) == 1
         guard here.count == 0 || !hasTerm || here.integer(0, 1) != 1 else { return }
-        let own = session.connection.host
-        var (better, silent): ([String], [String]) = ([], [])
-        for number in 0..<url.hostCount where number != own {
-            do throws(PostgresError) {
-                if let host = try Self.hostThatHas(known, at: url.only(number)) { better.append(host) }
-            } catch {
-                // Without the database or the tables it has nothing.
-                if ["3D000", "42P01"].contains(error.code) { continue }
-                silent.append("\(error.host.isEmpty ? "host \(number + 1)" : error.host) (\(error.reason))")
-            }
-        }
-        guard !better.isEmpty || !silent.isEmpty else { return }
-        memory.hosts.leave(own)
+        let others = OtherHosts(
+            of: url, than: session.connection.host, have: "SELECT term AND record FROM (\(Self.lookup)) AS known",
+            known.parameters)
         let host = session.connection.hostName
         let missing =
-            if hasTerm, let end = known.end {
+            if hasTerm || here.count == 0, let end = known.end {
                 "record \(end.position), seq \(end.seq), which was committed"
             } else {
                 "term \(known.term), which this process has led or followed"
             }
-        let (others, remedy) =
-            better.isEmpty
-            ? (
-                "\(silent.joined(separator: ", ")) cannot be asked",
-                "start the host that cannot be asked, or take it out of the URL if it is lost"
-            )
-            : ("\(better.joined(separator: ", ")) has it", "take \(host) out of the URL, or let it follow the primary")
+        guard others.lackIt else {
+            memory.hosts.leave(session.connection.host)
+            throw JournalError(
+                .unreachable, operation: "be opened",
+                reason: "\(host) \(others.haveIt ? "is" : "may be") an old copy: it lacks \(missing), and"
+                    + " \(others.text)",
+                remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
+        }
+        // What its rows lack is found out behind the takeover.
+        if row?.id == known.journal { return }
+        // An old primary that is alone cannot commit this.
+        _ = try session.run("SELECT pg_logical_emit_message(true, 'loop', '')", "be opened")
         throw JournalError(
-            .unreachable, operation: "be opened",
-            reason: "\(host) \(better.isEmpty ? "may be" : "is") an old copy: it lacks \(missing), and \(others)",
-            remedy: remedy, fault: JournalFault(.termLost, host: host))
+            .corrupt, operation: "be opened",
+            reason: "the journal of \(loop) is missing from \(url): \(host) lacks \(missing), and no other host of"
+                + " the URL has it",
+            remedy: "put back a copy of the database that has it; a reducer that is started again begins an empty"
+                + " journal",
+            fault: JournalFault(.historyLost, host: host))
     }
 
-    /// How long a host may take to be connected to, and to answer.
-    private static let askLimit = Duration.seconds(1)
-
-    /// - Returns: the name of the host if it has all that is known.
-    private static func hostThatHas(
-        _ known: KnownJournal, at url: ConnectionString
-    ) throws(PostgresError) -> String? {
-        var connection = try PostgresConnection(
-            url, defaults: ["connect_timeout": "1"], settings: ["application_name": "loop/look"], within: askLimit)
-        let host = connection.hostName
-        do throws(PostgresError) {
-            let found = try connection.run(lookup, known.parameters, "look for records", within: askLimit)
-            return found.integer(0, 0) == 1 && found.integer(0, 1) == 1 ? host : nil
-        } catch {
-            throw PostgresError(error.kind, error.operation, code: error.code, text: error.text, host: host)
-        }
+    /// Leaves a server without a journal of the loop while another one that can be written has one.
+    func refuseSecond(_ session: borrowing PostgresSession) throws(JournalError) {
+        let others = OtherHosts(
+            of: url, than: session.connection.host,
+            have: """
+                SELECT NOT pg_is_in_recovery() AND EXISTS (
+                    SELECT FROM loop_journal WHERE loop_id = $1 AND kept_as = 'current')
+                """, [.integer(Int64(bitPattern: LoopID(name: loop).value))])
+        guard others.haveIt else { return }
+        memory.hosts.leave(session.connection.host)
+        let host = session.connection.hostName
+        throw JournalError(
+            .unreachable, operation: "be opened",
+            reason: "\(host) has no journal of the loop \(loop), and \(others.text)",
+            remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
     }
 
     /// Whether a server has a term of a journal, and a record or a trim behind it; no row if it does not have the journal.
     private static let lookup = """
-        SELECT term >= $2, trimmed_position >= $3 OR coalesce((SELECT last_position = $3 AND checksum = $4
+        SELECT term >= $2 AS term, trimmed_position >= $3 OR coalesce((SELECT last_position = $3 AND checksum = $4
                 FROM loop_batch WHERE journal_id = $1 AND first_position <= $3 ORDER BY first_position DESC LIMIT 1),
-                false)
+                false) AS record
             FROM loop_journal WHERE id = $1
         """
 }

@@ -13,7 +13,8 @@ struct Takeover {
     let url: ConnectionString
     let loop: String
     let durability: Durability
-    let newHistory: History
+    /// The history of the journal that is made if the loop has none, or nil if none is made.
+    let newHistory: History?
     let lease: Duration
     let memory: JournalMemory
     /// Where peers find this process; nil: it is not known.
@@ -51,17 +52,19 @@ struct Takeover {
     /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting; of kind
     ///   `.unreachable` where the database does not answer.
     func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
-        var session = try PostgresSession.open(
+        var session = try PostgresSchema.session(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
-        try PostgresSchema.check(&session, url)
         // The free row as it is now, and the time since when it is so.
         var free: (row: JournalRow, since: MonotonicTime)?
-        var isChecked = false
+        // The number of the row that was compared with what this process knows.
+        var checked: Int64?
         while true {
             let found = try row(&session)
-            if !isChecked { try refuseOldCopy(found, &session) }
-            isChecked = true
+            if found == nil || found?.id != checked { try refuseOldCopy(found, &session) }
+            checked = found?.id
             guard let row = found else {
+                guard let newHistory else { throw .none(of: loop, .current, "be opened for writing", at: url) }
+                try refuseSecond(session)
                 try session.makeJournal(of: loop, history: newHistory)
                 continue
             }
@@ -90,10 +93,7 @@ struct Takeover {
                 return (held, taken, report)
             case .renewed where !waits: throw locked(row)
             case .renewed, .watched:
-                if verdict == .renewed {
-                    memory.withState { $0.note(term: row.term.number, of: row.id) }
-                    hears?(RowEnd(row.tail))
-                }
+                if verdict == .renewed { hears?(RowEnd(row.tail)) }
                 if isStopping() { throw locked(row) }
                 let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
                 guard pause(owner) else { throw locked(row) }
@@ -181,8 +181,15 @@ struct Takeover {
         let sign = LeaseWatch.Sign(
             journal: row.id, term: row.term.number, nonce: row.term.nonce, renewals: row.renewals,
             position: row.tail.position)
-        return memory.withState {
-            $0.watch.verdict(on: sign, leaseMilliseconds: row.leaseMilliseconds, at: SystemClock.monotonic)
+        return memory.withState { state in
+            let isSameTerm = state.watch.sign.map {
+                ($0.journal, $0.term, $0.nonce) == (sign.journal, sign.term, sign.nonce)
+            }
+            let verdict = state.watch.verdict(
+                on: sign, leaseMilliseconds: row.leaseMilliseconds, at: SystemClock.monotonic)
+            // A takeover may be visible and not confirmed. Its holder goes on only behind the receipt.
+            if verdict == .renewed, isSameTerm == true { state.note(term: sign.term, of: sign.journal) }
+            return verdict
         }
     }
 

@@ -52,10 +52,8 @@ internal import CPQ
     /// Whether a `#` or a second `@` shows that libpq would take a part of the password for something else, and show it.
     private static func hasStrayMark(_ text: String) -> Bool {
         let rest = text.drop { $0 != "/" }.dropFirst(2)
-        let authority = rest.prefix { $0 != "/" }
-        let place = authority.firstIndex(of: "@").map { rest[$0...].dropFirst() } ?? rest
+        let place = rest.prefix { $0 != "/" }.firstIndex(of: "@").map { rest[$0...].dropFirst() } ?? rest
         return text.contains("#") || place.prefix { $0 != "?" }.contains("@")
-            || (place.contains("@") && place.startIndex == rest.startIndex && authority.contains(":"))
     }
 
     /// The error does not say which port, because that may be a part of a password.
@@ -65,9 +63,16 @@ internal import CPQ
             "its port is no number from 1 to 65535, or its user, password or database has a special character; there a /, a #"
             + " and an @ are written %2F, %23 and %40")
 
-    /// This connection string with only one of its hosts.
+    /// This connection string with only one of its hosts, and without `target_session_attrs`, which chooses among several.
     /// - Parameter index: the number of the host, from 0, as in ``PostgresConnection/host``.
-    public func only(_ index: Int) -> ConnectionString { ConnectionString(attempts[index]) }
+    public func only(_ index: Int) -> ConnectionString {
+        var attempt = attempts[index]
+        attempt["target_session_attrs"] = nil
+        return ConnectionString(attempt)
+    }
+
+    /// The name of its first host, as in ``PostgresConnection/hostName``.
+    public var hostName: String { Self.hostName(of: attempts[0]) }
 
     private init(_ options: [String: String]) {
         self.options = options

@@ -44,6 +44,7 @@ internal import Linux
         unsafe notices.initialize(to: loop_pg_notices())
         unsafe raw = nil
         var failures: [HostFailure] = []
+        var readOnlyHosts: [Int] = []
         let attempts = string.attempts
         for number in attempts.indices {
             let index = (first + number) % attempts.count
@@ -60,7 +61,9 @@ internal import Linux
             unsafe PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
             unsafe loop_pg_receive_notices(connection, notices)
             if let reason = unsafe Self.finish(connection, Deadline(after: limit)) {
-                failures.append(HostFailure(host: name, message: reason))
+                let failure = HostFailure(host: name, message: reason)
+                failures.append(failure)
+                if failure.isReadOnly { readOnlyHosts.append(index) }
                 unsafe PQfinish(connection)
                 continue
             }
@@ -76,7 +79,7 @@ internal import Linux
         throw PostgresError(
             failures.contains { $0.isMistake } ? .misuse : .lost, "connect to \(place)", code: main?.code ?? "",
             text: failures.map(\.text).joined(separator: "; "),
-            host: main?.host ?? "")
+            host: main?.host ?? "", readOnlyHosts: readOnlyHosts)
     }
 
     deinit {
@@ -309,7 +312,8 @@ internal import Linux
         guard unsafe notices.pointee.warnings_count > 0 else { return nil }
         let code = unsafe withUnsafeBytes(of: notices.pointee.code) { unsafe Self.text($0) }
         let text = unsafe withUnsafeBytes(of: notices.pointee.text) { unsafe Self.text($0) }
-        return PostgresError(.warned, operation, code: code, text: text)
+        return PostgresError(
+            unsafe notices.pointee.is_unconfirmed ? .unconfirmed : .warned, operation, code: code, text: text)
     }
 
     private static func text(_ bytes: UnsafeRawBufferPointer) -> String {

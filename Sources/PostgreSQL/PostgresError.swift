@@ -10,6 +10,8 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
         case refused
         /// The server did what the statement asked for, and warned that the effect may not last.
         case warned
+        /// The server has committed, and does not wait any longer until its synchronous standbys confirm that.
+        case unconfirmed
         /// The caller made a mistake, such as an invalid connection string or a parameter that is too large.
         case misuse
     }
@@ -24,13 +26,19 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
     public let text: String
     /// The host of the error, as in ``PostgresConnection/hostName``, or an empty text if it is not about one host.
     public let host: String
+    /// The hosts, from 0, that could be connected to, but not be written.
+    public let readOnlyHosts: [Int]
 
     /// Creates an error from its parts. Line breaks in the text become spaces.
-    public init(_ kind: Kind, _ operation: String, code: String = "", text: String, host: String = "") {
+    public init(
+        _ kind: Kind, _ operation: String, code: String = "", text: String, host: String = "",
+        readOnlyHosts: [Int] = []
+    ) {
         self.kind = kind
         self.operation = operation
         self.code = code
         self.host = host
+        self.readOnlyHosts = readOnlyHosts
         self.text = text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == " " || $0 == "\t" } }
             .joined(separator: "; ")
     }
@@ -77,11 +85,11 @@ struct HostFailure {
     var isMistake: Bool { text.hasPrefix("invalid ") }
 
     /// Whether the host has answered that it cannot be written to.
-    private var isReplica: Bool { text.contains("session is read-only") || text.contains("hot standby") }
+    var isReadOnly: Bool { text.contains("session is read-only") || text.contains("hot standby") }
 
     /// The failure that best explains why none of several hosts can be used.
     static func mainOne(of failures: [HostFailure]) -> HostFailure? {
-        failures.first { !$0.code.isEmpty } ?? failures.first { $0.isReplica } ?? failures.first
+        failures.first { !$0.code.isEmpty } ?? failures.first { $0.isReadOnly } ?? failures.first
     }
 }
 

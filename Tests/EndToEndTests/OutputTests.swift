@@ -46,6 +46,7 @@ import Testing
         (#"env LOOP_REDUCER="$(printf '\377')" loopctl status"#, 64, "variable LOOP_REDUCER is no text in UTF-8"),
         (#"env LOOP_JOURNAL="$(printf '\377')" loop-reducer counter"#, 64, "variable LOOP_JOURNAL"),
         ("loopctl send - <&-", 2, "could not read standard input: "),
+        ("loopctl send - </tmp", 2, "could not read standard input: Is a directory"),
         (#"printf '\357\273\277{}' | loopctl send -"#, 2, "standard input begins with a byte order mark"),
     ])
     func `is not needed where a program's input is wrong`(line: String, code: Int32, reason: String) async throws {

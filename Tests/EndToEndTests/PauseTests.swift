@@ -8,9 +8,12 @@ import PostgreSQL
 import TestDatabase
 import Testing
 
+/// Whether everything is measured, and not only a small form of it.
+private let isMeasured = ProcessInfo.processInfo.environment["LOOP_MEASURE"] != nil
+
 /// How long a steady sender waits while leaders are killed, connections to the database are cut and its quorum is changed. Many
 /// records are behind the newest snapshot, and one of two standbys has just begun to read them.
-@Suite(.timeLimit(.minutes(30))) struct `G1 G3 A steady sender` {
+@Suite(.timeLimit(.minutes(isMeasured ? 30 : 5))) struct `G1 G3 A steady sender` {
     private enum Fault: Int, CaseIterable {
         case kill, cut, change
     }
@@ -26,8 +29,6 @@ import Testing
         var beginningsCount: Int { count(of: "listening at") + count(of: "the journal can be written again") }
     }
 
-    /// What is measured where the environment says so, and a small form of it.
-    private static let isMeasured = ProcessInfo.processInfo.environment["LOOP_MEASURE"] != nil
     private static let recordsCount = isMeasured ? 50_000 : 2_000
     private static let faults: [Fault] =
         isMeasured

@@ -89,7 +89,7 @@ import Testing
         let holder = try PostgresJournal.open(url, opening, memory: JournalMemory())
         defer { holder.close() }
         let before = try test.run("SELECT max(number) FROM loop_renewal") ?? 0
-        // It looks before its first renewal.
+        // Its first look for long transactions is refused.
         while try test.run("SELECT max(number) FROM loop_renewal") ?? 0 < before + 3 { try holder.append([]) }
         try holder.append([record(1)])
     }

@@ -40,7 +40,9 @@ extension Member {
     }
 
     private func url(user: String) throws -> ConnectionString {
-        try ConnectionString(test.url.description.replacing("loop@", with: "\(user)@"))
+        let parts = user.split(separator: "?")
+        let url = test.url.description.replacing("loop@", with: "\(parts[0])@")
+        return try ConnectionString(([url] + parts.dropFirst().map(String.init)).joined(separator: "?"))
     }
 
     /// What keeps a role from connecting, and what a standby then says.
@@ -55,6 +57,10 @@ extension Member {
         (
             "CREATE ROLE loop2 LOGIN; ALTER ROLE loop2 SET default_transaction_read_only = on", "loop2", .readOnlyOnly,
             nil
+        ),
+        (
+            "CREATE ROLE loop2 LOGIN; ALTER ROLE loop2 SET default_transaction_read_only = on",
+            "loop2?target_session_attrs=read-write", .readOnlyOnly, nil
         ),
     ])
     func `is told by a standby that cannot connect`(
@@ -145,25 +151,6 @@ extension Member {
         await leader.stop()
     }
 
-    /// The reason of a refusal, by what the server says.
-    @Test(arguments: [
-        (PostgresError.Kind.refused, "57014", "canceling statement due to user request", JournalFault.Reason.refused),
-        (.refused, "53200", "out of memory", .refused), (.refused, "XX000", "cache lookup failed", .refused),
-        (.refused, "42703", "column \"x\" does not exist", .mistake), (.refused, "42601", "syntax error", .mistake),
-        (.lost, "57P01", "terminating connection", .noDatabase), (.lost, "", "connection refused", .noDatabase),
-        (.lost, "22023", "invalid value for parameter", .refused),
-        (.warned, "01000", "canceling wait for synchronous replication due to user request", .noSyncStandby),
-        (.warned, "01000", "database \"x\" has a collation version mismatch", .refused),
-    ])
-    func `is a refusal where no other has a name`(
-        _ kind: PostgresError.Kind, _ code: String, _ text: String, _ reason: JournalFault.Reason
-    ) {
-        let error = JournalError.postgres(
-            "append", PostgresError(kind, "append", code: code, text: text), at: test.url)
-        #expect(error.fault.reason == reason)
-        if reason == .mistake { #expect(error.remedy == "this is a mistake in the program") }
-    }
-
     @Test func `is that the state is being rebuilt, and how far that is`() async throws {
         let first = try Member(test.url)
         for _ in 0..<60 { _ = try await first.send().value }
@@ -177,5 +164,60 @@ extension Member {
         Counter.pause.withLock { $0 = 0 }
         _ = try await second.status { $0.isReady }
         await second.stop()
+    }
+}
+
+@Suite struct `The reason that a database gives` {
+    private let url: ConnectionString
+
+    init() throws { url = try ConnectionString("postgres://ada@db/loops") }
+
+    /// The reason of a refusal, by what the server says.
+    @Test(arguments: [
+        (PostgresError.Kind.refused, "57014", "canceling statement due to user request", JournalFault.Reason.refused),
+        (.refused, "53200", "out of memory", .refused), (.refused, "XX000", "cache lookup failed", .refused),
+        (.refused, "42703", "column \"x\" does not exist", .mistake), (.refused, "42601", "syntax error", .mistake),
+        (.lost, "57P01", "terminating connection", .noDatabase), (.lost, "", "connection refused", .noDatabase),
+        (.lost, "22023", "invalid value for parameter", .refused),
+        (
+            .unconfirmed, "01000", "storniere Warten auf synchrone Replikation wegen Benutzeraufforderung",
+            .noSyncStandby
+        ),
+        (.warned, "01000", "database \"x\" has a collation version mismatch", .refused),
+    ])
+    func `is a refusal where no other has a name`(
+        _ kind: PostgresError.Kind, _ code: String, _ text: String, _ reason: JournalFault.Reason
+    ) {
+        let error = JournalError.postgres(
+            "append", PostgresError(kind, "append", code: code, text: text), at: url)
+        #expect(error.fault.reason == reason)
+        if reason == .mistake { #expect(error.remedy == "this is a mistake in the program") }
+    }
+
+    /// What a person is told to do, by the code and the text of the server.
+    @Test(arguments: [
+        (PostgresError.Kind.lost, "28000", "role \"x\" does not exist", "CREATE ROLE"),
+        (.lost, "28000", "role \"x\" is not permitted to log in", "CREATE ROLE"),
+        (
+            .lost, "28000", "Peer authentication failed for user \"x\"",
+            "let pg_hba.conf admit this role from here in another way"
+        ),
+        (.lost, "28000", "no pg_hba.conf entry for host \"::1\"", "add a line for this role and machine"),
+        (.lost, "28P01", "password authentication failed for user \"x\"", "PGPASSWORD"),
+        (.lost, "42501", "permission denied for database \"x\"", "GRANT CONNECT"),
+        (
+            .lost, "42501", "permission denied to set parameter \"lc_messages\"",
+            "leave it out of the options of the URL"
+        ),
+        (.refused, "42501", "permission denied for table loop_journal", "in the tables loop_"),
+        (.refused, "42501", "permission denied for schema public", "let the role do that (GRANT)"),
+        (.lost, "53300", "too many connections for role \"x\"", "that of the role"),
+    ])
+    func `is not guessed by its code alone`(
+        _ kind: PostgresError.Kind, _ code: String, _ text: String, _ remedy: String
+    ) {
+        let error = JournalError.postgres(
+            "connect", PostgresError(kind, "connect", code: code, text: text), at: url)
+        #expect(error.remedy.contains(remedy), "\(error)")
     }
 }

@@ -43,7 +43,10 @@ import Testing
             try await waitForAnAppend()
             try await quorum.wait(
                 until: "SELECT count(\(end)(pid)) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-            #expect(try await ended.value?.kind == .unreachable, "\(end)")
+            let error = try await ended.value
+            #expect(error?.kind == .unreachable, "\(end)")
+            // A session that was ended gives no reason.
+            #expect(error?.fault.reason == (number == 4 ? .noSyncStandby : .noDatabase), "\(end)")
             journal.close()
             standbys[1].thaw()
             journal = try test.open(memory, renews: false)
@@ -183,6 +186,35 @@ import Testing
         #expect(told.first?.reason.contains("it is not committed yet") == true)
     }
 
+    /// The first host of the URL that answers is a standby, and has not got the snapshot.
+    @Test func `is cut by the snapshots of the primary`() async throws {
+        let journal = try test.open(memory)
+        try journal.append([record(1)])
+        try await quorum.wait(
+            until: "SELECT count(*) = 2 FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_insert_lsn()")
+        try quorum.servers[1].follow(nil)
+        let write = try #require(journal.snapshotWriter)
+        try journal.add(try write(SnapshotEntry(position: 1, seq: Seq(1), fingerprint: 1), [1, 2, 3]))
+        journal.close()
+        let urls = [1, 0].map { quorum.servers[$0].url("test") }
+        let hosts = urls.map { $0.split(separator: "@")[1].split(separator: "/")[0] }
+        let url = try ConnectionString("postgres://loop@\(hosts.joined(separator: ","))/test")
+        let error = #expect(throws: JournalError.self) {
+            try PostgresJournal.cut(
+                url, PostgresOpening(loop: "test", newHistory: History(9)), after: Seq(0), at: SystemClock.wall,
+                memory: JournalMemory())
+        }
+        #expect(error?.kind == .misuse && error?.reason.contains("is intact") == true, "\(error?.description ?? "")")
+
+        await quorum.primary.kill()
+        let readOnly = #expect(throws: PostgresError.self) {
+            _ = try PostgresConnection(
+                test.url, defaults: ["target_session_attrs": "read-write"], within: TestJournal.limit
+            ).host
+        }
+        #expect(readOnly?.readOnlyHosts == [1, 2])
+    }
+
     // MARK: An old copy
 
     /// Cuts the third server off and promotes it. It then takes connections, and its commits wait for no other server.
@@ -264,10 +296,12 @@ import Testing
         // The follower has seen more than one sign of life of the second term.
         try await quorum.wait(until: "SELECT max(number) > 8 FROM loop_renewal", in: "test")
         quorum.primary.freeze()
-        while !later.errors.withLock({ $0.contains { $0.reason.contains("an old copy") } }) {
+        var refusal: JournalError?
+        while refusal == nil {
             try await Task.sleep(for: .milliseconds(5))
+            refusal = later.errors.withLock { $0.last { $0.reason.contains("an old copy") } }
         }
-        #expect(later.errors.withLock { $0.last }?.reason.contains("term 2") == true)
+        #expect(refusal?.reason.contains("term 2") == true)
         leader.abandon()
         quorum.primary.thaw()
         let journal = try await later.journal.value.withValue { $0 }

@@ -103,7 +103,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Whether libcurl's error that writing failed, or that memory is short, means that the headers are too long.
     ///
-    /// libcurl reports a line beyond its limit as a lack of memory.
+    /// libcurl reports a line beyond its limit as a lack of memory, so that this cannot be told from one.
     func hasTooLongHeaders(_ result: CURLcode) -> Bool {
         if result == CURLE_WRITE_ERROR { return headerBytes > Self.headerBytesMax }
         return result == CURLE_OUT_OF_MEMORY && headerBytes > 0 && !headers.isComplete

@@ -86,7 +86,9 @@ internal import CCurl
         let retryAfterSeconds = easy.retryAfterSeconds
         let transfer = remove(easy)
         if transfer.hasTooLongHeaders(result) {
-            transfer.resume(.failure(transfer.error(.headersTooLong, "the headers of the answer are too long")))
+            transfer.resume(
+                .failure(
+                    transfer.error(.headersTooLong, "the headers of the answer are too long, or no memory is left")))
         } else if let failure, !(result == CURLE_WRITE_ERROR && transfer.stoppedReading) {
             transfer.resume(.failure(failure))
         } else {

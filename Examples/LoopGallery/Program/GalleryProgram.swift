@@ -31,13 +31,7 @@ public enum GalleryProgram {
 
     /// Runs this process's own command line, and exits.
     public static func main() async -> Never {
-        StandardOutput.holdClosed()
-        let code: Int32
-        do throws(UsageError) {
-            code = await run(try ProgramArguments.current, environment: try ProgramArguments.environment)
-        } catch {
-            code = ProgramFailure.code(of: error, in: "loop-example")
-        }
+        let code = await ProgramArguments.run("loop-example") { await run($0, environment: $1) }
         // `StandardOutput` is not used, because nothing is printed, and flushing all files would wait for the reader of the input.
         exit(code)
     }

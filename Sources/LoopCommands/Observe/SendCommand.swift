@@ -1,4 +1,5 @@
 import CBOR
+import Glibc
 import Linux
 import LoopCore
 import LoopNode
@@ -158,7 +159,8 @@ enum SendCommand {
                 ? try SystemCall.readAll(from: 0, atMost: textBytesMax + 1)
                 : try FileSystem.bytes(of: path, atMost: textBytesMax + 1)
         } catch {
-            throw path == "-" ? SystemError("read standard input", code: error.code, hint: "is it open?") : error
+            guard path == "-" else { throw error }
+            throw SystemError("read standard input", code: error.code, hint: error.code == EBADF ? "is it open?" : nil)
         }
         guard bytes.count <= textBytesMax else {
             throw CommandError("\(name) has more than \(textBytesMax >> 20) MiB, which no event has")

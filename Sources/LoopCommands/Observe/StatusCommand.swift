@@ -1,6 +1,7 @@
 import CBOR
 import Glibc
 import Linux
+import LoopCore
 import LoopNode
 import LoopOptions
 import LoopWire
@@ -42,8 +43,8 @@ enum ReadyCommand {
         command: Command(
             "ready", abstract: "Tell whether a reducer commits events and is read; for health checks.",
             discussion: """
-                Says nothing but the warnings of status and a line of why not. With several addresses, a loop of which \
-                two reducers lead for longer than a lease is not ready.
+                Says nothing but the warnings of status and why it is not ready. With several addresses, a loop of which \
+                two reducers lead for longer than a lease, or than --timeout if that is shorter, is not ready.
 
                 Exit codes: 0 ready, 1 not ready, 2 no answer, 64 wrong usage.
                 """,
@@ -59,20 +60,37 @@ enum ReadyCommand {
             }
             guard let leaders = try lastingLeaders(arguments) else { return 0 }
             StandardError.line(
-                "loopctl: \(report.loop) is not ready: two reducers lead: \(leaders); they keep different journals, or copies of one:"
-                    + " stop one of them, and give both the same --journal")
+                "loopctl: \(report.loop) is not ready: two reducers lead: \(leaders)")
             return 1
         })
 
     /// The reducers that lead, if several do for longer than a lease: within a lease, a deposed one may not know it yet.
+    static func lasting(_ first: [StatusProbe.Member], _ later: [StatusProbe.Member]) -> String? {
+        let before = Set(first.filter(\.isLeader).map(\.state.epoch))
+        return StatusTable.twoLeaders(among: later.filter { before.contains($0.state.epoch) })
+    }
+
+    /// Within that time a deposed leader learns that it is.
+    static func lease(of members: [StatusProbe.Member]) -> Duration {
+        max(.milliseconds(members.compactMap { $0.report.journalLease?.milliseconds }.max() ?? 1000), .zero)
+    }
+
+    /// Asks twice whether several reducers lead.
+    /// - Returns: these, and what it means; or nil if that is not so.
     private static func lastingLeaders(_ arguments: ParsedArguments) throws -> String? {
         guard try arguments.reducer.each.count > 1 else { return nil }
         let limit = arguments[ConnectionOptions.timeout]
         let first = try arguments.askMembers(within: limit)
-        guard StatusTable.twoLeaders(among: first) != nil else { return nil }
-        let lease = first.compactMap { $0.report.journalLease?.milliseconds }.max() ?? 1000
-        // A deposed leader learns of it within its lease. No event tells a tool that it has.
-        usleep(UInt32(clamping: lease * 1000))
-        return StatusTable.twoLeaders(among: try arguments.askMembers(within: limit))
+        guard let leaders = StatusTable.twoLeaders(among: first) else { return nil }
+        let lease = lease(of: first)
+        let wait = min(lease, limit)
+        StandardError.line("loopctl: two reducers lead: \(leaders); they are asked again in \(wait.text)")
+        // No event tells a tool that a leader has learnt of it.
+        usleep(UInt32(clamping: wait.wholeNanoseconds / 1000))
+        let advice =
+            wait < lease
+            ? "one of them may be deposed and not know it yet; give --timeout a lease, \(lease.text), or more"
+            : "they keep different journals, or copies of one: stop one of them, and give both the same --journal"
+        return lasting(first, try arguments.askMembers(within: limit)).map { "\($0); \(advice)" }
     }
 }

@@ -171,7 +171,8 @@ struct StatusTable {
     private var reports: String? {
         let rows = (report.effectReports ?? []).map {
             [
-                $0.effect, JSONText.onOneLine($0.feedback), "\($0.session)", "\(Int(($0.fraction * 100).rounded())) %",
+                $0.effect, JSONText.onOneLine($0.feedback), "\($0.session)",
+                "\(Int(exactly: ($0.fraction * 100).rounded()).map(String.init) ?? "?") %",
                 JSONText.onOneLine($0.text),
             ]
         }

@@ -14,7 +14,7 @@ enum StepDownCommand {
         optional: "to", .reducerAddress, help: "the standby that is to lead next: the others leave the journal to it",
         environment: .none)
     /// For how long other standbys leave the journal to the one that is named, in milliseconds. Then a loop without it goes on.
-    private static let standBackMilliseconds: UInt64 = 10_000
+    private static let standBackMilliseconds: UInt64 = 60_000
 
     static let subcommand = Subcommand(
         command: Command(
@@ -28,24 +28,28 @@ enum StepDownCommand {
                 """,
             groups: [JournalOptions.group, OptionGroup("Step down", [to, force])]),
         run: { arguments, _ in
-            try Operator.run {
+            let limit = arguments[JournalOptions.timeout]
+            var asked: [ReducerAddress] = []
+            // The named one leads, or the others may: nothing is lost if one of them does not hear it.
+            defer {
+                for other in asked { try? standBack(other, 0, min(limit, .seconds(1))) }
+            }
+            return try Operator.run {
+                let reducer = try arguments.reducer
                 let members = try arguments.askMembers(within: arguments[JournalOptions.connectTimeout])
-                let check = try StepDownCheck(members, to: arguments[to])
+                let check = try StepDownCheck(members, of: reducer.each, to: arguments[to])
                 if let refusal = check.refusal, !arguments[force] {
                     throw AdministrationError.refused("\(refusal); --force steps down all the same")
                 }
-                let limit = arguments[JournalOptions.timeout]
                 for other in check.others {
-                    try standBack(other, standBackMilliseconds, limit)
+                    asked.append(other)
+                    try standBack(other, standBackMilliseconds, min(limit, .seconds(5)))
                 }
                 var leader = try Operator(reducer: check.leader.address, limit: limit)
-                let asked = SystemClock.monotonic
+                let began = SystemClock.monotonic
                 try leader.order(.stepDown(takesSnapshot: check.refusal != nil || arguments[force], who: Operator.name))
-                let successor = try successor(
-                    to: check.leader, among: try arguments.reducer, until: asked + limit, limit)
-                let took = (SystemClock.monotonic - asked).wholeNanoseconds / 1_000_000
-                // The named one leads, or the others may: nothing is lost if one of them does not hear it.
-                for other in check.others { try? standBack(other, 0, limit) }
+                let successor = try successor(to: check.leader, among: reducer, until: began + limit, limit)
+                let took = (SystemClock.monotonic - began).wholeNanoseconds / 1_000_000
                 let isOther = successor.address != check.leader.address
                 try StandardOutput.line(
                     "\(successor.address) leads \(isOther ? "" : "again ")in epoch \(successor.report.epoch),"
@@ -62,8 +66,7 @@ enum StepDownCommand {
     private static func standBack(_ other: ReducerAddress, _ milliseconds: UInt64, _ limit: Duration) throws {
         var call = try AdministrationCall(reducer: other)
         do {
-            _ = try call.ask(
-                .standBack(milliseconds: milliseconds, who: Operator.name), within: min(limit, .seconds(5)))
+            _ = try call.ask(.standBack(milliseconds: milliseconds, who: Operator.name), within: limit)
         } catch {
             throw AdministrationError.refused("\(other) does not leave the journal to it: \(error)")
         }
@@ -102,10 +105,11 @@ struct StepDownCheck {
     private static let lagMillisecondsMax: Int64 = 1000
 
     /// - Parameters:
-    ///   - members: the leader and its standbys.
+    ///   - members: the leader and its standbys that have answered.
+    ///   - asked: the reducers that were asked.
     ///   - address: the standby that is to lead next, or nil if any may.
     /// - Throws: if none of them leads, or the named one is not among the standbys.
-    init(_ members: [StatusProbe.Member], to address: ReducerAddress? = nil) throws {
+    init(_ members: [StatusProbe.Member], of asked: [ReducerAddress] = [], to address: ReducerAddress? = nil) throws {
         guard let leader = members.first(where: \.isLeader) else {
             throw CommandError("no reducer leads: only standbys answer")
         }
@@ -126,10 +130,15 @@ struct StepDownCheck {
         } else {
             (named, others) = (nil, [])
         }
+        let silent = address == nil ? [] : asked.filter { one in !members.contains { $0.address == one } }
         let reasons = standbys.map { Self.reason(against: $0, leader.report) }
         if standbys.isEmpty {
             refusal =
                 "no standby answers; name the addresses of all reducers (--reducer A,B), and start one with --standby"
+        } else if !silent.isEmpty {
+            refusal =
+                "\(silent.map(\.description).joined(separator: ", ")) does not answer, and would not leave the journal to it;"
+                + " take it out of --reducer if it does not run"
         } else {
             refusal = reasons.contains(nil) ? nil : reasons.compactMap { $0 }.joined(separator: "; ")
         }

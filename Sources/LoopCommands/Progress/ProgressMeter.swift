@@ -35,7 +35,7 @@ struct ProgressMeter: Sendable {
         var reading = ProgressReading(loop: report.loop, progress: progress, workers: workers.count)
         guard let first = samples.first, now > first.time else { return reading }
         let seconds = (now - first.time).inSeconds
-        reading.rate = Double(max(0, progress.done - first.done)) / seconds
+        reading.rate = max(0, Double(progress.done) - Double(first.done)) / seconds
         reading.workerRates = workers.map { worker in
             let before = first.completed[worker.session] ?? 0
             return worker.completed >= before ? Double(worker.completed - before) / seconds : 0

@@ -32,7 +32,8 @@ extension ProgressReading {
     private func pieces(_ detail: WorkerDetail, hasPercent: Bool) -> [String] {
         var pieces = ["\(progress.done) of \(progress.found) \(progress.unit)"]
         if hasPercent, progress.found > 0 {
-            pieces.append("\(100 * min(progress.done, progress.found) / progress.found) %")
+            let done = Double(min(max(progress.done, 0), progress.found))
+            pieces.append("\(Int(100 * done / Double(progress.found))) %")
         }
         if let rate { pieces.append("\(Self.rateText(rate))/s") }
         if let left { pieces.append("\(Self.durationText(seconds: left)) left") }
@@ -42,7 +43,7 @@ extension ProgressReading {
     /// How long the rest takes at this rate, in seconds, if no more units are found. It is nil if that is not known.
     var left: Int? {
         guard let rate, rate > 0, progress.found > progress.done else { return nil }
-        let seconds = Double(progress.found - progress.done) / rate
+        let seconds = (Double(progress.found) - Double(progress.done)) / rate
         return seconds < 1e7 ? Int(seconds.rounded(.up)) : nil
     }
 

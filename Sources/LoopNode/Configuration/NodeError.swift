@@ -28,7 +28,7 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .endpoint(let text, let why):
-            "cannot use the address '\(Redaction.of(text))': \(why); an address is \(Endpoint.form)"
+            "cannot use the address '\(Redaction.of(value: text))': \(why); an address is \(Endpoint.form)"
         case .notSecured(let address):
             "binding \(address) lets everybody who can reach it send events and see the state;"
                 + " pass --keys DIR to admit only owners of keys, bind tcp://127.0.0.1:…, or pass --insecure"

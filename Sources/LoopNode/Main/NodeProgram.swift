@@ -92,13 +92,7 @@ public struct NodeProgram: Sendable {
 
     /// Runs this process's own command line, and exits.
     public func main() async -> Never {
-        StandardOutput.holdClosed()
-        let code: Int32
-        do throws(UsageError) {
-            code = await run(try ProgramArguments.current, environment: try ProgramArguments.environment)
-        } catch {
-            code = ProgramFailure.code(of: error, in: command.name)
-        }
+        let code = await ProgramArguments.run(command.name) { await run($0, environment: $1) }
         StandardOutput.exit(code, command.name)
     }
 }

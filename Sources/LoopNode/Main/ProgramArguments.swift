@@ -18,6 +18,22 @@ package enum ProgramArguments {
         }
     }
 
+    /// Runs a program with the words and the environment of this process.
+    /// - Parameters:
+    ///   - name: the name of the program, for an error.
+    ///   - body: runs it, and returns the code to exit with.
+    /// - Returns: that code, or the one of wrong usage.
+    package static func run(
+        _ name: String, _ body: ([String], [String: String]) async -> Int32
+    ) async -> Int32 {
+        StandardOutput.holdClosed()
+        do throws(UsageError) {
+            return await body(try current, environment)
+        } catch {
+            return ProgramFailure.code(of: error, in: name)
+        }
+    }
+
     static func words(_ arguments: some Sequence<[UInt8]>) throws(UsageError) -> [String] {
         var words: [String] = []
         for (index, bytes) in arguments.enumerated() {

@@ -8,7 +8,7 @@ public struct JournalFault: Codable, Hashable, Sendable {
         case noDatabase = "no_database"
         /// The server is starting, stopping or recovering, and accepts no connections yet.
         case databaseStarting = "database_starting"
-        /// Servers answer, but none of them can be written: they are replicas.
+        /// Servers answer, but none of them can be written: they are replicas, or `default_transaction_read_only` is on.
         case readOnlyOnly = "read_only_only"
         /// The server refuses the role or its password, or requires a password that was not given.
         case auth

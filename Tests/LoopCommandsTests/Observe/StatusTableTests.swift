@@ -42,6 +42,23 @@ import Testing
         return report
     }
 
+    @Test(arguments: [Double.nan, .infinity, -.infinity, 1e300])
+    func `shows whatever numbers a reducer sends`(_ number: Double) {
+        var report = Self.report
+        let progress = AttemptProgress(
+            effect: EffectID(feedback: 0, seq: Seq(9), index: 0), attempt: Attempt(epoch: 1, count: 3),
+            progress: EffectProgress(0.4, "page 12"))
+        var effect = StatusReport.EffectReport(progress, feedback: "fetch", session: SessionID(2))
+        effect.fraction = number
+        report.effectReports = [effect]
+        report.eventsPerSecond = number
+        report.uptimeMilliseconds = .min
+        report.nextTimer = .max
+        report.timers = 1
+        report.peers[0].leaseMilliseconds = .min
+        #expect(StatusTable(report).text.contains("0.9.0           fetch           2   ? %  page 12"))
+    }
+
     @Test func `shows how far effects have come, with control characters escaped, and nothing if none has said so`() {
         var report = Self.report
         #expect(!StatusTable(report).text.contains("PROGRESS"))

@@ -16,18 +16,23 @@ final class FakeReducer: Sendable {
     let asked = Locked<[AdministrationRequest]>([])
     private let mailbox: Mailbox<Void>
 
-    init(_ script: @escaping Script) throws {
+    /// - Parameter status: what it reports about itself.
+    init(status: StatusReport = StatusReport(loop: "fake", schema: 1), _ script: @escaping Script) throws {
         let mailbox = try Mailbox<Void>()
         self.mailbox = mailbox
         let (address, asked) = (address, asked)
         _ = try NodeThread("fake-reducer") {
-            try? Self.serve(address, until: mailbox, script) { request in asked.withLock { $0.append(request) } }
+            try? Self.serve(address, until: mailbox, status, script) { request in asked.withLock { $0.append(request) }
+            }
         }
     }
 
     /// One that answers each request whole.
-    convenience init(answering answer: @escaping @Sendable (AdministrationRequest) -> AdministrationAnswer) throws {
-        try self.init { request, number in
+    convenience init(
+        status: StatusReport = StatusReport(loop: "fake", schema: 1),
+        answering answer: @escaping @Sendable (AdministrationRequest) -> AdministrationAnswer
+    ) throws {
+        try self.init(status: status) { request, number in
             AnswerPart.parts(of: try CBOR.encode(answer(request)), request: number).map { .answer($0) }
         }
     }
@@ -35,7 +40,7 @@ final class FakeReducer: Sendable {
     deinit { mailbox.close() }
 
     private static func serve(
-        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ script: Script,
+        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ status: StatusReport, _ script: Script,
         heard: (AdministrationRequest) -> Void
     ) throws {
         var router = try Socket(.router, in: try ZMQContext())
@@ -49,7 +54,7 @@ final class FakeReducer: Sendable {
             try polls.wait(milliseconds: nil)
             if polls.isReadable(over) { return }
             while try router.receive(from: &sender, into: &message) {
-                for frame in try replies(to: message.copy(), script, heard) {
+                for frame in try replies(to: message.copy(), status, script, heard) {
                     _ = try router.send(frame.bytes(topic: nil), to: sender)
                 }
             }
@@ -57,11 +62,11 @@ final class FakeReducer: Sendable {
     }
 
     private static func replies(
-        to bytes: [UInt8], _ script: Script, _ heard: (AdministrationRequest) -> Void
+        to bytes: [UInt8], _ status: StatusReport, _ script: Script, _ heard: (AdministrationRequest) -> Void
     ) throws -> [PeerFrame] {
         let said: [ToPeer]
         switch try ToReducer(bytes: bytes[...], loop: LoopID(value: 7)) {
-        case .statusRequest: said = [.status(try CBOR.encode(StatusReport(loop: "fake", schema: 1)))]
+        case .statusRequest: said = [.status(try CBOR.encode(status))]
         case .administration(let number, let document):
             let request = try CBOR.decode(AdministrationRequest.self, from: Array(document))
             heard(request)

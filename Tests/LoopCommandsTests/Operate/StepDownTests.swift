@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(2))) func `to the one that is named, and a refusal leaves no other one standing back`()
+        async throws
+    {
+        let agrees = try FakeReducer(status: standby().report, answering: { _ in .done("it does") })
+        let refuses = try FakeReducer(status: standby().report, answering: { _ in .refused("it does not") })
+        let named = try FakeReducer(status: standby().report, answering: { _ in .refused("it is not asked") })
+        let leads = try FakeReducer(status: leader.report, answering: { _ in .refused("it is not asked") })
+        let all = [leads, named, agrees, refuses].map { "\($0.address)" }.joined(separator: ",")
+        func run(_ reducers: String) async -> Int32 {
+            await ControlProgram.run(
+                ["step-down", "--reducer", reducers, "--to", "\(named.address)"], environment: [:])
+        }
+        #expect(await run(all) == 1)
+        let (first, undo) = (
+            AdministrationRequest.standBack(milliseconds: 60_000, who: Operator.name),
+            AdministrationRequest.standBack(milliseconds: 0, who: Operator.name)
+        )
+        #expect(agrees.asked.withLock { $0 } == [first, undo])
+        #expect(refuses.asked.withLock { $0 } == [first, undo])
+
+        // One that does not say how it is cannot be asked either.
+        #expect(await run("\(leads.address),\(named.address),ipc:///tmp/loop-nowhere") == 1)
+        #expect(leads.asked.withLock { $0 } == [] && named.asked.withLock { $0 } == [])
+    }
+
     @Test func `and none is asked where only standbys answer`() {
         #expect(throws: CommandError.self) { try StepDownCheck([standby()]) }
     }

@@ -25,6 +25,15 @@ import Testing
         return report
     }
 
+    @Test(arguments: [Int.min, -1, 0, 1, .max], [Int.min, -1, 0, 1, .max])
+    func `is shown whatever numbers a reducer sends`(_ done: Int, _ found: Int) {
+        var meter = ProgressMeter()
+        _ = meter.take(report(done: 5, completed: [.max], uptime: .min), at: at(0))
+        let reading = meter.take(report(done: done, found: found, completed: [0], uptime: .max), at: at(1000))
+        #expect(reading?.text(columns: nil).hasPrefix("\(done) of \(found) pages") == true)
+        #expect(reading.map { $0.left ?? 0 >= 0 } == true)
+    }
+
     @Test func `is nothing where the loop does not say`() {
         var meter = ProgressMeter()
         #expect(meter.take(StatusReport(loop: "check", schema: 1), at: at(0)) == nil)

@@ -284,6 +284,47 @@ import Testing
         #expect(text.contains("2 pages, 3 links, 2 broken"), "\(text)")
     }
 
+    @Test(arguments: [[], ["--max-pages=10"]])
+    func `the step that closes a loop gets the cookie of an earlier one`(_ more: [String]) async throws {
+        let (text, _) = try await check(["gate", "loop"], more) { _, path, head in
+            switch path {
+            case "/gate": Self.redirect(to: "/inside", ["Set-Cookie: ok=1"])
+            case "/inside" where !head.contains("ok=1"): Self.redirect(to: "/gate")
+            case "/inside": Self.answer()
+            case "/loop": Self.redirect(to: "/again", ["Set-Cookie: ok=1"])
+            case "/again": Self.redirect(to: "/loop")
+            default: Self.answer(status: "404 Not Found")
+            }
+        }
+        #expect(text.contains("broken  /loop  302 redirect loop\n"), "\(text)")
+        #expect(text.contains("2 pages, 2 links, 1 broken"), "\(text)")
+    }
+
+    @Test func `a URL that is fetched again is one URL of the progress`() throws {
+        var settings = CheckSettings()
+        settings.site = "http://a.org/gate"
+        var state = LinkCheckState(settings)
+        func answer(_ job: FetchJob, _ location: String?, setsCookie: Bool = false) {
+            var answer = LinkCheck.Answer(status: location == nil ? 200 : 302, location: location)
+            answer.setsCookie = setsCookie
+            answer.keptCookies = job.keepsCookies
+            if location == nil { answer.page = LinkCheck.PageContent() }
+            state.apply(.fetched(target: job.target, answer: answer), at: nil)
+        }
+        func job() throws -> (key: UInt32, value: FetchJob) {
+            #expect(state.requests.count == 1)
+            return try #require(state.requests.first { _ in true })
+        }
+        answer(try job().value, "/consent", setsCookie: true)
+        let first = try job()
+        answer(first.value, "/gate")
+        let again = try job()
+        #expect(again.value.target == first.value.target && again.key != first.key)
+        #expect(state.doneCount == 1 && state.foundCount == 2)
+        answer(again.value, nil)
+        #expect(state.isFinished && state.doneCount == 2 && state.foundCount == 2)
+    }
+
     @Test func `a start that wants the cookie of a later step gets it`() async throws {
         let server = try OddServer { _, path, head in
             switch path {

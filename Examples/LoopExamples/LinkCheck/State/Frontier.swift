@@ -38,7 +38,10 @@ struct Frontier: Sendable {
     mutating func append(_ target: UInt32) { queue.append(target) }
 
     /// Removes the request of a target that was answered.
-    mutating func close(_ target: UInt32) { requests[target] = nil }
+    mutating func close(_ target: UInt32) {
+        requests[target] = nil
+        requests[target | Self.again] = nil
+    }
 
     /// Buffers an answer until its turn. It returns false if there is one already.
     mutating func hold(_ target: UInt32, _ outcome: LinkCheck.Result) -> Bool {
@@ -66,7 +69,13 @@ struct Frontier: Sendable {
         return entry(offeredCount)
     }
 
-    mutating func offer(_ job: FetchJob) { requests[job.target] = job }
+    mutating func offer(_ job: FetchJob) {
+        requests[job.keepsCookies ? job.target | Self.again : job.target] = job
+    }
+
+    /// A second fetch of a target has a key of its own. An effect that has ended does not start again while its key remains, and the
+    /// first key may be closed in the same change of the state.
+    private static let again: UInt32 = 1 << 31
 
     /// The offered targets without a buffered answer. Some of them may have been answered.
     var unanswered: [(target: UInt32, isPageWanted: Bool)] {

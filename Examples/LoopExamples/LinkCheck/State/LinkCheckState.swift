@@ -53,7 +53,7 @@ public struct LinkCheckState: Sendable {
     public var requests: TrackedDictionary<UInt32, FetchJob> { frontier.requests }
 
     /// How many targets to fetch are known, fetched ones included.
-    public var foundCount: Int { frontier.queue.count }
+    public var foundCount: Int { frontier.queue.count - cookieRetries.count }
 
     /// Whether everything is done.
     public var isFinished: Bool { !settings.site.isEmpty && frontier.isDrained }

@@ -1,0 +1,59 @@
+internal import PostgreSQL
+
+extension PostgresConnection {
+    /// How long a host may take to be connected to, and to answer a question.
+    private static let lookLimit = Duration.seconds(1)
+
+    /// Asks one host something over another connection. It blocks for two seconds at most.
+    static func look(
+        at url: ConnectionString, _ sql: String, _ operation: String, _ parameters: [Parameter] = []
+    ) throws(PostgresError) -> QueryResult {
+        var connection = try PostgresConnection(
+            url, defaults: ["connect_timeout": "1"], settings: ["application_name": "loop/look"], within: lookLimit)
+        return try connection.run(sql, parameters, operation, within: lookLimit)
+    }
+}
+
+/// What the other hosts of a URL have that one of them lacks.
+struct OtherHosts {
+    /// The hosts that have it.
+    private var better: [String] = []
+    /// The hosts that cannot be asked, each with the reason.
+    private var silent: [String] = []
+
+    /// Asks each of them.
+    /// - Parameters:
+    ///   - own: the host that is not asked.
+    ///   - sql: the first column of its first row is true at a host that has it.
+    init(of url: ConnectionString, than own: Int, have sql: String, _ parameters: [Parameter] = []) {
+        for host in (0..<url.hostCount).filter({ $0 != own }).map(url.only) {
+            do throws(PostgresError) {
+                let found = try PostgresConnection.look(at: host, sql, "look at the other hosts", parameters)
+                if found.integer(0, 0) == 1 { better.append(host.hostName) }
+            } catch {
+                // Without the database or the tables it has nothing.
+                if ["3D000", "42P01"].contains(error.code) { continue }
+                silent.append("\(host.hostName) (\(error.reason))")
+            }
+        }
+    }
+
+    /// Whether one of them has it.
+    var haveIt: Bool { !better.isEmpty }
+    /// Whether all of them lack it.
+    var lackIt: Bool { better.isEmpty && silent.isEmpty }
+
+    /// Which of them has it, or cannot be asked.
+    var text: String {
+        haveIt
+            ? "\(better.joined(separator: ", ")) has it" : "\(silent.joined(separator: ", ")) cannot be asked"
+    }
+
+    /// What a person can do.
+    /// - Parameter host: the name of the one that lacks it.
+    func remedy(for host: String) -> String {
+        haveIt
+            ? "take \(host) out of the URL, or let it follow the primary"
+            : "start the host that cannot be asked, or take it out of the URL if it is lost"
+    }
+}
