@@ -84,7 +84,7 @@ struct ObserverRun {
                 machine.resync(shown: follower.shown)
                 seq = follower.shown
                 hasDiverged = true
-            case .misses: break
+            case .renames, .misses: break
             }
         }
         return hasDiverged

@@ -28,7 +28,7 @@ package enum ProgramArguments {
     ) async -> Int32 {
         StandardOutput.holdClosed()
         do throws(UsageError) {
-            return await body(try current, environment)
+            return await body(try current, try environment)
         } catch {
             return ProgramFailure.code(of: error, in: name)
         }

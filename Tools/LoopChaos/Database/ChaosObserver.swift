@@ -16,7 +16,7 @@ final class ChaosObserver: Sendable {
         self.loop = loop
         let seen = seen
         lookAway = loop.look { news in
-            guard case .state(let id, let state) = news else { return }
+            guard case .state(let id, let state, _) = news else { return }
             let seq = id.seq
             let json = (try? CBOR.json(CBOR.encode(state))) ?? ""
             seen.withLock { seen in
