@@ -19,6 +19,7 @@ extension ClusterEngine {
             candidate.warm?.end = candidate.following.source?.newest ?? row.end
             candidate.warm?.ahead = Array(rest)
             candidate.following.backlog += UInt64(new.count)
+            if !new.isEmpty { candidate.following.read() }
         } else if found != nil {
             // Another process has appended something else behind what has a receipt.
             return try beginToFollow(source)
@@ -44,6 +45,7 @@ extension ClusterEngine {
     private func beginToFollow(_ source: JournalView) throws(Violation) {
         candidate.warm = (try recovered(from: source.records[...]), source.newest, [])
         candidate.following.levelSince = nil
+        candidate.following.read()
         candidate.following.backlog = source.newest.position - min(source.newest.position, newestSnapshot)
     }
 
@@ -91,6 +93,7 @@ extension ClusterEngine {
         let ahead = process.turns.records
         guard core.position == end.position + UInt64(ahead.count) else { return }
         candidate.warm = (core, end, ahead)
+        candidate.following.read()
         candidate.following.backlog = 0
     }
 
