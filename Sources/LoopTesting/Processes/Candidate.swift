@@ -46,6 +46,8 @@ struct StandbyFollowing {
     var heard: (end: BatchLink, at: UInt64)? { didSet { signsCount += 1 } }
     /// How many signs of life have come since it has read records.
     private var signsCount = 0
+    /// How many failovers had lost records when its server had the newest ones that it has read; nil if it has written them.
+    private(set) var lossesCount: Int?
     /// The row as it was free first, and when, by that clock.
     var free: (sign: JournalRow.Sign, since: UInt64)?
     /// Since when its server has not had what the leader has, by that clock.
@@ -63,8 +65,8 @@ struct StandbyFollowing {
         lookedAt = now
     }
 
-    /// It has read records.
-    mutating func read() { signsCount = 0 }
+    /// It has read records, or has led.
+    mutating func read(_ lossesCount: Int?) { (signsCount, self.lossesCount) = (0, lossesCount) }
 
     mutating func replay() { backlog -= min(backlog, pace) }
 
