@@ -239,7 +239,7 @@ public struct PeerMachine: Sendable {
     private mutating func greetIfDue() {
         if search.isOver(at: now) { moveOn() }
         // The connection may be dead. With several addresses the search dials the next one anyway.
-        if search.isFixed, now > redialsAt {
+        if search.isFixed, now > redialsAt, !breaks(.deadConnectionsAreReplaced) {
             redialsAt = now + redialInterval
             actions.append(.redial)
         }

@@ -257,7 +257,9 @@ public struct ReducerCore: Sendable {
         for session in idle { retire(session, .idle) }
         // One that is not heard is not ticked: by that it notices, although it hears the reducer.
         for session in admission.members.keys.sorted() {
-            if admission.isHeard(session, context) { sendTick(to: session, resend: false) }
+            if admission.isHeard(session, context) || breaks(.unheardAreNotTicked) {
+                sendTick(to: session, resend: false)
+            }
         }
         turn.publish(.serverHeartbeat(journaled.seq), on: .tick(journaled.loop.id))
         if !breaks(.endsAreRepeated) { announceEnd() }

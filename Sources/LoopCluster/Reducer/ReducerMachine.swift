@@ -143,6 +143,8 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
 
     /// Up to where the entries of a session have been read without a gap; nil: its batches are dropped.
     package func read(of session: SessionID) -> UInt64? { reducer.read(of: session) }
+    /// Whether a member has been heard within the silence limit.
+    package func hears(_ session: SessionID) -> Bool { reducer.admission.isHeard(session, reducer.context) }
 
     /// The sessions of which batches wait for a turn of their own.
     package var waitingSessions: [SessionID] { reducer.poison.deferred.batches.map(\.session) }

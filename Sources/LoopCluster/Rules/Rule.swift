@@ -59,6 +59,10 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case leasesRunFromTheEcho
     /// 6: a worker without ticks asks to join again with a new subscription.
     case silenceIsNoticed
+    /// 6: a peer that the reducer does not hear gets no ticks.
+    case unheardAreNotTicked
+    /// 6: a peer whose greeting has no answer opens a new connection.
+    case deadConnectionsAreReplaced
     /// 6: the end of a loop is judged after each event: nothing behind it is applied.
     case endsTakeEffectAtOnce
     /// 6: the end is announced again with each tick.

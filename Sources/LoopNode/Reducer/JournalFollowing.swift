@@ -38,6 +38,9 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         /// The end of the leader's journal, and the time of its last sign of life. Nil if it was not heard, as always if the journal is
         /// a file.
         var heard: (end: RowEnd, at: MonotonicTime)?
+        /// How many signs of life have come since records were read. The second one was asked for after those were read, so the
+        /// leader's journal ends there without them if they are lost.
+        var signsCount = 0
     }
 
     private let state: Monitor<State>
@@ -103,14 +106,17 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     func hear(_ end: RowEnd) {
         state.withLock { state in
             state.heard = (end, SystemClock.monotonic)
+            state.signsCount += 1
             state.report.lag = max(state.report.lag, end.position - min(end.position, state.report.position))
         }
     }
 
-    /// Whether a source has all that the leader has, which was heard within its lease.
+    /// Whether a source has all that the leader has, which was heard within its lease, and after the newest records were read.
     private func isCurrent(_ journal: any FollowedJournal, at now: MonotonicTime) throws(JournalError) -> Bool {
         guard journal.mayLag else { return true }
-        guard let heard = state.withLock({ $0.heard }), now - heard.at <= silence else { return false }
+        guard let heard = state.withLock({ $0.signsCount > 1 ? $0.heard : nil }), now - heard.at <= silence else {
+            return false
+        }
         return try journal.end(ofRowAt: heard.end.position) == heard.end
     }
 
@@ -267,6 +273,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             state.report.coldBecause = cold
             state.report.presentHistory = history
             if let applied {
+                if applied.position > state.report.position { state.signsCount = 0 }
                 (state.report.seq, state.report.position) = (applied.seq, applied.position)
             } else {
                 state.report.levelAt = nil

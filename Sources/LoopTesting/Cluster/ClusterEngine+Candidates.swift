@@ -153,7 +153,7 @@ extension ClusterEngine {
                 let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: answer)
                 if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
                 let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
-                peer.sockets.dealer.fromReducer.append(frame, arrival: arrival)
+                if !peer.sockets.dealer.isDead { peer.sockets.dealer.fromReducer.append(frame, arrival: arrival) }
                 wake(peer, at: arrival)
             }
         }

@@ -34,7 +34,9 @@ extension ClusterEngine {
             _ = peer.sockets.subscriber.connections.cutPresent(&dice)
             peer.sockets.subscriber.connections.stallPresent(until: stall())
             renewSubscription(of: peer)
-        case .dealer: renewRoute(of: peer)
+        case .dealer:
+            renewRoute(of: peer)
+            peer.sockets.dealer.isDead = storage.database == nil && dice.chance(0.15)
         case .deadSubscription: peer.sockets.subscriber.isDead = true
         case .deadPush:
             if dice.fraction() < 0.5 {

@@ -19,6 +19,7 @@ extension ClusterEngine {
             candidate.warm?.end = candidate.following.source?.newest ?? row.end
             candidate.warm?.ahead = Array(rest)
             candidate.following.backlog += UInt64(new.count)
+            if !new.isEmpty { candidate.following.read(source.lossesCount) }
         } else if found != nil {
             // Another process has appended something else behind what has a receipt.
             return try beginToFollow(source)
@@ -26,8 +27,8 @@ extension ClusterEngine {
             || brokenRules.contains(.lossIsTheLeaders)
         {
             checkers.count(.nothingLost)
-            // What the leader's server lacked when it was asked may have been appended again since.
-            if candidate.following.source != nil, database.view.records(behind: warm.end) != nil {
+            // A leader that had the lost records may have appended them again since.
+            if database.lossesCount == candidate.following.lossesCount, database.view.records(behind: warm.end) != nil {
                 throw Violation(
                     .nothingLost,
                     "candidate \(candidate.index) says that record \(warm.end.position) is lost, which the journal has")
@@ -44,6 +45,7 @@ extension ClusterEngine {
     private func beginToFollow(_ source: JournalView) throws(Violation) {
         candidate.warm = (try recovered(from: source.records[...]), source.newest, [])
         candidate.following.levelSince = nil
+        candidate.following.read(source.lossesCount)
         candidate.following.backlog = source.newest.position - min(source.newest.position, newestSnapshot)
     }
 
@@ -91,6 +93,7 @@ extension ClusterEngine {
         let ahead = process.turns.records
         guard core.position == end.position + UInt64(ahead.count) else { return }
         candidate.warm = (core, end, ahead)
+        candidate.following.read(nil)
         candidate.following.backlog = 0
     }
 

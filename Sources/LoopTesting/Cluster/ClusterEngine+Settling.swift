@@ -21,6 +21,9 @@ extension ClusterEngine {
             if !peer.machine.isJoined {
                 return "\(name) has not joined (\(peer.machine.isOver ? "over" : "on its way"))"
             }
+            if peer.role != .local, !reducer.hears(peer.machine.session) {
+                return "\(name) is not heard by the reducer"
+            }
             if !peer.machine.outbox.isEmpty { return "\(name) has \(peer.machine.outbox.count) entries in its outbox" }
             if peer.role == .observer, let lack = checkers.lacks(observer: peer.index) {
                 return "\(name) \(lack)"

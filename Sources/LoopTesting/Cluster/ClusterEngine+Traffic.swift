@@ -101,7 +101,7 @@ extension ClusterEngine {
                     }
                 }
                 guard let peer = roster.present.first(where: { $0.isAlive && $0.sockets.dealer.route == route }),
-                    isConnected(peer)
+                    isConnected(peer), !peer.sockets.dealer.isDead
                 else { continue }
                 if case .busy(.join, _, let reason) = frame.message, !reason.isEmpty, !plan.isUnguarded, isLeading {
                     try demandNoSpace(for: peer)
@@ -169,6 +169,7 @@ extension ClusterEngine {
             if part.parts > 1, isFaulty, (now &+ UInt64(part.part)) &* 0x9E37_79B9 % 8 == 0 { return }
         }
         let said = network.carry(try forgetful(message, peer))
+        if peer.sockets.dealer.isDead { return }
         let arrival = max(now + latency(), peer.sockets.cutToReducerUntil)
         peer.sockets.dealer.toReducer.append(said, arrival: arrival)
         wakeReducer(at: arrival)

@@ -7,7 +7,8 @@ extension SimulationPlan {
         case push
         /// A SUB connection is lost and made again.
         case subscription
-        /// A DEALER connection is lost: both directions are cleared, and it comes back under another routing id.
+        /// A DEALER connection is lost: both directions are cleared, and it comes back under another routing id. If the
+        /// journal is no database, some carry nothing from then on until they are made again.
         case dealer
         /// A SUB that receives nothing until it is made again.
         case deadSubscription

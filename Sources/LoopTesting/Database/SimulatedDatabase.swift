@@ -19,6 +19,8 @@ final class SimulatedDatabase {
     private var appendedIn = SimulatedTerm.none
     /// What the standby has; nil: everything.
     private var confirmed: (row: JournalRow, appendedIn: SimulatedTerm)?
+    /// How many failovers have lost records.
+    private(set) var lossesCount = 0
     private let rules: BrokenRules
 
     init(history: History, breaking rules: BrokenRules = BrokenRules()) {
@@ -33,7 +35,9 @@ final class SimulatedDatabase {
     var newest: BatchLink { BatchLink(position: disk.position, checksum: checksums[disk.position] ?? 0) }
 
     /// The journal as a server has it that does not move any more.
-    var view: JournalView { JournalView(records: disk.records, checksums: checksums, trimmed: disk.trimmed) }
+    var view: JournalView {
+        JournalView(records: disk.records, checksums: checksums, trimmed: disk.trimmed, lossesCount: lossesCount)
+    }
 
     // MARK: Statements
 
@@ -108,6 +112,7 @@ final class SimulatedDatabase {
         let lost = disk.losePower(behind: row.end.position)
         checksums = checksums.filter { $0.key <= row.end.position }
         self.confirmed = nil
+        if !lost.isEmpty { lossesCount += 1 }
         return lost
     }
 }
@@ -127,6 +132,8 @@ struct JournalView {
     let records: [Record]
     let checksums: [UInt64: UInt64]
     let trimmed: UInt64
+    /// How many failovers had lost records before.
+    let lossesCount: Int
 
     /// Where the newest batch ends.
     var newest: BatchLink {

@@ -162,6 +162,8 @@ struct DealerSocket {
     private(set) var route: [UInt8] = []
     var toReducer = Pipe<ToReducer>()
     var fromReducer = Pipe<PeerFrame>()
+    /// It carries nothing until it is made again.
+    var isDead = false
 
     /// The process closes it. What it has sent may still be read; no answer finds it.
     mutating func close() {
@@ -172,6 +174,7 @@ struct DealerSocket {
     /// Another connection, under another routing id. What was under way is gone.
     mutating func reconnect(as number: UInt32) {
         route = (0..<8).map { UInt8(truncatingIfNeeded: UInt64(number) >> (8 * $0)) }
+        isDead = false
         toReducer.removeAll()
         fromReducer.removeAll()
     }

@@ -43,7 +43,11 @@ struct StandbyFollowing {
     /// How many of the records that it has read it has still to replay. The simulator replays them at once, and counts.
     var backlog: UInt64 = 0
     /// Where the leader's journal ended at its last sign of life, and when that came, by the process's steady clock.
-    var heard: (end: BatchLink, at: UInt64)?
+    var heard: (end: BatchLink, at: UInt64)? { didSet { signsCount += 1 } }
+    /// How many signs of life have come since it has read records.
+    private var signsCount = 0
+    /// How many failovers had lost records when its server had the newest ones that it has read; nil if it has written them.
+    private(set) var lossesCount: Int?
     /// The row as it was free first, and when, by that clock.
     var free: (sign: JournalRow.Sign, since: UInt64)?
     /// Since when its server has not had what the leader has, by that clock.
@@ -61,14 +65,18 @@ struct StandbyFollowing {
         lookedAt = now
     }
 
+    /// It has read records, or has led.
+    mutating func read(_ lossesCount: Int?) { (signsCount, self.lossesCount) = (0, lossesCount) }
+
     mutating func replay() { backlog -= min(backlog, pace) }
 
     /// Whether a server has the newest record of the leader.
     func hasAll(_ source: JournalView) -> Bool { heard.map { source.contains($0.end) } ?? false }
 
-    /// Whether what a server lacks is lost: it has all that the leader has, which was heard within its lease.
+    /// Whether what a server lacks is lost: it has all that the leader has, which was heard within its lease,
+    /// and after the newest records were read.
     func isCurrent(_ source: JournalView, lease: UInt64, at steady: UInt64) -> Bool {
-        hasAll(source) && heard.map { steady - $0.at <= lease / 100 * 115 } ?? false
+        signsCount > 1 && hasAll(source) && heard.map { steady - $0.at <= lease / 100 * 115 } ?? false
     }
 
     /// Whether its server has been behind for a second.
