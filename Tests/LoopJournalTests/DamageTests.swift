@@ -118,7 +118,7 @@ import Testing
         #expect(reader.startRefusal?.kind == .corrupt)
         #expect(try reader.all() == Array(appended[..<27]))
         reader.close()
-        try SQLiteJournal.cut(folder.journal, after: Seq(24), newHistory: History(2), at: Examples.time)
+        try SQLiteJournal.cut(folder.journal, loop: "test", after: Seq(24), newHistory: History(2), at: Examples.time)
         #expect(
             try Examples.open(folder.journal).all()
                 == Array(appended[..<27]) + [.historyBegun(History(2), Examples.time)])

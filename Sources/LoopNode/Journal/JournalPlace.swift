@@ -116,8 +116,8 @@ public struct JournalPlace: Sendable {
             read: { loop, note throws(JournalError) in try readFile(name(loop), loop, note) },
             cut: { loop, seq, isForced throws(JournalError) in
                 try SQLiteJournal.cut(
-                    name(loop), after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall,
-                    isForced: isForced)
+                    name(loop), loop: loop, after: seq, newHistory: History(SystemRandom.uint64() | 1),
+                    at: SystemClock.wall, isForced: isForced)
             })
     }
 
