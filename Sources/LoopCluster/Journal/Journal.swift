@@ -302,7 +302,7 @@ extension JournalError.Kind {
         case .unreachable: .noDatabase
         case .corrupt: .corrupt
         case .foreign: .foreign
-        case .busy: .readerHolds
+        case .busy: .inUse
         case .moved: .moved
         case .trimmed, .misuse: .mistake
         }
