@@ -195,6 +195,9 @@ extension SQLiteJournal {
             if let flaw = FileSystem.status(ofName: paths.snapshots)?.flawOfFolder(user: user) {
                 throw .flaw(flaw, paths.snapshots)
             }
+            for path in [paths.lock, paths.end, paths.note] {
+                if let flaw = FileSystem.status(ofName: path)?.flaw(user: user) { throw .flaw(flaw, path) }
+            }
             return files
         }
     }

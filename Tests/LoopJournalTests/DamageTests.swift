@@ -127,7 +127,7 @@ import Testing
     @Test func `whose last batch is torn starts without it, and says so`() throws {
         let (records, report) = try recover(file, Array(log.dropLast(1000)))
         #expect(records == Array(appended.dropLast(2)))
-        #expect(report.count == 1 && report[0].hasPrefix("cut off 1 pages behind record"))
+        #expect(report.count == 1 && report[0].hasPrefix("1 page of \(folder.journal)-wal behind record"))
         // The remains of the torn batch do not come back.
         let journal = try Examples.open(folder.journal)
         #expect(journal.openReport == [])

@@ -86,9 +86,8 @@ enum HostileFile: CaseIterable, Sendable {
         hostile.make(path, victim: victim)
         let before = contents()
         let error = #expect(throws: JournalError.self) { try Examples.open(folder.journal).close() }
-        let operation = ending == "-lock" ? "open its lock \(path)" : "be opened"
         let reason = "\(path) \(hostile.text)"
-        #expect(error == JournalError(.foreign, operation: operation, reason: reason, remedy: hostile.remedy(path)))
+        #expect(error == JournalError(.foreign, operation: "be opened", reason: reason, remedy: hostile.remedy(path)))
         // The first opening takes a lock, which leaves its number.
         #expect(
             contents().filter { !$0.key.hasPrefix("test.journal-lock") }
