@@ -39,9 +39,9 @@ public enum FileFlaw: Hashable, Sendable {
         switch self {
         case .link: "give the path that it leads to"
         case .noFile, .noFolder: "give another path, or move it away"
-        case .names: "remove the other names, or use a copy: cp \(path) …"
-        case .owner(_, let user): "run as its owner, or change that: chown \(user) \(path)"
-        case .writableByOthers: "if what is in it can be trusted: chmod go-w \(path)"
+        case .names: "remove the other names, or use a copy: cp \(path.shellWord) …"
+        case .owner(_, let user): "run as its owner, or change that: chown \(user) \(path.shellWord)"
+        case .writableByOthers: "if what is in it can be trusted: chmod go-w \(path.shellWord)"
         case .replaced: "see who may write to its folder, and start again"
         }
     }

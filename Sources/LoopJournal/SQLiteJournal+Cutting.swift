@@ -1,3 +1,4 @@
+internal import Linux
 public import LoopCluster
 public import LoopCore
 public import LoopWire
@@ -7,19 +8,20 @@ extension SQLiteJournal {
     /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It
     /// is the remedy if a journal is damaged in the middle, or if its end is not wanted.
     ///
-    /// The old journal stays next to the new one as `PATH.damaged`.
+    /// The old journal stays next to the new one as `PATH.damaged`. What an earlier cut has kept there must be moved away first.
     /// - Parameters:
     ///   - path: the journal; no process may have it open for writing.
+    ///   - loop: the name of the loop. A journal of another one is refused.
     ///   - seq: the last event to keep; 0 keeps none.
     ///   - newHistory: a random history, for the record.
     ///   - time: the wall time for the record.
     ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
     /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last
     ///   seq that can. `.misuse` if the journal ends before `seq`, was trimmed beyond it or has an intact
-    ///   snapshot after it, `.locked` if another process has it, `.foreign` if it is no journal, `.readOnly` if there is no file; else if the system refuses
-    ///   the files.
+    ///   snapshot after it, or if there is a `PATH.damaged`. `.locked` if another process has it, `.foreign` if it is not the loop's journal,
+    ///   `.readOnly` if there is no file; else if the system refuses the files.
     public static func cut(
-        _ path: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool = false
+        _ path: String, loop: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool = false
     ) throws(JournalError) {
         let paths = JournalPaths(path)
         let disk = Disk()
@@ -32,12 +34,11 @@ extension SQLiteJournal {
         try checkFiles(paths)
         let lock = try OwnerLock(paths.lock, whileLocked: nil)
         var report: [String] = []
-        try finishCut(paths, disk, report: &report)
-        for old in [paths.unfinishedReplacement, paths.damaged.file, paths.damaged.log, paths.damaged.index] {
-            try disk.remove(old)
-        }
+        try finishCut(paths, disk, loop: loop, report: &report)
+        try checkKeepsDamaged(paths, disk, report)
+        for old in [paths.unfinishedReplacement, paths.damaged.index] { try disk.remove(old) }
         do throws(JournalError) {
-            try makeReplacement(paths, after: seq, newHistory: newHistory, at: time, isForced: isForced)
+            try makeReplacement(paths, loop: loop, after: seq, newHistory: newHistory, at: time, isForced: isForced)
         } catch {
             try? disk.remove(paths.unfinishedReplacement)
             throw error
@@ -46,15 +47,60 @@ extension SQLiteJournal {
         // From here on the cut is decided, whatever becomes of this process.
         try disk.rename(paths.unfinishedReplacement, to: paths.replacement)
         try disk.syncFolder(Disk.folder(of: path))
-        try finishCut(paths, disk, report: &report)
+        try finishCut(paths, disk, loop: loop, report: &report)
         _ = consume lock
     }
 
+    /// Refuses to lose what an earlier cut has kept.
+    /// - Parameter report: what was done before, for the error.
+    private static func checkKeepsDamaged(
+        _ paths: JournalPaths, _ disk: Disk, _ report: [String]
+    ) throws(JournalError) {
+        guard disk.exists(paths.file), let kept = [paths.damaged.file, paths.damaged.log].first(where: disk.exists)
+        else { return }
+        throw JournalError(
+            .misuse, operation: "be cut",
+            reason: (report + ["\(kept) is what an earlier cut has kept"]).joined(separator: "; "),
+            remedy: "move it away, with all files whose names begin with \(paths.damaged.file)")
+    }
+
+    /// Refuses a replacement that no cut of this journal has made. It changes nothing.
+    /// - Parameter loop: the name of the loop, or nil if that of the replacement is not checked.
+    static func checkReplacement(_ paths: JournalPaths, _ disk: Disk, loop: String?) throws(JournalError) {
+        let path = paths.replacement
+        do throws(JournalError) {
+            _ = try naming("be opened") { () throws(OpeningError) in try DatabaseFiles(path, for: .reading) }
+            let file = try JournalFile(path, .readUnchanging, system: nil)
+            try file.checkVersion(path)
+            let name = try file.metaText("loop") ?? ""
+            let loop = loop ?? name
+            try file.check(path, loop: loop, expected: nil)
+            let traces = try Traces(JournalPaths(path), disk, log: LogInspection())
+            _ = try file.judged(traces, loop: loop, path: path)
+            // Of a journal whose rows are all in its log, nothing is found.
+            let replaced = try? JournalFile(paths.file, .readUnchanging, system: nil).meta("identity")
+            guard try file.meta("made_whole") == 1, try [file.meta("identity"), nil].contains(replaced) else {
+                throw JournalError(
+                    .foreign, operation: "be opened", reason: "no cut of this journal has made it", remedy: "")
+            }
+        } catch {
+            guard !error.kind.mayPass else { throw error }
+            throw JournalError(
+                error.kind, operation: "be opened",
+                reason: "\(path) cannot take the place of \(paths.file): \(error.reason)",
+                remedy: "move \(path) away")
+        }
+    }
+
     /// Puts a replacement that is complete into its place.
-    static func finishCut(_ paths: JournalPaths, _ disk: Disk, report: inout [String]) throws(JournalError) {
+    static func finishCut(
+        _ paths: JournalPaths, _ disk: Disk, loop: String, report: inout [String]
+    ) throws(JournalError) {
         guard disk.exists(paths.replacement) else { return }
         // It takes the journal's place, so it must be what the journal must be.
         try checkFiles(JournalPaths(paths.replacement))
+        try checkReplacement(paths, disk, loop: loop)
+        try checkKeepsDamaged(paths, disk, report)
         if disk.exists(paths.file) { try disk.rename(paths.file, to: paths.damaged.file) }
         // A log is never left next to a file to which it does not belong.
         if disk.exists(paths.log) { try disk.rename(paths.log, to: paths.damaged.log) }
@@ -66,16 +112,14 @@ extension SQLiteJournal {
     }
 
     private static func makeReplacement(
-        _ paths: JournalPaths, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool
+        _ paths: JournalPaths, loop: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool
     ) throws(JournalError) {
         let files = try checkFiles(paths)
         let disk = Disk()
         let traces = try Traces(paths, disk, log: disk.inspectLog(paths.log))
         let source = try JournalFile(paths.file, .write, system: nil)
-        try source.checkVersion(paths.file)
+        try source.check(paths.file, loop: loop, expected: nil)
         try source.checkIsOne(of: files)
-        let loop = try source.metaText("loop") ?? ""
-        try source.checkIdentity(paths.file, loop: loop)
         let base = try source.base()
         // If a start would refuse the journal, a cut is the only remedy.
         let judged = try? source.judged(traces, loop: loop, path: paths.file)
@@ -105,6 +149,7 @@ extension SQLiteJournal {
             throw reader.advised(error, snapshots: usable ?? [], isIntact: isIntact, in: source)
         }
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
+        try rowCut.checkStart(from: kept, isIntact: isIntact)
         try naming("be copied") { () throws(SQLiteError) in
             if base != .start { try replacement.setBase(base) }
             try replacement.set("made_whole", 1)

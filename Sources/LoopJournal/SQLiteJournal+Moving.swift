@@ -103,6 +103,7 @@ extension JournalFile {
         guard let place = try metaText("moved_to") else { return }
         throw JournalError(
             .foreign, operation: "be opened", reason: "\(path) is being moved, or was moved, to \(place)",
-            remedy: "open it there (--journal \(place)), or finish the move: loopctl journal copy \(path) \(place)")
+            remedy: "open it there (--journal \(place.shellWord)), or finish the move: loopctl journal copy "
+                + "\(path.shellWord) \(place.shellWord)")
     }
 }

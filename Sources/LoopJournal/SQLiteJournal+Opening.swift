@@ -73,7 +73,7 @@ extension SQLiteJournal {
         try refuseOtherFiles(paths)
         let lock = try OwnerLock(paths.lock, address: address, whileLocked: whileLocked)
         var report: [String] = []
-        try finishCut(paths, disk, report: &report)
+        try finishCut(paths, disk, loop: loop, report: &report)
         // Who had the lock may have changed them.
         let files = try checkFiles(paths)
         let existed = files.exist
@@ -144,6 +144,7 @@ extension SQLiteJournal {
         let files = try naming("be read") { () throws(OpeningError) in try DatabaseFiles(path, for: .reading) }
         try refuseOtherFiles(paths)
         if disk.exists(paths.replacement) {
+            try checkReplacement(paths, disk, loop: nil)
             throw JournalError(
                 .corrupt, operation: "be read", reason: "a trim of it was interrupted",
                 remedy: "start the loop's reducer, or trim it again: that finishes it")
@@ -193,6 +194,9 @@ extension SQLiteJournal {
             let files = try DatabaseFiles(paths.file, for: .writing, user: user)
             if let flaw = FileSystem.status(ofName: paths.snapshots)?.flawOfFolder(user: user) {
                 throw .flaw(flaw, paths.snapshots)
+            }
+            for path in [paths.lock, paths.end, paths.note] {
+                if let flaw = FileSystem.status(ofName: path)?.flaw(user: user) { throw .flaw(flaw, path) }
             }
             return files
         }

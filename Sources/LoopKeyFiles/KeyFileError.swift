@@ -53,7 +53,8 @@ public struct KeyFileError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// One line: the file, what is wrong, and what to do. Characters that cannot be printed are escaped.
     public var description: String {
-        let (shown, word) = (PrintedText.of(path: path), PrintedText.word(path: path))
+        let shown = PrintedText.of(path: path)
+        let word = shown.shellWord
         return switch reason {
         // The error names the path itself.
         case .system(let error): PrintedText.of(path: error.description)

@@ -1,3 +1,4 @@
+internal import Linux
 internal import LoopCluster
 internal import LoopWire
 internal import PostgreSQL
@@ -20,7 +21,7 @@ extension JournalError {
             case .noTables:
                 (
                     .foreign, "\(url) has not the tables of journals: \(reason)",
-                    "make them: loopctl journal init \(url)"
+                    "make them: loopctl journal init \(url.description.shellWord)"
                 )
             case .pooler: (.foreign, "\(url) leads to a pooler: \(reason)", "connect to PostgreSQL directly")
             case .denied where error.text.contains("permission denied for database"):

@@ -1,3 +1,4 @@
+internal import Linux
 public import LoopCluster
 public import LoopCore
 internal import LoopJournal
@@ -28,7 +29,7 @@ public enum JournalMove {
         if let place = try source.movesTo(), place != url.description {
             throw JournalError(
                 .foreign, operation: "be copied", reason: "\(path) moves to \(place)",
-                remedy: "finish that: loopctl journal copy \(path) \(place)")
+                remedy: "finish that: loopctl journal copy \(path.shellWord) \(place.shellWord)")
         }
         var session = try PostgresSchema.session(url, for: .writing, name: "loop/copy")
         let older = try session.row(of: source.loop, .current)
@@ -43,7 +44,8 @@ public enum JournalMove {
             if isOurs { return moved }
             throw JournalError(
                 .foreign, operation: "be copied", reason: "\(url) has a journal of the loop \(source.loop)",
-                remedy: "move that one away first: loopctl journal copy \(url) FILE --loop \(source.loop)")
+                remedy: "move that one away first: loopctl journal copy \(url.description.shellWord) FILE "
+                    + "--loop \(source.loop.shellWord)")
         }
         try source.noteMove(to: url.description)
         var arrival = try PostgresArrival(place, loop: source.loop, history: Int64(bitPattern: source.history.value))

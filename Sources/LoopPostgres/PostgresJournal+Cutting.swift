@@ -6,14 +6,15 @@ package import PostgreSQL
 
 extension PostgresJournal {
     /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It is the
-    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one.
+    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one. What an
+    /// earlier cut has kept must get another name first.
     /// - Parameters:
     ///   - opening: of which loop, and the new history, for the record; it does not wait.
     ///   - seq: the last event to keep; 0 keeps none.
     ///   - time: the wall time for the record.
     ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
     /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read; `.misuse` if the journal ends before
-    ///   `seq`, was trimmed beyond it or has an intact snapshot after it, `.locked` if another process has it, `.readOnly` if there is none.
+    ///   `seq`, was trimmed beyond it, has an intact snapshot after it or a damaged one is kept, `.locked` if another process has it, `.readOnly` if there is none.
     package static func cut(
         _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory,
         isForced: Bool = false
@@ -25,6 +26,7 @@ extension PostgresJournal {
             isStopping: opening.isStopping)
         let (held, row, _) = try takeover.run()
         defer { held.close(releases: true) }
+        try checkKeepsDamaged(url, loop)
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
         // Read where the rows are. After an error of the connection nothing more is done over it: that is not taken for damage.
         let source = PostgresJournal(
@@ -45,11 +47,12 @@ extension PostgresJournal {
         } catch {
             throw reader.advised(error, snapshots: snapshots, isIntact: isIntact, in: rows)
         }
+        try rowCut.checkStart(
+            from: snapshots.filter { row.base.position...end.position ~= $0.position }, isIntact: isIntact)
         try arrival.insertSnapshots(of: row.id, from: row.base, through: end)
         try arrival.finish(row.base, tail)
         let arrivalID = arrival.journalID
         try held.fenced(operation) { connection throws(PostgresError) in
-            try connection.removeJournal(of: loop, keptAs: KeptAs.damaged.rawValue, operation)
             _ = try connection.run(
                 "UPDATE loop_journal SET kept_as = 'damaged' WHERE id = $1", [.integer(row.id)], operation,
                 within: PostgresSession.limit)
@@ -57,5 +60,16 @@ extension PostgresJournal {
         }
         // What was cut off is not missing.
         memory.withState { $0.known = nil }
+    }
+
+    /// Refuses to lose what an earlier cut has kept.
+    private static func checkKeepsDamaged(_ url: ConnectionString, _ loop: String) throws(JournalError) {
+        var session = try PostgresSession.open(url, for: .reading, name: "loop/cut")
+        defer { session.drop() }
+        guard let kept = try session.row(of: loop, .damaged) else { return }
+        throw JournalError(
+            .misuse, operation: "be cut", reason: "\(url)#damaged is what an earlier cut has kept",
+            remedy: "give it another name: UPDATE loop_journal SET kept_as = 'damaged-\(kept.id)' WHERE id = \(kept.id)"
+        )
     }
 }

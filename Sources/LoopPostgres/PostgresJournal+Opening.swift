@@ -1,3 +1,4 @@
+internal import Linux
 package import LoopCluster
 package import LoopCore
 internal import LoopJournal
@@ -195,7 +196,7 @@ extension PostgresJournal {
                 .corrupt, operation: "be opened",
                 reason: "acknowledged records are missing from \(reader.place): record \(receipt.position), seq"
                     + " \(receipt.seq), was committed, is not at \(rows.held.wait.host), and no other host of the URL has it",
-                remedy: HistoryLost.remedy(loop: reader.loop, seq: reader.tail.seq, place: reader.place),
+                remedy: HistoryLost.remedy(loop: reader.loop, seq: reader.tail.seq, place: reader.place.shellWord),
                 fault: JournalFault(.historyLost, host: rows.held.wait.host))
         }
     }

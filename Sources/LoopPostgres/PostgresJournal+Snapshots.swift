@@ -69,7 +69,7 @@ extension PostgresJournal {
         guard bytes.count == snapshot.byteCount, snapshot.sum(of: bytes) == snapshot.checksum else {
             throw JournalError(
                 .corrupt, operation: operation, reason: "\(url) has not the bytes that were written",
-                remedy: "start from the snapshot before it, or from the records")
+                remedy: "put a copy of it back")
         }
         return bytes
     }

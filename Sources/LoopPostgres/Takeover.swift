@@ -111,7 +111,8 @@ struct Takeover {
             throw JournalError(
                 .foreign, operation: "be opened",
                 reason: "the journal of \(loop) in \(url) is being moved, or was moved, to \(place)",
-                remedy: "open it there (--journal \(place)), or finish the move: loopctl journal copy \(url) \(place)")
+                remedy: "open it there (--journal \(place.shellWord)), or finish the move: loopctl journal copy "
+                    + "\(url.description.shellWord) \(place.shellWord)")
         } catch {
             guard !error.kind.mayPass else { throw error }
             _ = try session.run(

@@ -29,7 +29,7 @@ import Testing
         #expect(recovery.snapshot == nil)
         #expect(
             recovery.notes == [
-                "the snapshot at seq \(core.seq) cannot be used, the one before is taken: it is damaged, it is of record "
+                "the snapshot at seq \(core.seq) cannot be used: it is damaged, it is of record "
                     + "\(core.position), seq \(core.seq), and is listed for record \(listed)"
             ])
         #expect(recovery.core.seq == core.seq)

@@ -12,7 +12,7 @@ import Testing
 
     private func cut(_ seq: UInt64, isForced: Bool = false) throws {
         try SQLiteJournal.cut(
-            folder.journal, after: Seq(seq), newHistory: History(99), at: time, isForced: isForced)
+            folder.journal, loop: "test", after: Seq(seq), newHistory: History(99), at: time, isForced: isForced)
     }
 
     @Test(arguments: [0, 1, 2, 3, 4, 5, 9, 10])

@@ -40,7 +40,8 @@ import Testing
 
     private func cut(after seq: UInt64, isForced: Bool = false) throws {
         try SQLiteJournal.cut(
-            folder.journal, after: Seq(seq), newHistory: History(9), at: Examples.time, isForced: isForced)
+            folder.journal, loop: "test", after: Seq(seq), newHistory: History(9), at: Examples.time, isForced: isForced
+        )
     }
 
     @Test(arguments: [(61, 91), (91, 131), (111, 131)] as [(UInt64, UInt64)])

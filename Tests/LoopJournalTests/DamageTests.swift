@@ -118,7 +118,7 @@ import Testing
         #expect(reader.startRefusal?.kind == .corrupt)
         #expect(try reader.all() == Array(appended[..<27]))
         reader.close()
-        try SQLiteJournal.cut(folder.journal, after: Seq(24), newHistory: History(2), at: Examples.time)
+        try SQLiteJournal.cut(folder.journal, loop: "test", after: Seq(24), newHistory: History(2), at: Examples.time)
         #expect(
             try Examples.open(folder.journal).all()
                 == Array(appended[..<27]) + [.historyBegun(History(2), Examples.time)])
@@ -127,7 +127,7 @@ import Testing
     @Test func `whose last batch is torn starts without it, and says so`() throws {
         let (records, report) = try recover(file, Array(log.dropLast(1000)))
         #expect(records == Array(appended.dropLast(2)))
-        #expect(report.count == 1 && report[0].hasPrefix("cut off 1 pages behind record"))
+        #expect(report.count == 1 && report[0].hasPrefix("1 page of \(folder.journal)-wal behind record"))
         // The remains of the torn batch do not come back.
         let journal = try Examples.open(folder.journal)
         #expect(journal.openReport == [])

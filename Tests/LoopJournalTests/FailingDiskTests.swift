@@ -2,6 +2,7 @@ import Foundation
 import LoopCluster
 import LoopCore
 import LoopJournal
+import LoopNode
 import LoopWire
 import Testing
 
@@ -51,6 +52,30 @@ import Testing
         #expect(records.starts(with: appender.records))
         #expect(records.count <= appender.records.count + 5)
         _ = try journal.append([.skipped(SessionID(1), number: 1)], through: UInt64(records.count) + 1)
+    }
+
+    /// As a start with `--wait` opens it: what may pass is waited for.
+    @Test(arguments: [true, false])
+    func `is full is waited for by a start that waits`(waits: Bool) throws {
+        let disk = try SmallDisk(kilobytes: 1024)
+        let filler = URL(fileURLWithPath: disk.path + "/filler")
+        try Data(count: 1024 << 10).write(to: filler)
+        var opening = JournalPlace.Opening(
+            loop: "test", durability: .os, waits: waits, isStopping: { false }, note: { _ in })
+        opening.waitsForFile = true
+        opening.whileWaiting = { owner in
+            #expect(owner.obstacle?.kind == .full)
+            try? FileManager.default.removeItem(at: filler)
+            return true
+        }
+        let place = JournalPlace.file(disk.path + "/test.journal")
+        guard waits else {
+            #expect(#expect(throws: JournalError.self) { try place.open(opening) }?.kind == .full)
+            return
+        }
+        var journal = try place.open(opening)
+        #expect(!FileManager.default.fileExists(atPath: filler.path))
+        journal.close()
     }
 
     @Test func `becomes full can have no new journal`() throws {

@@ -86,9 +86,8 @@ enum HostileFile: CaseIterable, Sendable {
         hostile.make(path, victim: victim)
         let before = contents()
         let error = #expect(throws: JournalError.self) { try Examples.open(folder.journal).close() }
-        let operation = ending == "-lock" ? "open its lock \(path)" : "be opened"
         let reason = "\(path) \(hostile.text)"
-        #expect(error == JournalError(.foreign, operation: operation, reason: reason, remedy: hostile.remedy(path)))
+        #expect(error == JournalError(.foreign, operation: "be opened", reason: reason, remedy: hostile.remedy(path)))
         // The first opening takes a lock, which leaves its number.
         #expect(
             contents().filter { !$0.key.hasPrefix("test.journal-lock") }
@@ -100,7 +99,8 @@ enum HostileFile: CaseIterable, Sendable {
         hostile.make(folder.journal, victim: victim)
         let before = contents()
         let error = #expect(throws: JournalError.self) {
-            try SQLiteJournal.cut(folder.journal, after: Seq(2), newHistory: History(9), at: Examples.time)
+            try SQLiteJournal.cut(
+                folder.journal, loop: "test", after: Seq(2), newHistory: History(9), at: Examples.time)
         }
         #expect(
             error
@@ -215,7 +215,7 @@ enum HostileFile: CaseIterable, Sendable {
             #expect(Self.mode(snapshots) == 0o700)
             #expect(try Folder.names(snapshots).map { Self.mode(snapshots + "/" + $0) } == [0o600])
             journal.abandon()
-            try SQLiteJournal.cut(file, after: Seq(1), newHistory: History(9), at: Examples.time)
+            try SQLiteJournal.cut(file, loop: "test", after: Seq(1), newHistory: History(9), at: Examples.time)
             for ending in ["", ".damaged"] { #expect(Self.mode(file + ending) == 0o600, "\(ending)") }
         }
     }

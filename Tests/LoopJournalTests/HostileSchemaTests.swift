@@ -64,7 +64,10 @@ import Testing
             remedy: "choose another file: --journal FILE")
         let uses: [() throws -> Void] = [
             { try Examples.open(folder.journal).close() }, { try SQLiteJournal.read(folder.journal).close() },
-            { try SQLiteJournal.cut(folder.journal, after: Seq(2), newHistory: History(9), at: Examples.time) },
+            {
+                try SQLiteJournal.cut(
+                    folder.journal, loop: "test", after: Seq(2), newHistory: History(9), at: Examples.time)
+            },
         ]
         for use in uses { #expect(#expect(throws: JournalError.self) { try use() } == expected) }
         #expect(try folder.bytes("test.journal") == before)
@@ -121,7 +124,7 @@ import Testing
     private func damaged(_ reason: String) -> JournalError {
         JournalError(
             .corrupt, operation: "read the snapshot of seq 6", reason: reason,
-            remedy: "start from the snapshot before it, or from the records")
+            remedy: "put a copy of it back")
     }
 
     @Test func `by a link, a pipe or a folder are not read, and the one before is`() throws {

@@ -32,6 +32,8 @@ import Testing
         do { try appender.append(events: 1) } catch let found as JournalError { error = found }
         #expect(error?.kind == .moved)
         #expect(error?.reason == "\(path)\(ending) was removed or renamed while it was open")
+        // Only the file itself is waited for.
+        #expect(error?.remedy.contains("as soon as it is there") == (ending == ""))
         #expect(throws: JournalError.self) { try appender.journal.flush() }
         appender.journal.close()
     }
@@ -44,6 +46,7 @@ import Testing
         let error = #expect(throws: JournalError.self) { try appender.journal.prove() }
         #expect(error?.kind == .moved)
         #expect(error?.reason.hasPrefix("\(path)\(ending) was cut from ") == true)
+        #expect(error?.remedy.contains("as soon as it is there") == false)
         #expect(throws: JournalError.self) { try appender.append(events: 1) }
         let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
         appender.journal.close()
@@ -72,6 +75,7 @@ import Testing
         let error = #expect(throws: JournalError.self) { try appender.journal.flush() }
         #expect(error?.kind == .moved)
         #expect(error?.reason == "another file is at \(path)\(ending) now")
+        #expect(error?.remedy.contains("as soon as it is there") == false)
         #expect(throws: JournalError.self) { try appender.journal.prove() }
     }
 
@@ -130,6 +134,7 @@ import Testing
         let path = path
         let error = #expect(throws: JournalError.self) { try Examples.open(path).close() }
         #expect(error?.kind == .locked)
+        #expect(error?.reason.contains("\(path)-lock was removed") == true)
         appender.journal.abandon()
         try Examples.open(path).close()
     }

@@ -96,8 +96,23 @@ import Testing
             try SQLiteJournal.open(folder.journal, loop: "test", durability: .os, newHistory: Examples.history).close()
         }
         #expect(error?.kind == .busy)
+        // SQLite does not say what the other program does.
+        #expect(error?.fault.reason.rawValue == "in_use")
         try writer.execute("ROLLBACK")
         try Examples.open(folder.journal).close()
+    }
+
+    /// SQLite says of it that the database is read-only.
+    @Test func `say that a rollback journal is there, and a start goes on`() throws {
+        var appender = Appender(try Examples.open(folder.journal))
+        try appender.append(events: 3)
+        appender.journal.abandon()
+        try folder.write(Array("junk\n".utf8), to: "test.journal-journal")
+        let error = #expect(throws: JournalError.self) { try SQLiteJournal.read(folder.journal).close() }
+        #expect(error?.reason.hasPrefix("\(folder.journal)-journal says that") == true, "\(error)")
+        let journal = try Examples.open(folder.journal)
+        #expect(try journal.all() == appender.records)
+        journal.close()
     }
 
     /// Looking at a journal does not take its lock, not even for a moment.

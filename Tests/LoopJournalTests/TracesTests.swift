@@ -67,7 +67,7 @@ import Testing
         #expect(error.remedy.contains("trim --after 0"))
         #expect(try Folder.names(folder.journal + ".snapshots").count == 3)
         // The remedy works, and keeps what proves the loss.
-        try SQLiteJournal.cut(folder.journal, after: .initial, newHistory: History(3), at: Examples.time)
+        try SQLiteJournal.cut(folder.journal, loop: "test", after: .initial, newHistory: History(3), at: Examples.time)
         #expect(try refusal() == nil)
         #expect(try lost().count == 3)
         #expect(try refusal() == nil)

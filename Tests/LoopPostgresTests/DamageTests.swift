@@ -1,3 +1,4 @@
+import Foundation
 import LoopCluster
 import LoopCore
 import LoopNode
@@ -58,5 +59,30 @@ import Testing
             Issue.record("it ends with \(String(describing: records.last))")
             return
         }
+    }
+
+    @Test func `is cut a second time only when what the first cut has kept has another name`() throws {
+        let cut = try #require(JournalPlace("\(test.url)", engines: [.postgres]).cut)
+        try cut("test", Seq(60), true)
+        let error = try #require(throws: JournalError.self) { try cut("test", Seq(20), true) }
+        #expect(error.kind == .misuse && error.reason.contains("\(test.url)#damaged"), "\(error)")
+        let count = "SELECT count(*) FROM loop_journal WHERE kept_as LIKE 'damaged%'"
+        #expect(try test.run(count) == 1)
+        // The remedy is a statement, behind a colon.
+        let start = try #require(error.remedy.range(of: "UPDATE")?.lowerBound)
+        _ = try test.run(String(error.remedy[start...]))
+        try cut("test", Seq(20), true)
+        #expect(try test.run(count) == 2)
+    }
+
+    @Test func `is not cut where no start could go on`() throws {
+        let journal = try test.open()
+        #expect(try journal.trim(before: Seq(131)) == Seq(91))
+        journal.close()
+        try test.run("UPDATE loop_snapshot_piece SET content = '\\x00' WHERE position = 90")
+        let cut = try #require(JournalPlace("\(test.url)", engines: [.postgres]).cut)
+        let error = try #require(throws: JournalError.self) { try cut("test", Seq(100), true) }
+        #expect(error.reason.contains("no snapshot up to it is intact"), "\(error)")
+        #expect(try test.run("SELECT count(*) FROM loop_journal WHERE kept_as = 'damaged'") == 0)
     }
 }

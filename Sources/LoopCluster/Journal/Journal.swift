@@ -124,6 +124,18 @@ extension Journal {
         }
     }
 
+    /// Trims, and says what is left. (See `trim`.)
+    /// - Parameter name: what the text calls the journal.
+    package mutating func trimmed(before seq: Seq, name: String) throws(JournalError) -> String {
+        let next = try newestSeq().next
+        let old = try firstSeq() ?? next
+        let first = try trim(before: seq)
+        if first > old { return "\(name) begins at seq \(first) now" }
+        let reason =
+            seq <= old ? " already" : ", and no intact snapshot between there and seq \(seq) is older than the newest"
+        return "no event was trimmed: \(name) begins at seq \(first)\(reason)"
+    }
+
     /// Reads the records that are there, for a journal that finds no place in the middle.
     public func newestSeq() throws(JournalError) -> Seq {
         for case .event(let event) in try records(after: position(before: Seq(.max)), bytesMax: .max).reversed() {
@@ -302,7 +314,7 @@ extension JournalError.Kind {
         case .unreachable: .noDatabase
         case .corrupt: .corrupt
         case .foreign: .foreign
-        case .busy: .readerHolds
+        case .busy: .inUse
         case .moved: .moved
         case .trimmed, .misuse: .mistake
         }

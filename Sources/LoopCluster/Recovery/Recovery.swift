@@ -76,7 +76,8 @@ public struct Recovery<Definition: LoopDefinition> {
         } catch let error as JournalError where error.kind == .trimmed {
             // There was no snapshot to begin from: none at the limit or before it could be used.
             let later = try journal.snapshots().filter { entry in limit.map { entry.seq > $0 } ?? false }
-            throw RecoveryError.trimmed(oldest: later.last { (try? journal.content(of: $0)) != nil }?.seq)
+            throw RecoveryError.trimmed(
+                oldest: later.last { (try? journal.content(of: $0)) != nil }?.seq, damage: notes.first)
         } catch RecoveryError.unreadable(let seq, let position, let reason, _) where limit != nil {
             // A start may begin from a later snapshot, and fails at a later record if it fails.
             let start = try Self(
@@ -140,10 +141,10 @@ public struct Recovery<Definition: LoopDefinition> {
                 snapshot = entry
                 return
             } catch let error as JournalError where error.kind == .corrupt {
-                notes.append("the snapshot at seq \(entry.seq) cannot be used, the one before is taken: \(error)")
+                notes.append("the snapshot at seq \(entry.seq) cannot be used: \(error)")
             } catch SnapshotError.corrupt(let what) {
                 notes.append(
-                    "the snapshot at seq \(entry.seq) cannot be used, the one before is taken: it is damaged, \(what)")
+                    "the snapshot at seq \(entry.seq) cannot be used: it is damaged, \(what)")
             } catch SnapshotError.otherArguments(let other) {
                 throw RecoveryError.arguments(other)
             } catch let error as SnapshotError {
@@ -225,7 +226,8 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadable(seq: Seq, position: UInt64, reason: String, startsFrom: Seq? = nil)
     /// The records at the beginning were trimmed, and no snapshot at the seq or before it can be used.
     /// - `oldest`: the seq of the oldest later snapshot that can be read, or nil if there is none.
-    case trimmed(oldest: Seq?)
+    /// - `damage`: why the newest snapshot that is not later cannot be used, or nil if there is none.
+    case trimmed(oldest: Seq?, damage: String?)
     /// The event was applied by a definition of another schema, whose states this one cannot show.
     /// - `first`: the oldest later seq that this definition can show, or nil if that is not known.
     case ofAnotherSchema(Seq, schema: UInt64, own: UInt64, first: Seq?)
@@ -270,10 +272,11 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .definition(let mismatch): "\(mismatch)"
         case .snapshot(let error): "\(error)"
         case .arguments(let other): "\(other)"
-        case .trimmed(let oldest?):
-            "the first events were trimmed: the oldest seq whose state can be shown is \(oldest)"
-        case .trimmed(nil):
-            "the first events were trimmed, and no snapshot can be used; put back a copy of the journal with its snapshots"
+        case .trimmed(let oldest?, let damage):
+            "the first events were trimmed\(damage.map { ", and \($0)" } ?? ""); the oldest seq whose state can be shown is \(oldest)"
+        case .trimmed(nil, let damage):
+            "the first events were trimmed, and no snapshot can be used\(damage.map { " (\($0))" } ?? ""); put back a copy of the"
+                + " journal with its snapshots"
         case .ofAnotherSchema(let seq, let schema, let own, let first):
             "event \(seq) was applied by a program of schema \(schema), and this one has schema \(own): show this state with that"
                 + " program" + (first.map { ", or one of seq \($0) or later with this one" } ?? "")

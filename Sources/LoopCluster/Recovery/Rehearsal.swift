@@ -46,9 +46,15 @@ public struct Rehearsal<Definition: LoopDefinition> {
         _ journal: any Journal, _ definition: Definition, _ coder: any ValueCoder
     ) throws -> RehearsalReport {
         var core = JournaledState(definition: definition, coder: coder, history: journal.history)
-        if try !journal.hasFirstRecord(), let oldest = try journal.snapshots().last {
-            core = try JournaledState(
-                restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true)
+        if try !journal.hasFirstRecord() {
+            let snapshots = try journal.snapshots()
+            // A start needs none that is damaged, as long as there is another one.
+            let oldest = snapshots.last { (try? journal.content(of: $0)) != nil } ?? snapshots.last
+            if let oldest {
+                core = try JournaledState(
+                    restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true
+                )
+            }
         }
         core.ignoresArguments = true
         core.reinterprets = .always

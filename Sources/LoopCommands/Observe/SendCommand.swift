@@ -82,7 +82,10 @@ enum SendCommand {
             loop: "", reducer: reducer, name: "loopctl send", observing: .nothing, outbox: outbox,
             stopLimit: outbox == nil ? .zero : .milliseconds(250))
         let fate =
-            outbox.map { "what is not settled stays in \($0), and goes out with the next loopctl send --outbox \($0)" }
+            outbox.map {
+                "what is not settled stays in \($0), and goes out with the next loopctl send"
+                    + " --outbox \($0.shellWord)"
+            }
             ?? "whether the event is applied is not known"
         let tooLate = CommandError("no outcome from \(reducer) within \(limit): \(fate); is the reducer running?")
         let result: Result<Report, any Error> = await withTaskGroup(of: Result<Report, any Error>.self) { group in

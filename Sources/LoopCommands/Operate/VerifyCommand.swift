@@ -34,7 +34,7 @@ enum TrimCommand {
         command: Command(
             "trim", abstract: "Forget the journal's records before a seq.",
             discussion: """
-                Only as far as two snapshots cover what is forgotten; the answer says how far that was. States and \
+                Only up to an intact snapshot that is not the newest; the answer says how far that was. States and \
                 history from before are gone then.
 
                 Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.

@@ -85,6 +85,7 @@ package struct DatabaseFiles: ~Copyable {
         let folder = Disk.folder(of: path)
         guard let status = FileSystem.status(of: folder), status.permissions & 0o1002 == 0o002 else { return nil }
         let mode = String(status.permissions, radix: 8)
-        return "other users can replace files in \(folder) (mode \(mode)), such as \(path): chmod o-w \(folder)"
+        return "other users can replace files in \(folder) (mode \(mode)), such as \(path): "
+            + "chmod o-w \(folder.shellWord)"
     }
 }

@@ -64,9 +64,7 @@ extension JournalError {
             ? "a row has at most \(Database.valueBytesMax >> 20) MiB: make the initial state or the events smaller, or put a "
                 + "copy of the file back"
             : kind.remedy
-        return JournalError(
-            kind, operation: operation, reason: error.reason, remedy: remedy,
-            fault: error.kind == .busy ? JournalFault(.readerHolds) : nil)
+        return JournalError(kind, operation: operation, reason: error.reason, remedy: remedy)
     }
 }
 

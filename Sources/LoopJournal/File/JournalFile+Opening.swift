@@ -22,9 +22,17 @@ extension JournalFile {
             _ = try file.number("SELECT count(*) FROM sqlite_schema")
             return file
         } catch {
+            guard error.kind == .readOnly else { throw error }
             // If no index of the log can be made, no process writes. Without a log, nothing is missing.
-            guard error.kind == .readOnly, try (Disk().read(paths.log, atMost: 1) ?? []).isEmpty else { throw error }
-            return try JournalFile(paths.file, .readUnchanging, system: nil)
+            if try (Disk().read(paths.log, atMost: 1) ?? []).isEmpty {
+                return try JournalFile(paths.file, .readUnchanging, system: nil)
+            }
+            let rollback = paths.file + "-journal"
+            guard Disk().exists(rollback) else { throw error }
+            throw JournalError(
+                .readOnly, operation: "be read",
+                reason: "\(rollback) says that a change of the file was not finished, and reading cannot take it back",
+                remedy: "start the loop's reducer, which does that, or move it away if it is not of this file")
         }
     }
 
@@ -67,7 +75,7 @@ extension JournalFile {
         var judged = Judged(base: base, tail: tail, shortRow: short)
         if let short {
             judged.report.append(
-                "cut off the last row, records \(short.firstPosition) to \(short.lastPosition): it is short, so it was"
+                "the last row, records \(short.firstPosition) to \(short.lastPosition), does not count: it is short, so it was"
                     + " never acknowledged")
         }
         func damage(_ reason: String) -> JournalError {
@@ -125,12 +133,12 @@ extension JournalFile {
             throw damage("\(path)-wal cannot be read from there on, and what follows was acknowledged")
         case .torn(let pages):
             report.append(
-                "cut off \(pages) pages behind record \(tail.position), seq \(tail.seq): a batch that was not completed"
-            )
+                "\(pages) \(pages == 1 ? "page" : "pages") of \(path)-wal behind record \(tail.position), seq \(tail.seq),"
+                    + " \(pages == 1 ? "does" : "do") not count: a batch that was not completed")
         case .broken:
             report.append(
-                "cut off everything behind record \(tail.position), seq \(tail.seq), where \(path)-wal cannot be read: "
-                    + "it was not synced")
+                "what is behind record \(tail.position), seq \(tail.seq), where \(path)-wal cannot be read, does not count:"
+                    + " it was not synced")
         }
     }
 

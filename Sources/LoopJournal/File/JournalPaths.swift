@@ -12,6 +12,8 @@ struct JournalPaths: Sendable {
     var lock: String { file + "-lock" }
     /// The note of the journal's end: see `EndNote`.
     var end: String { file + "-end" }
+    /// The reducer's note of what it does, in case its process ends in it.
+    var note: String { file + "-note" }
     /// A journal that is to take the place of this one, complete and synced: whoever locks next finishes that.
     var replacement: String { file + ".cut" }
     /// The same while it is made.

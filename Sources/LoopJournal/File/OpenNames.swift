@@ -6,7 +6,12 @@ internal import LoopCluster
 struct OpenNames {
     private var files: [(path: String, status: FileStatus)]
 
-    /// - Parameter paths: the paths of open files.
+    /// The remedy unless the file itself is missing: only that is waited for.
+    private static let remedy =
+        "the reducer opens it again now, and ends if acknowledged records are missing or a file cannot be used: then put"
+        + " back what was there"
+
+    /// - Parameter paths: the paths of open files, the journal's own first.
     init(_ paths: [String]) {
         files = paths.compactMap { path in FileSystem.status(ofName: path).map { (path, $0) } }
     }
@@ -17,13 +22,15 @@ struct OpenNames {
         for index in files.indices {
             let (path, status) = files[index]
             guard let now = FileSystem.status(ofName: path) else {
-                throw .moved(operation, "\(path) was removed or renamed while it was open")
+                let reason = "\(path) was removed or renamed while it was open"
+                throw index == 0 ? .moved(operation, reason) : .moved(operation, reason, Self.remedy)
             }
-            guard now.isSame(as: status) else { throw .moved(operation, "another file is at \(path) now") }
+            guard now.isSame(as: status) else {
+                throw .moved(operation, "another file is at \(path) now", Self.remedy)
+            }
             guard now.size >= status.size else {
-                throw .moved(
-                    operation, "\(path) was cut from \(status.size) to \(now.size) bytes while it was open",
-                    remedy: "end what cuts it; if the next start finds records lost, put a copy of the journal back")
+                let sizes = "from \(status.size) to \(now.size) bytes"
+                throw .moved(operation, "\(path) was cut \(sizes) while it was open", Self.remedy)
             }
             files[index].status = now
         }
@@ -50,7 +57,9 @@ struct FileLock: ~Copyable {
         case EAGAIN?, EACCES?:
             throw JournalError(
                 .locked, operation: "be opened for writing",
-                reason: "another process has opened the file \(path) under another name",
+                reason:
+                    "another process writes \(path): it has opened the file under another name, or \(path)-lock was"
+                    + " removed",
                 remedy: JournalError.Kind.locked.remedy)
         case let code?: throw .system("lock \(path)", code)
         }
@@ -82,7 +91,7 @@ struct FileLock: ~Copyable {
 
 extension JournalError {
     static func moved(
-        _ operation: String, _ reason: String, remedy: String = Kind.moved.remedy
+        _ operation: String, _ reason: String, _ remedy: String = Kind.moved.remedy
     ) -> JournalError {
         JournalError(.moved, operation: operation, reason: reason, remedy: remedy)
     }

@@ -64,7 +64,7 @@ struct SnapshotFolder: Sendable {
     func content(of entry: SnapshotEntry) throws(JournalError) -> [UInt8] {
         let file = path + "/" + Self.name(entry)
         let operation = "read the snapshot of seq \(entry.seq)"
-        let remedy = "start from the snapshot before it, or from the records"
+        let remedy = "put a copy of it back"
         let found: [UInt8]?
         do throws(JournalError) {
             // Before any memory is taken for it: what it says of its size decides nothing.

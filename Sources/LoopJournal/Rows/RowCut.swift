@@ -29,6 +29,22 @@ package struct RowCut {
                 + " or lose the events after seq \(seq): trim --after \(seq) --force")
     }
 
+    /// Refuses a cut after which no start could go on: the first records were trimmed, and the snapshots that stand for them are not
+    /// intact.
+    /// - Parameters:
+    ///   - kept: the snapshots that are kept.
+    ///   - isIntact: reads a snapshot and checks it.
+    /// - Throws: of kind `.corrupt`.
+    package func checkStart(from kept: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
+        guard reader.base != .start, !kept.contains(where: isIntact) else { return }
+        throw JournalError(
+            .corrupt, operation: "be cut after seq \(seq)",
+            reason:
+                "its first records were trimmed, and no snapshot up to it is intact, so no reducer could start on what is"
+                + " kept",
+            remedy: "put a copy of the snapshots back, or give a later seq")
+    }
+
     /// Hands over the rows that are kept, in order, and last the one with the new history.
     /// - Returns: where they end without that last one.
     /// - Throws: of kind `.corrupt` where an event up to the seq cannot be read, of kind `.misuse` where the journal does not

@@ -1,4 +1,5 @@
 import CBOR
+internal import Linux
 package import LoopCluster
 package import LoopCore
 internal import LoopWire
@@ -247,7 +248,7 @@ package struct RowReader: Sendable {
         if error.remedy != JournalError.Kind.corrupt.remedy {
             advised.remedy +=
                 ", or forget what is before the snapshot: "
-                + "loop-reducer \(loop) trim --before \(newest.seq.value &+ 1) \(place)"
+                + "loop-reducer \(loop.shellWord) trim --before \(newest.seq.value &+ 1) \(place.shellWord)"
         }
         return advised
     }
@@ -328,7 +329,7 @@ extension JournalError {
         let kept = seq &- 1
         return JournalError(
             .corrupt, operation: "be read", reason: "at position \(position), seq \(seq): \(reason)",
-            remedy: HistoryLost.remedy(loop: loop, seq: kept, place: path))
+            remedy: HistoryLost.remedy(loop: loop, seq: kept, place: path.shellWord))
     }
 
     package static func misuse(_ operation: String, _ reason: String) -> JournalError {

@@ -17,13 +17,6 @@ package enum PrintedText {
         path.unicodeScalars.map { prints($0) ? String($0) : $0.escaped(asASCII: true) }.joined()
     }
 
-    /// A path as a word for a shell.
-    package static func word(path: String) -> String {
-        let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
-        if isPlain { return path }
-        return "'" + of(path: path).map { $0 == "'" ? #"'\''"# : String($0) }.joined() + "'"
-    }
-
     /// Whether a scalar prints on a line and has no other effect.
     static func prints(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {

@@ -16,7 +16,8 @@ public struct JournalPlace: Sendable {
         /// Called at fixed intervals while it waits, with what is known of the process that has the journal; about 20 times a second as
         /// long as that can be asked. Returns whether to go on waiting.
         package var whileWaiting: (@Sendable (JournalOwner) -> Bool)?
-        /// Whether the opening waits for a program that reads the file, and for a file that was moved.
+        /// Whether the opening waits for a program that uses the file, for a file that was moved and, if it waits for another process
+        /// too, for whatever else may pass.
         package var waitsForFile = false
         /// The history of the journal that this process has had open or has followed, or nil if there is none. With a history, no other
         /// journal is opened, and none is made.
@@ -116,8 +117,8 @@ public struct JournalPlace: Sendable {
             read: { loop, note throws(JournalError) in try readFile(name(loop), loop, note) },
             cut: { loop, seq, isForced throws(JournalError) in
                 try SQLiteJournal.cut(
-                    name(loop), after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall,
-                    isForced: isForced)
+                    name(loop), loop: loop, after: seq, newHistory: History(SystemRandom.uint64() | 1),
+                    at: SystemClock.wall, isForced: isForced)
             })
     }
 
@@ -206,7 +207,7 @@ public struct JournalPlace: Sendable {
         switch error.kind {
         case .busy, .moved: opening.waitsForFile
         case .locked: opening.waits
-        default: false
+        default: opening.waits && opening.waitsForFile && error.kind.mayPass
         }
     }
 }

@@ -16,8 +16,8 @@ struct JournalTools: Sendable {
     let history: @Sendable (_ place: JournalPlace, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
     /// What the definition's types look like; needs no journal.
     let schema: @Sendable () async throws -> LoopSchema
-    /// Forgets records below a seq; returns the first that is left.
-    let trim: @Sendable (_ place: JournalPlace, _ before: Seq) throws -> Seq
+    /// Forgets records below a seq; returns what is left, for people.
+    let trim: @Sendable (_ place: JournalPlace, _ before: Seq) throws -> String
     /// Keeps events up to a seq and begins a new history. Unless it is forced, it keeps every intact snapshot.
     let cut: @Sendable (_ place: JournalPlace, _ after: Seq, _ isForced: Bool) throws -> Void
 
@@ -75,7 +75,7 @@ struct JournalTools: Sendable {
             opening.keepsEnded = true
             var journal = try place.open(opening)
             defer { journal.close() }
-            return try journal.trim(before: seq)
+            return try journal.trimmed(before: seq, name: place.name(name))
         }
         cut = { place, seq, isForced in
             guard let cut = place.cut else { throw NodeError.journal("a journal in memory cannot be cut") }

@@ -1,3 +1,4 @@
+import Linux
 import LoopKeyFiles
 import LoopKeys
 import LoopLock
@@ -88,6 +89,6 @@ final class KeyRing: Sendable {
     private static func notes(of files: AllowedKeyFiles, _ folder: KeyFolder) -> [String] {
         let refused = files.refused.map { "a key is not admitted: \($0)" }
         guard files.keys == .none, refused.isEmpty else { return refused }
-        return ["no key is admitted; make one: loopctl keygen \(folder.path) NAME --role ROLE"]
+        return ["no key is admitted; make one: loopctl keygen \(folder.path.shellWord) NAME --role ROLE"]
     }
 }

@@ -22,7 +22,7 @@ struct JournalCommands {
         optional: "at", .int(in: 0...Int.max), help: "the seq of the state; else the newest", environment: .none)
     static let before = Option(
         optional: "before", .int(in: 1...Int.max),
-        help: "forget what is below this seq, as far as the two newest snapshots cover it", environment: .none)
+        help: "forget what is below this seq, up to an intact snapshot that is not the newest", environment: .none)
     static let after = Option(
         optional: "after", .int(in: 0...Int.max),
         help: "keep events up to this seq and nothing later: the remedy for a corrupt journal; begins a new history",
@@ -137,13 +137,13 @@ struct JournalCommands {
     private static func trim(
         _ loop: RunnableLoop, _ arguments: ParsedArguments, _ place: JournalPlace
     ) throws -> Int32 {
-        let name = place.name(loop.name)
         switch (arguments[before], arguments[after]) {
         case (let seq?, nil) where !arguments[force]:
-            try StandardOutput.line("\(name) begins at seq \(try loop.tools.trim(place, Seq(UInt64(seq)))) now")
+            try StandardOutput.line(try loop.tools.trim(place, Seq(UInt64(seq))))
         case (nil, let seq?):
             try loop.tools.cut(place, Seq(UInt64(seq)), arguments[force])
-            try StandardOutput.line("\(name) ends at seq \(seq) now, in a new history: workers and senders are told so")
+            try StandardOutput.line(
+                "\(place.name(loop.name)) ends at seq \(seq) now, in a new history: workers and senders are told so")
         default:
             throw UsageError(
                 message: "trim takes one of --before and --after, and --force only with --after",

@@ -86,8 +86,11 @@ public struct NodeProgram: Sendable {
 
     /// The exit code of an error. A supervisor should not restart a program that ends with 3.
     static func code(of error: any Error) -> Int32 {
-        if case NodeError.damaged = error { return 3 }
-        return (error as? JournalError)?.kind == .corrupt ? 3 : 2
+        switch error {
+        case NodeError.damaged, RecoveryError.trimmed(oldest: nil, _): 3
+        case let error as JournalError where error.kind == .corrupt: 3
+        default: 2
+        }
     }
 
     /// Runs this process's own command line, and exits.

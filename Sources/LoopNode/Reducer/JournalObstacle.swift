@@ -44,7 +44,7 @@ final class JournalObstacle: Sendable {
         }
         guard let since else { return }
         log.note(
-            .journalFailed, "\(error); not ready, trying again from the journal until it can be written",
+            .journalFailed, "\(error); not ready, trying again from the journal",
             Self.fields(error, since: now - since))
     }
 

@@ -341,8 +341,7 @@ struct ReducerService<Definition: LoopDefinition> {
             if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
                 return answer(.refused("\(refusal)"), to: request)
             }
-            let first = try journal.trim(before: before)
-            answer(.done("the journal begins at seq \(first) now"), to: request)
+            answer(.done(try journal.trimmed(before: before, name: "the journal")), to: request)
         case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()

@@ -21,7 +21,7 @@ extension ReducerShell {
             obstacle.clear()
             return journal
         } catch {
-            if [.locked, .busy, .moved].contains(error.kind), isStopping() { throw RecoveryError.stopped }
+            if error.kind.mayPass, isStopping() { throw RecoveryError.stopped }
             throw NodeError(error)
         }
     }

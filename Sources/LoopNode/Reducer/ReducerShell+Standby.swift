@@ -139,7 +139,7 @@ extension ReducerShell {
         do {
             return try waitForJournal(definition, holder, configuration, ring, log, obstacle, Left(), isStopping)
         } catch let error as JournalError {
-            if [.locked, .busy, .moved].contains(error.kind), isStopping() { throw RecoveryError.stopped }
+            if error.kind.mayPass, isStopping() { throw RecoveryError.stopped }
             throw NodeError(error)
         }
     }

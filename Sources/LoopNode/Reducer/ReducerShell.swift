@@ -1,4 +1,5 @@
 import CBOR
+import Linux
 import LoopCluster
 import LoopCore
 import LoopWire
@@ -159,7 +160,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     /// Goes on without records that peers know of. If the journal promised to keep them, it throws instead.
     private mutating func goOn(without lost: HistoryLost) throws {
         guard let journal = service?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
-            let place = configuration.journal.name(Definition.name)
+            let place = configuration.journal.name(Definition.name).shellWord
             let seq = service?.machine.seq.value ?? 0
             throw NodeError.damaged("\(lost); \(HistoryLost.remedy(loop: Definition.name, seq: seq, place: place))")
         }

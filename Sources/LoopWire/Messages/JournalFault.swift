@@ -44,8 +44,8 @@ public struct JournalFault: Codable, Hashable, Sendable {
 
         // A file.
 
-        /// Another program reads the file, so the write-ahead log cannot be checkpointed into it.
-        case readerHolds = "reader_holds"
+        /// Another program, which is no reducer, uses the file, and is in the reducer's way.
+        case inUse = "in_use"
         /// The file was moved, removed or replaced.
         case moved
         /// The file, its folder or its disk cannot be written, or the journal is open only for reading.

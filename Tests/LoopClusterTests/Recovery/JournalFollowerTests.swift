@@ -142,7 +142,7 @@ import Testing
     @Test mutating func `names no snapshot that was refused when the first events are trimmed`() throws {
         try lead("a", "b")
         rows.trim(3, keeping: [0], seq: Seq(2), fingerprint: DefinitionFingerprint(of: Lamps()).value)
-        #expect(throws: RecoveryError.trimmed(oldest: nil)) { try recover(nil) }
+        #expect(#expect(throws: RecoveryError.self) { try recover(nil) }?.description.contains("seq 2 cannot") == true)
     }
 
     @Test mutating func `begins again when the journal ends before the row on which it stood`() throws {

@@ -95,6 +95,15 @@ import ZMQ
 
     private func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: path + name) }
 
+    private func occupy(_ name: String, isPipe: Bool = false) throws {
+        try? remove(name)
+        if isPipe {
+            #expect(mkfifo(path + name, 0o600) == 0)
+        } else {
+            try FileManager.default.createDirectory(atPath: path + name, withIntermediateDirectories: false)
+        }
+    }
+
     private func change(_ sql: String) throws { try Database(path, .write).execute(sql) }
 
     private func snapshots() throws -> [String] {
@@ -146,6 +155,14 @@ import ZMQ
         ("the newest snapshot removed", { try $0.remove($0.snapshots().last ?? "") }),
         ("the newest snapshot changed", { try $0.flip($0.snapshots().last ?? "", 50) }),
         ("all snapshots removed", { try $0.remove(".snapshots") }),
+        ("the crash note is a folder", { try $0.occupy("-note") }),
+        ("the crash note is a pipe", { try $0.occupy("-note", isPipe: true) }),
+        ("the lock is a folder", { try $0.occupy("-lock") }),
+        ("the lock is a pipe", { try $0.occupy("-lock", isPipe: true) }),
+        ("the note is a folder", { try $0.occupy("-end") }),
+        ("the note is a pipe", { try $0.occupy("-end", isPipe: true) }),
+        ("others may write the lock", { chmod($0.path + "-lock", 0o666) }),
+        ("others may write the crash note", { chmod($0.path + "-note", 0o666) }),
         ("others may write the file", { chmod($0.path, 0o666) }),
         ("others may write the log", { chmod($0.path + "-wal", 0o666) }),
         ("others may write the snapshots", { chmod($0.path + ".snapshots", 0o777) }),
@@ -183,7 +200,7 @@ import ZMQ
                 #expect(codes["state"] == 0, "\(what): a start goes on, and commands exit \(codes)")
             }
         }
-        #expect(refused >= 28)
+        #expect(refused >= 36)
     }
 
     @Test func `is verified from its first record if no snapshot can be read, and each of them is named`() async throws
@@ -210,7 +227,7 @@ import ZMQ
             #expect(error?.reason == "its newest event is 30")
             #expect(await code("history", "--from", "\(seq)") == 2)
         }
-        #expect(try tools.trim(place, Seq(31)) <= Seq(31))
+        #expect(try tools.trim(place, Seq(31)).hasPrefix("\(path) begins at seq "))
         let error = #expect(throws: JournalError.self) { try tools.trim(place, Seq(1 << 40)) }
         #expect(error?.reason == "its newest event is 30")
         #expect(throws: JournalError.self) { try tools.trim(.file(path + ".no"), .initial) }
@@ -257,7 +274,10 @@ import ZMQ
         let place = JournalPlace.file(path)
         var states: [Seq: [UInt8]] = [:]
         for seq in (0...30).map(Seq.init) { states[seq] = try await tools.state(place, seq).bytes }
-        let first = try tools.trim(place, Seq(25))
+        #expect(try tools.trim(place, Seq(25)).hasPrefix("\(path) begins at seq "))
+        let journal = try SQLiteJournal.read(path)
+        let first = try #require(try journal.firstSeq())
+        journal.close()
         try #require(first > Seq(2) && first <= Seq(25))
         // Newer snapshots do not take the place of the one at the cut.
         for round in 1...3 {
@@ -267,13 +287,41 @@ import ZMQ
             #expect(try await tools.state(place, Seq(seq)).bytes == states[Seq(seq)])
         }
         let error = await #expect(throws: RecoveryError.self) { try await tools.state(place, Seq(first.value - 2)) }
-        #expect(error == .trimmed(oldest: Seq(first.value - 1)))
+        #expect(error == .trimmed(oldest: Seq(first.value - 1), damage: nil))
         let history = #expect(throws: JournalError.self) { try tools.history(place, Seq(2), nil, nil) }
         #expect(history?.kind == .trimmed && history?.remedy == "begin with seq \(first)")
         #expect(throws: JournalError.self) { try tools.history(place, Seq(1), Seq(first.value - 1), nil) }
         #expect(try tools.history(place, Seq(1), nil, nil).records.contains { $0.seq == first.value })
         #expect(try tools.history(place, first, first, nil).records.contains { $0.seq == first.value })
         for command in ["verify", "rehearse", "state", "history"] { #expect(await code(command) == 0, "\(command)") }
+    }
+
+    /// The one at the cut is damaged, and a start goes on from a later one.
+    @Test func `says which snapshot is damaged if that keeps it from showing a state`() async throws {
+        let (tools, place) = (tools(Jobs(ends: false)), JournalPlace.file(path))
+        #expect(try tools.trim(place, Seq(2)).contains("no event was trimmed"))
+        let line = try tools.trim(place, Seq(25))
+        let journal = try SQLiteJournal.read(path)
+        let (first, entries) = (try #require(try journal.firstSeq()), try journal.snapshots())
+        journal.close()
+        #expect(line == "\(path) begins at seq \(first) now")
+        let (newest, oldest) = (try #require(entries.first), try #require(entries.last))
+        try #require(newest.seq > oldest.seq)
+        try flip(try #require(try snapshots().first), 50)
+        let error = await #expect(throws: RecoveryError.self) { try await tools.state(place, oldest.seq.next) }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(
+            text.contains("the snapshot at seq \(oldest.seq) cannot be used") && text.contains("\(newest.seq)"),
+            "\(text)")
+        #expect(!text.contains("or from the records"), "\(text)")
+        #expect(try await tools.rehearse(place).from == newest.seq.value)
+        #expect(await code("rehearse") == 0)
+        #expect(await code("verify") == 1)
+        #expect(await code("state") == 0)
+        // With none at all a person has to decide.
+        for name in try snapshots().dropFirst() { try flip(name, 50) }
+        let end = await #expect(throws: RecoveryError.self) { try await tools.judge(place) }
+        #expect(end.map(NodeProgram.code) == 3, "\(end)")
     }
 
     // MARK: After another definition
