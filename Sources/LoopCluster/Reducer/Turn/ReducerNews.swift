@@ -97,7 +97,7 @@ public struct NewsOfUnserved: Equatable, Sendable {
     public var feedback: String
     /// The group of workers in which its effects are placed.
     public var group: String
-    /// How many of its effects wait.
+    /// How many of its effects wait, or are with workers that are not heard.
     public var effects: Int
     /// How many workers of the group are here, and do not list the feedback.
     public var others: Int
