@@ -148,8 +148,7 @@ extension ReducerCore {
                     + HistoryLost.remedy(loop: journaled.loop.name, seq: journaled.seq.value, place: "JOURNAL"))
         }
         if let text = otherLeadersText {
-            warnings.append(
-                text.replacing("two leaders with different histories", with: "TWO LEADERS WITH DIFFERENT HISTORIES"))
+            warnings.append(text.replacing("two leaders", with: "TWO LEADERS"))
         } else if let (history, peer, time) = otherHistory, isRecent(time) {
             warnings.append(
                 "A REDUCER HAS LED WITH ANOTHER JOURNAL, OF HISTORY \(history): the peer \(peer) was here, went there and came back"

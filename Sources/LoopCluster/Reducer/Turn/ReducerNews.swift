@@ -19,7 +19,7 @@ public enum ReducerNews: Equatable, Sendable {
     case unserved(NewsOfUnserved)
     /// A worker serves the feedback again, or none of its effects waits any more; with the duration of the wait.
     case served(NewsOfUnserved, after: Duration)
-    /// Another reducer of the same addresses leads in another history, in words.
+    /// Another reducer of the same addresses leads too, in words.
     case otherLeader(LeaderFound, String)
     /// A program that reads the journal for very long makes its log grow. The value is the size of the log in bytes.
     case logHeld(Int)
@@ -65,11 +65,14 @@ public struct LeaderFound: Hashable, Sendable {
     public var history: History
 
     /// Creates it from its parts.
-    public init(address: String, history: History) {
+    /// The epoch in which it leads, or ``Epoch/none`` if that is not known.
+    public var epoch: Epoch
+    public init(address: String, history: History, epoch: Epoch = .none) {
         self.address = address
         self.history = history
     }
 }
+        self.epoch = epoch
 
 /// A peer that there is news of.
 public struct NewsOfPeer: Equatable, Sendable {
