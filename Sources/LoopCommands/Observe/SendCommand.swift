@@ -12,7 +12,7 @@ enum SendCommand {
         help: #"the event as JSON, such as '{"add":{"_0":3}}', or - to read standard input"#)
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(10),
-        help: "how long the outcome may take", environment: .variable("LOOP_CTL_TIMEOUT"))
+        help: "how long the outcome may take, with the check before it", environment: .variable("LOOP_CTL_TIMEOUT"))
     static let outbox = Option(
         optional: "outbox", .path(),
         help: "keep the event in this file until its outcome is known; what an earlier run left there is sent first")
@@ -71,6 +71,7 @@ enum SendCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let event = try encoded(arguments)
+        let began = SystemClock.monotonic
         let (reducer, limit, outbox) = (try arguments.reducer, arguments[timeout], arguments[outbox])
         if let event, let flaw = try await flaw(in: event, arguments) {
             StandardError.line("loopctl: not sent: \(flaw)")
@@ -88,7 +89,7 @@ enum SendCommand {
             group.addTask { await send(event, asks: asks, by: connection) }
             group.addTask {
                 // A missing outcome gives no event, so only the time limit ends the wait.
-                try? await Task.sleep(for: limit)
+                try? await Task.sleep(for: began + limit - SystemClock.monotonic)
                 return .failure(tooLate)
             }
             let first = await group.next() ?? .failure(tooLate)
