@@ -51,6 +51,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case notAllowed
     /// A connection has subscribed to what is not for it, and was ended.
     case subscriptionRefused
+    /// Connections were ended because there are as many as there may be, or fewer may be open than was asked for.
+    case connectionsFull
     /// A frame could not be read, and was dropped.
     case malformedFrame
 
@@ -107,7 +109,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
             .reconnected, .served, .clockCaughtUp, .outbox:
             .notice
         case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
-            .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting, .historyChanged,
+            .connectionsFull, .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting,
+            .historyChanged,
             .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,
