@@ -68,7 +68,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case undecodable
     /// The reducer's clock is behind the times in the journal, so timers and schedules do not run.
     case clockBehind
-    /// The clock has caught up.
+    /// The clock has caught up, or counts as right.
     case clockCaughtUp
     /// An event, applied twice to one state, gave two results.
     case impure

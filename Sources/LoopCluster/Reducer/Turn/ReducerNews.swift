@@ -27,6 +27,8 @@ public enum ReducerNews: Equatable, Sendable {
     case clockBehind(Duration, until: WallTime)
     /// The clock has caught up with the times in the journal.
     case clockCaughtUp
+    /// The clock counts as right, as an operator has said. It is so far behind the times in the journal.
+    case clockAccepted(Duration)
     /// An attempt has failed or timed out, and the effect is tried again.
     case effectFailed(NewsOfFailure, retryIn: Duration)
     /// An effect has failed for good.
@@ -63,16 +65,16 @@ public struct LeaderFound: Hashable, Sendable {
     public var address: String
     /// The history in which it leads.
     public var history: History
-
-    /// Creates it from its parts.
     /// The epoch in which it leads, or ``Epoch/none`` if that is not known.
     public var epoch: Epoch
+
+    /// Creates it from its parts.
     public init(address: String, history: History, epoch: Epoch = .none) {
         self.address = address
         self.history = history
+        self.epoch = epoch
     }
 }
-        self.epoch = epoch
 
 /// A peer that there is news of.
 public struct NewsOfPeer: Equatable, Sendable {
