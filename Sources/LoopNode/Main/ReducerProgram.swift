@@ -179,7 +179,7 @@ public enum ReducerProgram {
         }
         if let file {
             do throws(SystemError) {
-                try FileSystem.write((outcome.json ?? "null") + "\n", to: file)
+                try FileSystem.replace(file, with: (outcome.json ?? "null") + "\n")
             } catch {
                 throw NodeError.system("could not write \(file): \(error.text)")
             }
