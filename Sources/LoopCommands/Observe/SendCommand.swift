@@ -156,7 +156,7 @@ enum SendCommand {
         do throws(SystemError) {
             bytes =
                 path == "-"
-                ? try SystemCall.readAll(from: 0, atMost: textBytesMax + 1)
+                ? try StandardInput.bytes(atMost: textBytesMax + 1)
                 : try FileSystem.bytes(of: path, atMost: textBytesMax + 1)
         } catch {
             throw path == "-" ? SystemError("read standard input", code: error.code, hint: "is it open?") : error
