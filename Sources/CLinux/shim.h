@@ -104,7 +104,7 @@ static inline int loop_unix_listen(const char *path) {
     memcpy(address.sun_path, path, length + 1);
     struct stat status;
     if (lstat(path, &status) == 0) {
-        if (!S_ISSOCK(status.st_mode)) return -EADDRINUSE;
+        if (!S_ISSOCK(status.st_mode)) return -EEXIST;
         unlink(path);
     }
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

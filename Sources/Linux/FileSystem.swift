@@ -106,9 +106,38 @@ public enum FileSystem {
         }
     }
 
+    /// Writes a text to a file in place of its bytes, in one step: the file has the old bytes or the new ones. What is no file, and a file
+    /// in a folder that cannot be written, is written as it is.
+    /// - Throws: ``SystemError`` that names the path.
+    public static func replace(_ path: String, with text: String) throws(SystemError) {
+        let old = status(of: path)
+        guard old?.kind ?? .file == .file else { return try write(text, to: path) }
+        let target = resolved(path) ?? path
+        let new = "\(target).\(getpid()).new"
+        do throws(SystemError) {
+            // A process of the same number may have left it.
+            try? removeFile(new)
+            let file = try Descriptor(opening: new, O_WRONLY | O_CREAT | O_EXCL, mode: 0o666)
+            if let old { _ = fchmod(file.number, old.permissions) }
+            try SystemCall.write(Array(text.utf8), to: file.number)
+            return try rename(new, to: target)
+        } catch {
+            try? removeFile(new)
+            guard [EACCES, EPERM, EROFS].contains(error.code) else {
+                throw SystemError("write \(path)", code: error.code)
+            }
+        }
+        try write(text, to: path)
+    }
+
     /// Checks that a file could be written, without creating or changing it.
     /// - Throws: ``SystemError`` that names the path.
     public static func checkWritable(_ path: String) throws(SystemError) {
+        if let link = status(ofName: path), link.isLink {
+            // A link to nothing, or one of a loop of links.
+            var target = stat()
+            guard unsafe stat(path, &target) == 0 else { throw SystemError("follow the link \(path)") }
+        }
         if status(of: path) != nil {
             // Do not wait for the reader of a pipe.
             do { _ = try Descriptor(opening: path, O_WRONLY | O_NONBLOCK) } catch  where error.code != ENXIO {

@@ -43,6 +43,21 @@ public enum StandardOutput {
     }
 }
 
+/// Standard input, from which a program reads what it is given.
+public enum StandardInput {
+    /// All bytes up to its end.
+    /// - Parameter limit: the largest number of bytes to read.
+    /// - Throws: ``SystemError``, with the code EBADF if the process was started without it.
+    public static func bytes(atMost limit: Int) throws(SystemError) -> [UInt8] {
+        var status = stat()
+        // A runtime's own descriptor may have taken the number before `main`.
+        guard unsafe fstat(0, &status) == 0, status.st_mode & S_IFMT != 0 else {
+            throw SystemError("read standard input", code: EBADF)
+        }
+        return try SystemCall.readAll(from: 0, atMost: limit)
+    }
+}
+
 /// The error of a write to standard output.
 public struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` of the write, or 0 if it is no longer known.

@@ -18,6 +18,12 @@ extension ParsedArguments {
         try explainingSilence { try StatusProbe.ask(try reducer, within: limit) }
     }
 
+    /// The reducer that leads, of those that these arguments name.
+    /// - Throws: as `askStatus`, also if only standbys answer.
+    func askLeader(within limit: Duration) throws -> StatusProbe.Member {
+        try explainingSilence { try StatusProbe.leader(of: try reducer, within: limit) }
+    }
+
     /// The status of all reducers that these arguments name, the leader first.
     /// - Throws: as `askStatus`.
     func askMembers(within limit: Duration) throws -> [StatusProbe.Member] {

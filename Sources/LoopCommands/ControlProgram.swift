@@ -28,6 +28,7 @@ public enum ControlProgram {
     ///   - environment: all variables.
     public static func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
+            try DescriptorLimit.ensure()
             switch try command.parse(arguments, environment: environment, width: Terminal.helpWidth) {
             case .text(let text):
                 try StandardOutput.line(text)

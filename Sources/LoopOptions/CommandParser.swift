@@ -10,7 +10,7 @@ struct CommandParser {
     private var rest: [String] = []
     private var wantsHelp = false
     private var wantsVersion = false
-    /// Whether a word that should name a command names none. Then there is no help to show.
+    /// Whether a word names no command, and is no argument. Then there is no help to show.
     private var isLost = false
 
     init(_ program: Command, environment: [String: String]) {
@@ -26,6 +26,7 @@ struct CommandParser {
         } catch {
             if !wantsHelp || isLost { throw error }
         }
+        if wantsHelp, !isLost { try checkArguments() }
         if wantsHelp { return .text(HelpText(path).text(width: width)) }
         if wantsVersion, let version = path.first?.version { return .text(version) }
         try descendToDefault()
@@ -120,6 +121,7 @@ struct CommandParser {
         arguments.append(word)
         let places = command.positionals
         guard arguments.count <= places.count || places.last?.isRepeated == true else {
+            isLost = true
             let hint = places.isEmpty ? seeHelp : "it takes \(places.map(\.title).joined(separator: " "))"
             throw UsageError(message: "unexpected argument '\(word)'", hint: hint)
         }
@@ -205,6 +207,13 @@ struct CommandParser {
                 message: "\(titles.joined(separator: " and ")) contradict each other", hint: "give one of them")
         }
         for name in on where name != rivals.first { values[name] = nil }
+    }
+
+    /// Checks the arguments that are given, though some may be missing.
+    private func checkArguments() throws(UsageError) {
+        for (place, text) in zip(command.positionals, arguments) {
+            if let misfit = place.misfit(text, place.name) { throw misfit }
+        }
     }
 
     private func places() throws(UsageError) -> [String: [String]] {

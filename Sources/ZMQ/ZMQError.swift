@@ -68,6 +68,7 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     public var hint: String? {
         switch (operation, code) {
         case (.bind, EADDRINUSE): "another process is bound there; stop it or choose another endpoint"
+        case (.bind, EEXIST): "what is there is no socket; remove it, or choose another path"
         case (.bind, ENODEV), (.bind, EADDRNOTAVAIL):
             "this machine has no such address or interface; use one of its own, or tcp://*:PORT for all"
         case (.bind, EACCES): "no permission; ports below 1024 need root, and an ipc:// path a folder you may write"

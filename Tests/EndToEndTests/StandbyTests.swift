@@ -150,10 +150,10 @@ import Testing
             try reducer(index, journal: "\(folder.path)/\(index).journal", hasKeys: true, options: options)
         }
         for (index, reducer) in reducers.enumerated() {
-            try await wait(reducer.lines, for: "two leaders with different histories")
+            try await wait(reducer.lines, for: "TWO LEADERS WITH DIFFERENT HISTORIES")
             let status = try await Program.run(
                 Executables.path("loopctl"), ["status", "--reducer", addresses[index].description] + keyOptions)
-            #expect(status.contains("counter, not ready: two leaders with different histories"), "\(status)")
+            #expect(status.contains("counter, not ready: TWO LEADERS WITH DIFFERENT HISTORIES"), "\(status)")
             #expect(status.contains("\(addresses[1 - index]) leads in history"), "\(status)")
         }
         for reducer in reducers {

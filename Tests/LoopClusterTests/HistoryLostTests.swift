@@ -60,6 +60,25 @@ import Testing
         #expect(bench.machine.status().isReady)
     }
 
+    @Test func `is told from a copy of its journal, whose leader was found at another address`() throws {
+        var bench = try ReducerBench()
+        let (history, epoch) = (bench.machine.history, bench.machine.epoch)
+        let own = LeaderFound(address: "tcp://a:1", history: history, epoch: epoch)
+        let copy = LeaderFound(address: "tcp://b:1", history: history, epoch: Epoch(number: epoch.number, nonce: 99))
+        // It may be the leader before this one, as it was seen then.
+        bench.turn { $0.notice(leaders: [own, copy]) }
+        #expect(bench.machine.status().isReady)
+        bench.turn(after: 31_000) { $0.notice(leaders: [own]) }
+        #expect(bench.machine.status().isReady)
+        bench.turn { $0.notice(leaders: [own, copy]) }
+        let why = try #require(bench.machine.status().notReadyBecause)
+        #expect(why.hasPrefix("TWO LEADERS OF ONE HISTORY: this reducer leads in epoch \(epoch)"), "\(why)")
+        #expect(why.contains("tcp://b:1"), "\(why)")
+        #expect(bench.machine.status().warnings.first?.hasPrefix("TWO LEADERS") == true)
+        bench.turn { $0.notice(leaders: [own]) }
+        #expect(bench.machine.status().isReady)
+    }
+
     @Test func `is told from a second journal, to which a peer has gone and from which it came back`() throws {
         var (bench, joinRequest) = try served()
         #expect(bench.machine.status().warnings == [])

@@ -200,6 +200,7 @@ private struct ChimeBench {
         var accepted = try ChimeBench(replaying: bench.records, at: 100_000, acceptsClock: true)
         #expect(accepted.machine.status().clockBehindMilliseconds == nil)
         #expect(accepted.machine.status().warnings == [])
+        #expect(accepted.news.contains(.clockAccepted(.milliseconds(until - 100_000))))
         try accepted.turn(after: 10_000)
         #expect(accepted.runs.dropFirst() == ["110"])
         let listed = try accepted.listed()

@@ -94,6 +94,29 @@ import Testing
         #expect(isTold(bench.news) == 1)
     }
 
+    @Test func `that falls silent, and is the only one, is missed, and what it holds waits`() throws {
+        var (bench, sender) = try join { $0.capacity = 1 }
+        _ = try bench.send(sender, from: 1, .light("a", 1), .light("b", 1))
+        #expect(bench.machine.status().feedbacks.map(\.running) == [1])
+        #expect(bench.machine.status().warnings == [])
+        for _ in 0..<40 { bench.turn(after: 500) }
+        let told = NewsOfUnserved(feedback: "lamps", group: "default", effects: 2)
+        #expect(bench.machine.status().warnings == [told.text])
+        #expect(bench.machine.status().feedbacks.map { [$0.running, $0.waiting] } == [[0, 2]])
+        #expect(bench.news.count { $0 == .unserved(told) } == 1)
+        // One of another group is no help.
+        var request = ReducerBench.joinRequest(bob)
+        request.groups = ["gpu"]
+        _ = bench.say(.join(request), from: bob)
+        #expect(bench.machine.status().warnings.contains(told.text))
+        let session = bench.machine.core.sessionByPeer[alice] ?? .none
+        _ = bench.say(bench.heartbeat(session, capacity: 1), from: alice)
+        #expect(!bench.machine.status().warnings.contains(told.text))
+        #expect(bench.machine.status().feedbacks.map { [$0.running, $0.waiting] } == [[1, 1]])
+        bench.turn(after: 500)
+        #expect(bench.news.count { if case .served = $0 { true } else { false } } == 1)
+    }
+
     @Test func `is not said to have come when the journal has lost records`() throws {
         var (bench, sender) = try join { $0.groups = ["gpu"] }
         _ = try bench.send(sender, from: 1, .light("a", 1))
@@ -135,8 +158,11 @@ import Testing
         for _ in 0..<20 { bench.turn(after: 500) }
         _ = try bench.send(sender, from: 1, .light("a", 1))
         for _ in 0..<4 { bench.turn(after: 500) }
-        bench.join(bob)
-        for _ in 0..<20 { bench.turn(after: 500) }
+        let session = bench.join(bob)
+        for _ in 0..<20 {
+            bench.turn(after: 500)
+            _ = bench.say(bench.heartbeat(session), from: bob)
+        }
         #expect(!bench.news.contains { if case .unserved = $0 { true } else { false } })
         #expect(!bench.news.contains { if case .served = $0 { true } else { false } })
     }

@@ -65,4 +65,20 @@ import Testing
         let error = #expect(throws: UsageError.self) { try command.parse(words, environment: [:]) }
         #expect(error?.message == "unknown command 'nix'")
     }
+
+    @Test func `is an error for an argument that there is not, or that does not fit`() {
+        let level = Positional(optional: "LEVEL", .choice(["low", "high"]), help: "")
+        let command = Command(
+            "x", abstract: "",
+            subcommands: [
+                Command("one", abstract: ""), Command("two", abstract: "", positionals: [level]),
+            ])
+        for (words, text) in [
+            (["one", "nix", "--help"], "unexpected argument 'nix'"), (["two", "nix", "-h"], "LEVEL cannot be 'nix'"),
+        ] {
+            let error = #expect(throws: UsageError.self) { try command.parse(words, environment: [:]) }
+            #expect(error?.message.hasPrefix(text) == true, "\(String(describing: error))")
+        }
+        #expect((try? command.parse(["two", "low", "--help"], environment: [:]).text) != nil)
+    }
 }

@@ -65,10 +65,12 @@ import ZMQ
         close(open(letter, O_WRONLY | O_CREAT, 0o600))
         symlink(letter, "\(folder.path)/link")
         for taken in [letter, "\(folder.path)/link"] {
-            #expect(throws: ZMQError(.bind, code: EADDRINUSE, endpoint: "ipc://\(taken)")) {
+            #expect(throws: ZMQError(.bind, code: EEXIST, endpoint: "ipc://\(taken)")) {
                 try socket.bind("ipc://\(taken)")
             }
         }
+        let error = #expect(throws: ZMQError.self) { try socket.bind("ipc://\(folder.path)") }
+        #expect(error?.hint == "what is there is no socket; remove it, or choose another path")
         #expect(lstat(letter, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
     }
 

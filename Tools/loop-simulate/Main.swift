@@ -14,8 +14,14 @@ struct Main {
         do {
             let command = try SimulateCommand(words)
             let code = command.run { line in
-                print(line)
-                fflush(nil)
+                do throws(OutputError) {
+                    try StandardOutput.write("\(line)\n")
+                } catch {
+                    if !error.isReaderGone {
+                        try? SystemCall.write(Array("loop-simulate: \(error)\n".utf8), to: 2)
+                    }
+                    exit(error.exitCode)
+                }
             }
             StandardOutput.exit(code, "loop-simulate")
         } catch {

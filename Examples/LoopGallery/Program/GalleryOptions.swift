@@ -11,7 +11,9 @@ enum GalleryOptions {
         case cluster
     }
 
-    static let name = Positional(optional: "NAME", .string, help: "which example; without it they are listed")
+    static let name = Positional(
+        optional: "NAME", .choice(Gallery.all.map(\.name)).named("NAME"),
+        help: "which example; without it they are listed")
     static let mode = Option(
         "mode", .choice(Mode.allCases.map(\.rawValue)), default: Mode.terminal.rawValue,
         help: "on the terminal; as a log of plain text; in browsers; or on the terminal, with a reducer and workers as "

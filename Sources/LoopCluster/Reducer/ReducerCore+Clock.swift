@@ -32,7 +32,8 @@ extension ReducerCore {
 
     /// Sets the loop's time back to the clock if an operator has said that the clock is right. Called when an epoch begins.
     mutating func acceptClock() {
-        guard context.configuration.acceptsClock, clockLag != nil else { return }
+        guard context.configuration.acceptsClock, let lag = clockLag else { return }
+        turn.news.append(.clockAccepted(lag))
         write(.operatorAction(OperatorAction(.acceptClock, by: "--accept-clock", at: context.now.wall)))
     }
 }

@@ -36,9 +36,16 @@ extension ReducerCore {
         turn.count(.otherHistory)
     }
 
+    /// What was found before a reducer leads may be the leader before it. So long what is found may be of that time.
+    private static var leadersAgeMax: Duration { .seconds(30) }
+
     /// Takes notice of which reducers of the same addresses lead.
     public mutating func notice(leaders: [LeaderFound]) {
-        let others = leaders.filter { $0.history != journaled.history }
+        let others = leaders.filter {
+            if $0.history != journaled.history { return true }
+            return $0.epoch != .none && $0.epoch.nonce != journaled.epoch.nonce
+                && context.now.monotonic - began >= Self.leadersAgeMax
+        }
         guard others != otherLeaders else { return }
         otherLeaders = others
         if let other = others.first, let text = otherLeadersText { turn.news.append(.otherLeader(other, text)) }
@@ -48,10 +55,17 @@ extension ReducerCore {
     var otherLeadersText: String? {
         guard !otherLeaders.isEmpty else { return nil }
         let own = context.configuration.advertised.map { " (\($0))" } ?? ""
-        let others = otherLeaders.map { "\($0.address) leads in history \($0.history)" }.joined(separator: ", ")
+        let foreign = otherLeaders.filter { $0.history != journaled.history }
+        guard foreign.isEmpty else {
+            let others = foreign.map { "\($0.address) leads in history \($0.history)" }.joined(separator: ", ")
+            return
+                "TWO LEADERS WITH DIFFERENT HISTORIES: this reducer\(own) leads in history \(journaled.history), and \(others);"
+                + " stop one of them, and give all reducers of the loop the same --journal"
+        }
+        let others = otherLeaders.map { "\($0.address) leads in epoch \($0.epoch)" }.joined(separator: ", ")
         return
-            "TWO LEADERS WITH DIFFERENT HISTORIES: this reducer\(own) leads in history \(journaled.history), and \(others); stop one of"
-            + " them, and give all reducers of the loop the same --journal"
+            "TWO LEADERS OF ONE HISTORY: this reducer\(own) leads in epoch \(journaled.epoch), and \(others), with another start; if"
+            + " that lasts, they keep copies of one journal: stop one of them, and give all reducers of the loop the same --journal"
     }
 
     /// Only what says something about the reducer itself leaves a journal that has lost records.

@@ -35,27 +35,34 @@ extension ReducerCore {
 
     private static var idleMax: Int { 10 }
 
-    /// The numbers of the feedbacks that have waiting effects and no worker that serves them.
+    /// The numbers of the feedbacks that no worker that is heard serves, and whose effects wait or are held by silent workers.
     private var unservedFeedbacks: [UInt32] {
         guard phase.grants else { return [] }
+        let held = heldInSilence
         return journaled.table.numbers.filter { number in
             let group = journaled.table.group(number)
-            guard group != localGroup, group != reducerGroup, dispatch.scheduler.waitingCount(of: number) > 0 else {
-                return false
-            }
-            return !admission.members.contains { $0.value.capacity > 0 && $0.value.serves(number, in: group) }
+            let effects = dispatch.scheduler.waitingCount(of: number) + held[number, default: 0]
+            guard group != localGroup, group != reducerGroup, effects > 0 else { return false }
+            return !admission.members.contains { isHeard($0.value) && $0.value.serves(number, in: group) }
         }
     }
 
     private func news(of feedback: UInt32) -> NewsOfUnserved {
         let group = journaled.table.group(feedback)
-        let others = admission.members.count {
-            $0.value.capacity > 0 && $0.value.groups.contains(group) && !$0.value.serves(feedback, in: group)
-        }
         return NewsOfUnserved(
             feedback: journaled.table.names[Int(feedback)], group: group,
-            effects: dispatch.scheduler.waitingCount(of: feedback), others: others)
+            effects: dispatch.scheduler.waitingCount(of: feedback) + heldInSilence[feedback, default: 0],
+            others: admission.members.count {
+                isHeard($0.value) && $0.value.groups.contains(group) && !$0.value.serves(feedback, in: group)
+            })
     }
+
+    private var heldInSilence: [UInt32: Int] {
+        dispatch.heldInSilence(admission.members, journaled, at: context.now.monotonic)
+    }
+
+    /// Whether a member is a worker that is heard.
+    private func isHeard(_ member: Member) -> Bool { member.capacity > 0 && member.leaseEnds > context.now.monotonic }
 
     private var placedGroups: PlacedGroups { PlacedGroups(placements: journaled.loop.feedbacks.map(\.placement)) }
 

@@ -117,10 +117,12 @@ extension ReducerCore {
                 counts[position].completed = completedCounts[Int(number)]
             }
         }
+        let silent = admission.members.silent(at: context.now.monotonic)
         for (place, id) in journaled.effects.places {
             guard let feedback = positions[id.feedback] else { continue }
             switch journaled.effects[at: place].status {
-            case .open where dispatch.owner(at: place) != nil: counts[feedback].running += 1
+            case .open where dispatch.owner(at: place).map { !silent.contains($0.session) } ?? false:
+                counts[feedback].running += 1
             case .open: counts[feedback].waiting += 1
             case .completed: break
             case .parked: counts[feedback].parked += 1

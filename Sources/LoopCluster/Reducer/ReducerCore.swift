@@ -22,8 +22,10 @@ public struct ReducerCore: Sendable {
     var disbelievedLoss: (loss: HistoryLost, at: Moment)?
     /// Another history, from which a peer that had a session here came back last.
     var otherHistory: (history: History, peer: PeerID, at: Moment)?
-    /// The other reducers of the same addresses that lead in another history.
+    /// The other reducers of the same addresses that lead.
     var otherLeaders: [LeaderFound] = []
+    /// When this reducer began to lead.
+    let began: MonotonicTime
     /// Everything the journal determines.
     var journaled: JournaledCore
     /// What this turn makes, until `ready` hands it out.
@@ -59,6 +61,7 @@ public struct ReducerCore: Sendable {
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
         context = TurnContext(
             configuration: configuration, brokenRules: journaled.brokenRules, clock: ReducerClock(at: now))
+        began = now.monotonic
         self.journaled = journaled
         access = Access(isGuarded: configuration.isGuarded)
         dispatch = Dispatch(seed: seed)

@@ -1,4 +1,5 @@
 import Linux
+import LoopCluster
 import LoopNode
 import LoopOptions
 import LoopPostgres
@@ -40,7 +41,15 @@ enum JournalCommand {
                         """, groups: [OptionGroup("Journal", [loop])], positionals: [from, to]),
             ]),
         run: { arguments, _ in
-            if arguments.path.last == "copy" { return try copy(arguments[from], arguments[to], loop: arguments[loop]) }
+            if arguments.path.last == "copy" {
+                do {
+                    return try copy(arguments[from], arguments[to], loop: arguments[loop])
+                } catch var error as JournalError where error.kind == .locked {
+                    // It has no --wait.
+                    error.remedy = "stop the other process"
+                    throw error
+                }
+            }
             let url = try url(of: arguments[database])
             let isNew = try PostgresSchema.create(url)
             try StandardOutput.line(

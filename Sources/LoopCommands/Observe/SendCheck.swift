@@ -16,7 +16,8 @@ enum SendCheck {
     static func flaw(
         in event: [UInt8], for reducer: ReducerAddress, within limit: Duration, isKept: Bool, allowsUnknown: Bool
     ) async throws -> String? {
-        let limit = isKept ? min(limit, outboxLimit) : limit
+        // Where no reducer can say, there must be time left to send the event.
+        let limit = isKept ? min(limit, outboxLimit) : limit / 2
         let explanation: DecodingExplanation? = try await NodeThread.run("loop-check") {
             do {
                 var call = try AdministrationCall(reducer: reducer)

@@ -13,7 +13,7 @@ enum SendCommand {
         help: #"the event as JSON, such as '{"add":{"_0":3}}', or - to read standard input"#)
     static let timeout = Option(
         "timeout", .duration(in: .milliseconds(10) ... .seconds(3600)), default: .seconds(10),
-        help: "how long the outcome may take", environment: .variable("LOOP_CTL_TIMEOUT"))
+        help: "how long the outcome may take, with the check before it", environment: .variable("LOOP_CTL_TIMEOUT"))
     static let outbox = Option(
         optional: "outbox", .path(),
         help: "keep the event in this file until its outcome is known; what an earlier run left there is sent first")
@@ -72,6 +72,7 @@ enum SendCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let event = try encoded(arguments)
+        let began = SystemClock.monotonic
         let (reducer, limit, outbox) = (try arguments.reducer, arguments[timeout], arguments[outbox])
         if let event, let flaw = try await flaw(in: event, arguments) {
             StandardError.line("loopctl: not sent: \(flaw)")
@@ -92,7 +93,7 @@ enum SendCommand {
             group.addTask { await send(event, asks: asks, by: connection) }
             group.addTask {
                 // A missing outcome gives no event, so only the time limit ends the wait.
-                try? await Task.sleep(for: limit)
+                try? await Task.sleep(for: began + limit - SystemClock.monotonic)
                 return .failure(tooLate)
             }
             let first = await group.next() ?? .failure(tooLate)
@@ -159,7 +160,7 @@ enum SendCommand {
         do throws(SystemError) {
             bytes =
                 path == "-"
-                ? try SystemCall.readAll(from: 0, atMost: textBytesMax + 1)
+                ? try StandardInput.bytes(atMost: textBytesMax + 1)
                 : try FileSystem.bytes(of: path, atMost: textBytesMax + 1)
         } catch {
             guard path == "-" else { throw error }

@@ -26,6 +26,8 @@ struct Operator: ~Copyable {
                 StandardError.line(
                     "loopctl: no answer from \(reducer) for \(silence); it is waited for up to \(limit) (--timeout)")
             }
+        } catch NodeError.noAnswer(let reducer, let limit, nil) {
+            throw NodeError.noAnswer(reducer, after: limit, because: AddressLook.text(at: reducer))
         } catch let error as AdministrationError {
             guard case .silent(_, _, parts: 0, _, because: nil) = error else { throw error }
             throw CommandError("\(error); \(AddressLook.text(at: reducer))")
@@ -78,8 +80,8 @@ extension ParsedArguments {
     /// Makes an operator for the reducer that these arguments name, for questions that may keep it busy for a while.
     func askJournal() throws -> Operator {
         let limit = self[JournalOptions.timeout]
-        _ = try askStatus(within: min(limit, self[JournalOptions.connectTimeout]))
-        return try Operator(reducer: try reducer, limit: limit)
+        let leader = try askLeader(within: min(limit, self[JournalOptions.connectTimeout]))
+        return try Operator(reducer: leader.address, limit: limit)
     }
 
     /// Makes an operator for the reducer that these arguments name.

@@ -29,7 +29,6 @@ enum ServeCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         let signals = try SignalWatch.ofProcess()
-        DescriptorLimit.raise()
         let address = arguments[bind]
         var options = SiteServer.Options()
         options.latency = arguments[latency]

@@ -11,7 +11,7 @@ enum UpCommand {
         optional: "capacity", .int(in: 1...100_000), help: "how many effects each worker holds at once")
     static let quiet = Option(flag: "quiet", help: "show no progress, and what the processes say only when they fail")
     static let silenceLimit = Option(
-        optional: "silence-limit", .string.named("TIME"),
+        optional: "silence-limit", .duration(in: ReducerProgram.silenceLimits),
         help: "how long a worker may be silent before its effects run elsewhere")
     static let bind = Option(
         optional: "bind", .bindAddress,
@@ -83,7 +83,6 @@ enum UpCommand {
         // This comes first, because threads inherit that signals are read and do not end the process.
         let signals = try SignalWatch.ofProcess()
         SignalWatch.ignoreBrokenPipes()
-        DescriptorLimit.raise()
         var request = try UpRequest(arguments)
         let served = try Preparation.prepare(&request, environment: environment)
         let claim = request.bind == nil ? try PortClaim() : nil
@@ -144,7 +143,7 @@ struct UpRequest: Equatable {
         loopArguments = Array(arguments.rest.dropFirst())
         workers = arguments[UpCommand.workers]
         capacity = arguments[UpCommand.capacity]
-        silenceLimit = arguments[UpCommand.silenceLimit]
+        silenceLimit = arguments[UpCommand.silenceLimit].map { "\($0.wholeNanoseconds / 1_000_000)ms" }
         bind = arguments[UpCommand.bind]
         keys = arguments[UpCommand.keys]
         isInsecure = arguments[UpCommand.insecure]

@@ -84,7 +84,7 @@ extension Duration {
 
     /// The duration for people, in its largest units: "250 ms", "90 s", "5 min" or "23 h 58 min".
     package var text: String {
-        let seconds = wholeNanoseconds / 1_000_000_000
+        let seconds = components.seconds
         if self < .seconds(1) { return "\(wholeNanoseconds / 1_000_000) ms" }
         if seconds < 120 { return "\(seconds) s" }
         let parts = [(seconds / 86400, "d"), (seconds / 3600 % 24, "h"), (seconds / 60 % 60, "min")].drop { $0.0 == 0 }

@@ -64,6 +64,9 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         guard !host.contains(where: { $0.isWhitespace || "/,;@[]%".contains($0) }) else {
             throw .endpoint(text, "'\(host)' is no host")
         }
+        guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw .endpoint(text, "'\(host)' is not in ASCII; write the name as the DNS has it, which begins with xn--")
+        }
         // The system would read 1.2.3 as 1.2.0.3.
         if let last = host.lowercased().split(separator: ".", omittingEmptySubsequences: false).last,
             HostAddress(String(host)) == nil,
@@ -144,7 +147,9 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// Whether only processes of this machine can reach it.
     var isLocal: Bool {
         switch self {
-        case .tcp(let host, _): address?.isLoopback ?? ["localhost", Self.loopbackInterface].contains(host)
+        case .tcp(let host, _):
+            address?.isLoopback
+                ?? (host == Self.loopbackInterface || ["localhost", "localhost."].contains(host.lowercased()))
         case .ipc, .inproc: true
         }
     }

@@ -16,6 +16,10 @@ final class ConnectionWatch: Sendable {
         /// The sockets that listen, by descriptor.
         var listeners: [Int32: ReducerSocket] = [:]
         var counts: [Counter: UInt64] = [:]
+        /// How many connections were ended since people were told of it, because there were as many as there may be.
+        var endedFull = 0
+        /// When people are told of it again.
+        var tellsFullAt = MonotonicTime.zero
         /// The number of this process's own handshakes that are expected to fail.
         var ownFailures = 0
         /// Connections that have ended since their memory was given back.
@@ -38,6 +42,8 @@ final class ConnectionWatch: Sendable {
     /// threads wait meanwhile, for 10 to 20 ms.
     private static var endingsPerReturn: Int { 200 }
     private static var returnInterval: Duration { .seconds(10) }
+    /// How often people are told that there is no room.
+    private static var fullInterval: Duration { .seconds(60) }
     /// How often it is found out which connections there are.
     private static var countInterval: Duration { .seconds(1) }
 
@@ -114,6 +120,15 @@ final class ConnectionWatch: Sendable {
     var room: (count: Int, max: Int) { state.withLock { ($0.table.count, $0.table.limits.connectionsMax) } }
 
     // MARK: The thread that watches
+
+    /// How many connections were ended because there were as many as there may be, since it was asked; nil if there is nothing to tell now.
+    func takeFullNotice(at now: MonotonicTime = SystemClock.monotonic) -> Int? {
+        state.withLock { state in
+            guard state.endedFull > 0, now >= state.tellsFullAt else { return nil }
+            defer { (state.endedFull, state.tellsFullAt) = (0, now + Self.fullInterval) }
+            return state.endedFull
+        }
+    }
 
     /// Something has happened to a connection.
     func take(_ event: SocketEvent, of socket: ReducerSocket) {
@@ -262,6 +277,7 @@ extension ConnectionWatch.State {
 
     fileprivate mutating func end(_ id: ConnectionTable.ID, _ offence: ConnectionTable.Offence) {
         counts[offence.counter, default: 0] += 1
+        if offence == .oneTooMany { endedFull += 1 }
         shutDown(id)
     }
 

@@ -51,6 +51,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case notAllowed
     /// A connection has subscribed to what is not for it, and was ended.
     case subscriptionRefused
+    /// Connections were ended because there are as many as there may be, or fewer may be open than was asked for.
+    case connectionsFull
     /// A frame could not be read, and was dropped.
     case malformedFrame
 
@@ -66,7 +68,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case undecodable
     /// The reducer's clock is behind the times in the journal, so timers and schedules do not run.
     case clockBehind
-    /// The clock has caught up.
+    /// The clock has caught up, or counts as right.
     case clockCaughtUp
     /// An event, applied twice to one state, gave two results.
     case impure
@@ -107,7 +109,8 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
             .reconnected, .served, .clockCaughtUp, .outbox:
             .notice
         case .insecure, .noThread, .lost, .idle, .unserved, .clockBehind, .notAllowed, .subscriptionRefused,
-            .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting, .historyChanged,
+            .connectionsFull, .malformedFrame, .effectFailed, .undecodable, .poolBlocked, .waiting, .keptWaiting,
+            .historyChanged,
             .badAddress, .diverged:
             .warning
         case .crashed, .journalFailed, .historyBegun, .snapshotFailed, .parked, .quarantined, .impure, .runLeftOut,

@@ -35,6 +35,11 @@ extension NodeLog {
         case .clockBehind(let lag, let text): note(.clockBehind, text, [.duration(lag)])
         case .clockCaughtUp:
             note(.clockCaughtUp, "the clock has caught up with the times in the journal", [])
+        case .clockAccepted(let lag):
+            note(
+                .clockCaughtUp,
+                "the loop's time was set back by \(lag.text) to the clock, because of --accept-clock: leave that out from now on",
+                [.duration(lag)])
         case .effectFailed(let failure, let delay):
             note(
                 .effectFailed,

@@ -52,7 +52,7 @@ public struct NodeProgram: Sendable {
     /// Runs the command line, and returns the code to exit with.
     public func run(_ arguments: [String], environment: [String: String]) async -> Int32 {
         do {
-            DescriptorLimit.raise()
+            try DescriptorLimit.ensure()
             var words = arguments
             // As loopctl up starts it.
             if leavesNameOut, words.first == loops[0].name { words.removeFirst() }

@@ -15,8 +15,10 @@ public enum ReducerProgram {
         help: "admit only owners of the keys in DIR/allowed, and prove to be the reducer by DIR/server.key_secret")
     static let insecure = Option(
         flag: "insecure", help: "allow an address that other machines can reach without --keys: everyone may take part")
+    /// What `--silence-limit` may be.
+    package static let silenceLimits: ClosedRange<Duration> = .milliseconds(100) ... .seconds(3600)
     static let silenceLimit = Option(
-        "silence-limit", .duration(in: .milliseconds(100) ... .seconds(3600)), default: .seconds(3),
+        "silence-limit", .duration(in: silenceLimits), default: .seconds(3),
         help: "how long a worker may be silent before its effects run elsewhere")
     static let localCapacity = Option(
         "local-capacity", .int(in: 1...100_000), default: 256,
@@ -179,7 +181,7 @@ public enum ReducerProgram {
         }
         if let file {
             do throws(SystemError) {
-                try FileSystem.write((outcome.json ?? "null") + "\n", to: file)
+                try FileSystem.replace(file, with: (outcome.json ?? "null") + "\n")
             } catch {
                 throw NodeError.system("could not write \(file): \(error.text)")
             }

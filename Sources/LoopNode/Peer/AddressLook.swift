@@ -1,9 +1,13 @@
 internal import Linux
+import LoopWire
 
-/// Finds out why there is no answer at an address. It makes a connection of its own, which sends the beginning of a greeting.
+/// Finds out why there is no answer at an address. It makes a connection of its own, which sends the beginning of a greeting. If the
+/// greeting that comes is a reducer's, it asks for the status.
 package enum AddressLook {
     /// How long the connection, and then the answer, may take.
     private static let limitMilliseconds: Int32 = 1000
+    /// How long the status may take.
+    private static let statusLimit = Duration.seconds(1)
 
     /// For people, to follow a colon. Blocks as `obstacle` does.
     package static func text(at reducer: ReducerAddress) -> String {
@@ -12,21 +16,21 @@ package enum AddressLook {
         return each.map { "\($0): \(obstacle(at: $0).text)" }.joined(separator: "; ")
     }
 
-    /// Blocks for up to two seconds, and for as long as the system looks for a host's name.
+    /// Blocks for up to three seconds, and for as long as the system looks for a host's name.
     /// - Parameters:
     ///   - reducer: the address of one reducer.
     ///   - isEnding: whether the other side has ended each handshake without a reason.
     static func obstacle(at reducer: ReducerAddress, isEnding: Bool = false) -> ReducerWait.Obstacle {
         switch reducer.endpoint {
         case .ipc(let path) where !Sockets.isListening(atPath: path): .nothingListens
-        case .ipc: isEnding ? .handshakes(.ended) : .foreign
+        case .ipc: isEnding ? .handshakes(.ended) : status(of: reducer)
         case .inproc: .nothingListens
         case .tcp(let host, let port):
             switch Sockets.tryConnecting(
                 host: reducer.endpoint.address?.description ?? host, port: port, milliseconds: limitMilliseconds,
                 greeting: Greeting.start, replyBytes: Greeting.byteCount)
             {
-            case .accepted(let said, let hasEnded): obstacle(Greeting(said, hasEnded: hasEnded), reducer.keys, isEnding)
+            case .accepted(let said, let hasEnded): obstacle(Greeting(said, hasEnded: hasEnded), reducer, isEnding)
             case .refused: .nothingListens
             case .silent: .unreachable("no answer from the machine")
             case .noSuchHost(let reason): .noSuchHost(reason)
@@ -36,14 +40,28 @@ package enum AddressLook {
         }
     }
 
-    private static func obstacle(_ greeting: Greeting, _ keys: PeerKeys?, _ isEnding: Bool) -> ReducerWait.Obstacle {
-        switch (greeting, keys) {
+    private static func obstacle(
+        _ greeting: Greeting, _ reducer: ReducerAddress, _ isEnding: Bool
+    ) -> ReducerWait.Obstacle {
+        switch (greeting, reducer.keys) {
         case (.cutShort, _): .handshakes(.ended)
         case (.mechanism("CURVE"), nil): .handshakes(.keysNeeded)
         case (.mechanism("NULL"), _?): .handshakes(.reducerWithoutKeys)
         case (.mechanism("CURVE"), let keys?) where isEnding: .handshakes(.otherReducerKey(keys.reducer))
-        case (.mechanism, _), (.foreign, _): .foreign
+        case (.mechanism, _): isEnding ? .handshakes(.ended) : status(of: reducer)
+        case (.none, _): .mute
+        case (.foreign, _): .foreign
         }
+    }
+
+    /// What the reducer there says of itself.
+    private static func status(of reducer: ReducerAddress) -> ReducerWait.Obstacle {
+        guard let report = try? StatusProbe.ask(reducer, within: statusLimit) else { return .unanswered }
+        let why = report.notReadyText
+        if report.isStandby {
+            return .standby(of: report.leader ?? "", because: report.journalFault == nil ? nil : why)
+        }
+        return why.map { .notReady($0) } ?? .reducer(of: report.loop)
     }
 }
 
@@ -53,7 +71,9 @@ enum Greeting: Equatable {
     case mechanism(String)
     /// It ended the connection before its greeting was complete.
     case cutShort
-    /// It speaks another protocol, or waits for one.
+    /// It has said nothing.
+    case none
+    /// It speaks another protocol.
     case foreign
 
     /// The size of a whole greeting.
@@ -70,7 +90,7 @@ enum Greeting: Equatable {
             self = .mechanism(String(decoding: bytes[12..<32].prefix { $0 != 0 }, as: UTF8.self))
         } else {
             let isZeroMQ = bytes.prefix(10).elementsEqual(Self.signature.prefix(bytes.count))
-            self = hasEnded && isZeroMQ ? .cutShort : .foreign
+            self = !isZeroMQ ? .foreign : hasEnded ? .cutShort : bytes.isEmpty ? .none : .foreign
         }
     }
 }

@@ -41,7 +41,7 @@ struct Handshakes: Equatable {
     }
 
     private let keys: PeerKeys?
-    /// How many handshakes were ended without a reason, since one was successful.
+    /// How many connections were ended without a reason, since nothing accepted any.
     private var unexplained = 0
     /// What is wrong, or nil if nothing is known to be.
     private(set) var obstacle: Obstacle?
@@ -62,9 +62,7 @@ struct Handshakes: Equatable {
 
     mutating func take(_ event: SocketEvent) {
         switch event.kind {
-        case .handshakeSucceeded:
-            self = Handshakes(keys: keys)
-            isSuccessful = true
+        case .handshakeSucceeded: (obstacle, isOver, isSuccessful) = (nil, false, true)
         case .handshakeFailed(.notAdmitted(status: 300)): break
         case .handshakeFailed(.notAdmitted):
             obstacle = keys.map { .notAdmitted($0.own.publicKey) }
@@ -75,17 +73,23 @@ struct Handshakes: Equatable {
         case .handshakeFailed(.protocolError(let code)):
             obstacle = .unreadable(code)
             isOver = true
-        case .handshakeFailed(.noDetail):
-            unexplained += 1
-            if unexplained >= Self.unexplainedMax { obstacle = .ended }
+        case .handshakeFailed(.noDetail): noteEnd()
         case .connected: isAccepted = true
         case .connectRetried:
             // Nothing accepts connections there any more, so the obstacle is out of date.
             if !isAccepted { (obstacle, unexplained) = (nil, 0) }
             isAccepted = false
-        case .disconnected: isSuccessful = false
+        case .disconnected:
+            // A reducer that has no room may end a connection after its handshake.
+            if isSuccessful { noteEnd() }
+            isSuccessful = false
         case .connectDelayed, .listening, .accepted, .acceptFailed, .closed, .closeFailed, .monitorStopped, .other:
             break
         }
+    }
+
+    private mutating func noteEnd() {
+        unexplained += 1
+        if unexplained >= Self.unexplainedMax { obstacle = .ended }
     }
 }

@@ -17,14 +17,23 @@ struct ReducerWait: Equatable, Sendable {
         case nothingListens
         /// The machine does not answer, or cannot be reached: in the system's words.
         case unreachable(String)
-        /// Connections are accepted, but none of ours comes to stand.
+        /// What listens there does not speak ZeroMQ.
         case foreign
+        /// Connections are accepted, and nothing is said.
+        case mute
+        /// What listens there speaks ZeroMQ, and does not answer as a reducer.
+        case unanswered
+        /// A reducer of this loop answers questions.
+        case reducer(of: String)
+        /// A reducer answers, and cannot serve for this reason.
+        case notReady(String)
         /// A connection stands.
         case silent
         /// The reducer puts the node off, for this reason.
         case busy(String)
-        /// A standby answers, and says that this is the leader; empty: it knows of none.
-        case standby(of: String)
+        /// A standby answers, and says that this is the leader, or an empty text if it knows of none. The reason why it cannot lead is nil
+        /// if it has none to give.
+        case standby(of: String, because: String? = nil)
         /// Connections are made, and their handshakes fail.
         case handshakes(Handshakes.Obstacle)
         /// The look has found out nothing.
@@ -36,14 +45,37 @@ struct ReducerWait: Equatable, Sendable {
             case .noSuchHost(let why): "the host name has no address (\(why))"
             case .nothingListens: "nothing listens there"
             case .unreachable(let why): "it cannot be reached (\(why))"
-            case .foreign:
-                "something listens there, but no reducer answers (its address is the first of its three ports)"
+            case .foreign: "what listens there does not speak ZeroMQ, so it is no reducer"
+            case .mute: "connections are accepted there, and nothing is said; the process may be stopped, or no reducer"
+            case .unanswered: "what listens there speaks ZeroMQ, and does not answer as a reducer"
+            case .reducer(let loop): "a reducer of the loop \"\(loop)\" answers there"
+            case .notReady(let why): "a reducer answers, and is not ready: \(why)"
             case .silent: "a connection stands, but no reducer of this loop answers yet"
             case .busy(let why): "the reducer asks to try again later: \(why)"
-            case .standby(""): "a standby answers, and knows no leader"
-            case .standby(let leader): "a standby answers, and says that \(leader) leads"
+            case .standby(_, let why?): "a standby answers: \(why)"
+            case .standby("", nil): "a standby answers, and knows no leader"
+            case .standby(let leader, nil): "a standby answers, and says that \(leader) leads"
             case .handshakes(let obstacle): obstacle.text
             case .unknown: "no answer"
+            }
+        }
+
+        /// Whether it says less than an answer, or a connection, that there was before.
+        fileprivate var isVague: Bool {
+            switch self {
+            case .foreign, .mute, .unanswered, .unknown: true
+            case .noSuchHost, .nothingListens, .unreachable, .reducer, .notReady, .silent, .busy, .standby, .handshakes:
+                false
+            }
+        }
+
+        /// Whether the address has said it, or has a connection.
+        fileprivate var isAnswer: Bool {
+            switch self {
+            case .notReady, .silent, .busy, .standby: true
+            case .noSuchHost, .nothingListens, .unreachable, .foreign, .mute, .unanswered, .reducer, .handshakes,
+                .unknown:
+                false
             }
         }
     }
@@ -154,8 +186,8 @@ struct ReducerWait: Equatable, Sendable {
     /// A look has ended.
     mutating func learned(_ found: [String: Obstacle], at now: MonotonicTime) -> [Action] {
         guard case .waiting(let since, let count, true) = state else { return [] }
-        // What an address has answered is more than a look can tell.
-        obstacles.merge(found) { old, new in if case .standby = old { old } else { new } }
+        // What an address has answered is more than a look that found no reason.
+        obstacles.merge(found) { old, new in old.isAnswer && new.isVague ? old : new }
         state = .waiting(since: since, linesCount: count, isLooking: false)
         return [line(at: now)]
     }

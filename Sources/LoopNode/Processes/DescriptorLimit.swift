@@ -16,5 +16,17 @@ public enum DescriptorLimit {
         return System.limitDescriptors(soft: min(most, hard), hard: hard) ? min(most, hard) : soft
     }
 
+    /// With fewer files libzmq ends the process without a word.
+    private static let least = 64
+
+    /// Raises the limit as `raise` does.
+    /// - Throws: `NodeError.system` if it is too low for a program of Loop.
+    package static func ensure() throws(NodeError) {
+        let limit = raise()
+        guard limit >= least else {
+            throw .system("this process may have \(limit) files open, and needs \(least); raise `ulimit -n`")
+        }
+    }
+
     private static var limit: (soft: Int, hard: Int) { System.descriptorLimit ?? (1024, 1024) }
 }

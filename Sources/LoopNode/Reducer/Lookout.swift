@@ -63,7 +63,9 @@ final class Lookout: Sendable {
         do {
             let member = try StatusProbe.leader(of: address, within: limit, context: context)
             guard member.report.loop == loop, member.state.history != .none else { return nil }
-            return LeaderFound(address: member.address.description, history: member.state.history)
+            return LeaderFound(
+                address: member.address.description, history: member.state.history,
+                epoch: member.state.epoch)
         } catch NodeError.refused(let why) {
             throw Refusal(reason: why)
         } catch {

@@ -63,7 +63,14 @@ struct ReducerSockets: ~Copyable {
         context: ZMQContext, log: NodeLog
     ) throws {
         let bind = try bind.lookedUp()
+        let asked = limits.connectionsMax
         let limits = limits.within(descriptors: DescriptorLimit.current)
+        if limits.connectionsMax < asked {
+            log.note(
+                .connectionsFull,
+                "\(limits.connectionsMax) connections may be open in place of \(asked), because this process may have"
+                    + " \(DescriptorLimit.current) files open; raise `ulimit -n`, or give fewer (--connections-max)")
+        }
         let connections = ConnectionWatch(limits: limits)
         var router = try bind.socket(.router, server: servers.first, limits, in: context)
         var publisher = try bind.socket(.publisher, server: servers.first, limits, in: context)
@@ -85,6 +92,13 @@ struct ReducerSockets: ~Copyable {
                         .badAddress,
                         "the socket \(path) was removed or replaced: no peer can connect to it any more, and those that are connected"
                             + " go on; start this reducer again", [.address("ipc://\(path)")])
+                }
+                if let count = connections.takeFullNotice() {
+                    log.note(
+                        .connectionsFull,
+                        "\(count == 1 ? "a connection was" : "\(count) connections were") ended, because"
+                            + " \(limits.connectionsMax) may be open; raise --connections-max, and `ulimit -n` if it is lower"
+                    )
                 }
                 return connections.pulse()
             })

@@ -15,6 +15,10 @@ public struct AdministrationCall: ~Copyable {
     private let context: ZMQContext
     /// How often standbys may send a question on.
     private static let redirectsMax = 3
+    /// How long the leader of several reducers is looked for.
+    private static let searchLimit = Duration.seconds(5)
+    /// The address that is dialled.
+    private var place: ReducerAddress
     private var dealer: DialledSocket
     private var polls: PollSet
 
@@ -31,13 +35,15 @@ public struct AdministrationCall: ~Copyable {
         self.context = context
         self.dealer = dealer
         self.polls = polls
+        place = reducer.each[0]
     }
 
     /// Asks, and waits for the whole answer. A question is asked once: what it does must not be done twice.
     ///
     /// - Parameters:
     ///   - question: the question, whose type names the type of the answer.
-    ///   - limit: how long the reducer may be silent, before the answer and between its parts.
+    ///   - limit: how long the reducer may be silent, before the answer and between its parts. Of several, the leader is looked for within
+    ///     this time, for five seconds at most.
     ///   - onSilence: told after 2 s, 10 s, a minute and ten minutes that nothing has come yet.
     /// - Throws: ``AdministrationError``, and what goes wrong with sockets.
     public mutating func ask<Answer>(
@@ -53,8 +59,10 @@ public struct AdministrationCall: ~Copyable {
     mutating func exchange(
         _ request: AdministrationRequest, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
     ) throws -> AdministrationAnswer {
+        let asked = SystemClock.monotonic
         if reducer.endpoints.count > 1 {
-            try dial(StatusProbe.leader(of: reducer, within: limit, context: context).address)
+            try dial(
+                StatusProbe.leader(of: reducer, within: min(limit, Self.searchLimit), context: context).address)
         }
         var answer = AnswerAssembly(request: SystemRandom.uint64())
         let document = try CBOR.encode(request)
@@ -62,7 +70,6 @@ public struct AdministrationCall: ~Copyable {
         _ = try dealer.send(question)
         var redirectsCount = 0
         var message = Message()
-        let asked = SystemClock.monotonic
         var deadline = asked + limit
         var notices = [2, 10, 60, 600].map(Duration.seconds)[...]
         while true {
@@ -99,6 +106,8 @@ public struct AdministrationCall: ~Copyable {
                     }
                     try dial(reducer.other(at: leader))
                     _ = try dealer.send(question)
+                case .noLeader:
+                    throw AdministrationError.refused("no reducer leads yet: \(AddressLook.text(at: place)); ask again")
                 case nil: continue
                 }
             }
@@ -112,6 +121,7 @@ public struct AdministrationCall: ~Copyable {
         _ = new.add(to: &polls)
         self.dealer = new
         self.polls = polls
+        place = address
     }
 
     /// What comes for a question.
@@ -119,6 +129,8 @@ public struct AdministrationCall: ~Copyable {
         case part(AnswerPart)
         /// A standby says where the leader is.
         case redirect(String)
+        /// A standby knows no leader.
+        case noLeader
     }
 
     /// What a frame says about the question; nil where it says something else.
@@ -128,7 +140,7 @@ public struct AdministrationCall: ~Copyable {
             switch try PeerFrame(bytes: frame[...]).message {
             case .answer(let part): return .part(part)
             case .redirect(let leader): return .redirect(leader)
-            case .noLeader: throw AdministrationError.refused("a standby answers, and no reducer leads yet; ask again")
+            case .noLeader: return .noLeader
             case .refused(let refused, _): throw AdministrationError.refused(refused.description)
             default: return nil
             }

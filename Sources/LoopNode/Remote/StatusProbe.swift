@@ -39,7 +39,7 @@ public enum StatusProbe {
     ) throws -> Member {
         let members = try ask(reducer, .leader, within: limit, context)
         if let leader = members.filter(\.isLeader).min(by: { $0.leads(before: $1) }) { return leader }
-        throw NodeError.noAnswer(reducer, after: limit, because: "only a standby answers, at \(members[0].address)")
+        throw NodeError.noAnswer(reducer, after: limit, because: reasons(members))
     }
 
     /// Finds the reducer that leads and knows its state: not one whose journal cannot be used at the moment.
@@ -49,9 +49,15 @@ public enum StatusProbe {
     ) throws -> Member {
         let members = try ask(reducer, .readable, within: limit, context)
         if let leader = members.filter(\.isReadable).min(by: { $0.leads(before: $1) }) { return leader }
-        let reason = members.lazy.filter(\.isLeader).compactMap(\.report.notReadyBecause).first
+        let reason = members.lazy.filter(\.isLeader).compactMap(\.report.notReadyText).first
         throw NodeError.noAnswer(
-            reducer, after: limit, because: reason ?? "only a standby answers, at \(members[0].address)")
+            reducer, after: limit, because: reason ?? reasons(members))
+    }
+
+    /// Why those that have answered do not lead.
+    private static func reasons(_ members: [Member]) -> String {
+        "only standbys answer: "
+            + members.map { "\($0.address): \($0.report.notReadyText ?? "no reason")" }.joined(separator: "; ")
     }
 
     /// A reducer that has answered.
@@ -182,5 +188,12 @@ public enum StatusProbe {
             return .noAnswer(reducer, after: limit)
         }
         return .refused("no reducer answered at \(reducer) within \(limit): \(why)")
+    }
+}
+
+extension StatusReport {
+    /// Why it is not ready, with the name of the journal's fault, or nil if it is ready.
+    var notReadyText: String? {
+        notReadyBecause.map { why in journalFault.map { "\(why) (\($0.reason.rawValue))" } ?? why }
     }
 }

@@ -208,7 +208,8 @@ extension ClusterEngine {
         process.trap.endsAtNext = false
         wakeReducer(at: now)
         for peer in roster.present {
-            peer.life.frozenUntil = 0
+            // The number of a forged batch is not used again before its owner hears of it.
+            peer.life.frozenUntil = peer.life.forgedUntil
             peer.faults.forgetsClaims = false
             peer.heal()
             wake(peer, at: now)

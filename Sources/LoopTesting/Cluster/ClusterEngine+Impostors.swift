@@ -37,7 +37,8 @@ extension ClusterEngine {
             first: first,
             entries: EntryRun([entry]))
         peer.sockets.pusher.connections.append(batch, arrival: now + latency())
-        peer.life.frozenUntil = max(peer.life.frozenUntil, now + between(.seconds(2), .seconds(4)))
+        peer.life.forgedUntil = now + between(.seconds(2), .seconds(4))
+        peer.life.frozenUntil = peer.life.forgedUntil
         wakeReducer(at: now)
         return true
     }

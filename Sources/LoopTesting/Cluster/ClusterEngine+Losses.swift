@@ -51,6 +51,8 @@ extension ClusterEngine {
     /// whatever was under way is gone.
     /// - Returns: whether there was an older copy.
     func putBackCopy() throws(Violation) -> Bool {
+        // The copy has not got a number that another has used, and its owner does not know of it yet.
+        guard !roster.present.contains(where: { $0.life.forgedUntil > now }) else { return false }
         guard process.isUp, plan.keeping != .memory, let count = storage.restoreCopy() else { return false }
         process.trap.end(signal: 0)
         process.journal?.close()

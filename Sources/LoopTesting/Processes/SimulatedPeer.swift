@@ -115,6 +115,8 @@ struct PeerLife {
     /// It was asked to go, and has handed everything back.
     var hasFinished = false
     var frozenUntil: UInt64 = 0
+    /// Until when it stays frozen although the faults have ended, because another has sent a batch in its session.
+    var forgedUntil: UInt64 = 0
     var wakesAt = UInt64.max
 }
 

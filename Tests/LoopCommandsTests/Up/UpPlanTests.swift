@@ -30,6 +30,12 @@ import Testing
             ])
     }
 
+    @Test func `takes a silence limit as the reducer does, and names the variable that is wrong`() throws {
+        #expect(try upRequest(["up", "own"], ["LOOP_SILENCE_LIMIT": "1.5s"]).silenceLimit == "1500ms")
+        let error = #expect(throws: UsageError.self) { try upRequest(["up", "own"], ["LOOP_SILENCE_LIMIT": "x"]) }
+        #expect(error?.message.hasPrefix("LOOP_SILENCE_LIMIT cannot be 'x'") == true, "\(String(describing: error))")
+    }
+
     @Test func `hands the form and the level of the log to all processes`() throws {
         var request = UpRequest(loop: "own")
         request.log = "json"

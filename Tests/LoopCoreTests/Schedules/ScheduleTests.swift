@@ -126,7 +126,11 @@ import Testing
     }
 
     /// In rules of POSIX, what is ahead of UTC has a minus.
-    @Test(arguments: ["UTC+2", "UTC-2", "utc+05:30", "GMT+2", "GMT2", "Etc/GMT+2", "Etc/GMT-14", "<+02>2", "<-02>-2"])
+    @Test(arguments: [
+        "UTC+2", "UTC-2", "utc+05:30", "GMT+2", "GMT2", "Etc/GMT+2", "Etc/GMT-14", "<+02>2", "<-02>-2", "<UTC+2>2",
+        "<GMT-2>-2",
+        "CET+1", "WET+1", "posix/Etc/GMT+2", "right/Etc/GMT-14",
+    ])
     func `whose zone reads as the opposite of what it means is refused`(zone: String) {
         let error = #expect(throws: ScheduleError.self) { try planned(.cron("0 3 * * *", timeZone: zone)) }
         let hasMinus = zone.hasSuffix("-2") || zone.hasSuffix("-14")
@@ -135,7 +139,10 @@ import Testing
         #expect(error?.reason.contains(side) == true, "\(error.map { "\($0)" } ?? "")")
     }
 
-    @Test(arguments: ["UTC", "GMT0", "UTC0", "GMT+0", "<+02>-2", "<-02>2", "EST5EDT", "GMT0BST,M3.5.0/1,M10.5.0"])
+    @Test(arguments: [
+        "UTC", "GMT0", "UTC0", "GMT+0", "<+02>-2", "<-02>2", "EST5EDT", "CET-1", "<UTC+2>-2",
+        "GMT0BST,M3.5.0/1,M10.5.0",
+    ])
     func `whose zone says what it means is taken`(zone: String) throws {
         _ = try planned(.cron("0 3 * * *", timeZone: zone))
     }

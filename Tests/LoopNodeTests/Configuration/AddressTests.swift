@@ -79,6 +79,18 @@ import Testing
         }
     }
 
+    @Test func `is refused if its host is not in ASCII, with what to write`() {
+        let text = "tcp://ümlaut.invalid:22100"
+        let errors = [
+            #expect(throws: NodeError.self) { try ReducerAddress(parsing: text) },
+            #expect(throws: NodeError.self) { try BindAddress(parsing: text) },
+        ]
+        for error in errors {
+            let line = error?.description ?? ""
+            #expect(line.contains("'ümlaut.invalid' is not in ASCII"), "\(line)")
+        }
+    }
+
     @Test(arguments: ["tcp://u:secret@h:1", "tcp://u:secret@h", "tcp://u:secret@[::1]:1", "tcp://u:secret@::1:7"])
     func `is refused without its password being shown`(text: String) {
         let error = #expect(throws: NodeError.self) { try BindAddress(parsing: text) }
@@ -181,7 +193,8 @@ import Testing
             ("tcp://127.0.0.1:0", true), ("tcp://localhost:1", true), ("tcp://[::1]:1", true), ("ipc://x", true),
             ("inproc://x", true), ("tcp://*:1", false), ("tcp://0.0.0.0:1", false), ("tcp://reducer:1", false),
             ("tcp://[0::1]:1", true), ("tcp://[::ffff:127.0.0.1]:1", true), ("tcp://[::]:1", false),
-            ("tcp://127.example.org:1", false), ("tcp://[fd00::1]:1", false),
+            ("tcp://127.example.org:1", false), ("tcp://[fd00::1]:1", false), ("tcp://LOCALHOST:1", true),
+            ("tcp://localhost.:1", true), ("tcp://LO:1", false),
         ] as [(BindAddress, Bool)])
     func `is local if no other machine can reach it`(bind: BindAddress, isLocal: Bool) {
         #expect(bind.endpoint.isLocal == isLocal)

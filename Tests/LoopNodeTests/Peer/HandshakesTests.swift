@@ -32,6 +32,17 @@ import ZMQ
         }
     }
 
+    @Test func `that succeed before the connection ends, again and again, show that the other side ends them`() {
+        let one: [SocketEvent.Kind] = [
+            .connected(descriptor: 7), .handshakeSucceeded, .disconnected(descriptor: 7),
+            .connectRetried(after: .milliseconds(50)),
+        ]
+        #expect(handshakes(nil, one + one).obstacle == nil)
+        #expect(handshakes(nil, one + one + one).obstacle == .ended)
+        #expect(handshakes(nil, one + one + one + [.connected(descriptor: 7), .handshakeSucceeded]).obstacle == nil)
+        #expect(handshakes(nil, one + one + refused + one).obstacle == nil)
+    }
+
     @Test func `say nothing of what listened there once, when nothing does any more`() {
         #expect(handshakes(keys, ended + ended + ended + refused).obstacle == nil)
         #expect(handshakes(keys, ended + ended + refused + ended).obstacle == nil)
@@ -47,7 +58,7 @@ import ZMQ
         let context = try ZMQContext()
         var plain = try Socket(.router, in: context)
         let place = try ReducerAddress(parsing: plain.bind("tcp://127.0.0.1:*"))
-        #expect(AddressLook.obstacle(at: place) == .foreign)
+        #expect(AddressLook.obstacle(at: place) == .unanswered)
         #expect(AddressLook.obstacle(at: place.with(keys)) == .handshakes(.reducerWithoutKeys))
         let guarded = try ZMQContext(authenticator: { _ in .refuse })
         var options = SocketOptions()
@@ -55,14 +66,14 @@ import ZMQ
         var server = try Socket(.router, in: guarded, options: options)
         let other = try ReducerAddress(parsing: server.bind("tcp://127.0.0.1:*"))
         #expect(AddressLook.obstacle(at: other) == .handshakes(.keysNeeded))
-        #expect(AddressLook.obstacle(at: other.with(keys)) == .foreign)
+        #expect(AddressLook.obstacle(at: other.with(keys)) == .unanswered)
         #expect(
             AddressLook.obstacle(at: other.with(keys), isEnding: true) == .handshakes(.otherReducerKey(keys.reducer)))
     }
 
     @Test(
         arguments: [
-            ([], true, Greeting.cutShort), ([], false, .foreign), ([0xFF, 0], true, .cutShort),
+            ([], true, Greeting.cutShort), ([], false, .none), ([0xFF, 0], true, .cutShort),
             ([0xFF, 0], false, .foreign),
             (Array("HTTP/1.1 400".utf8), true, .foreign), ([UInt8](repeating: 0xFF, count: 64), false, .foreign),
         ] as [([UInt8], Bool, Greeting)])

@@ -43,6 +43,25 @@ import ZMQ
             ])
     }
 
+    @Test func `keeps what an address has answered, unless a look finds the reason`() {
+        let answers: [(ReducerWait.Facts, String)] = [
+            (.init(place: "tcp://a:1", isJoined: false, isConnected: true, standbyOf: ""), "knows no leader"),
+            (.init(place: "tcp://a:1", isJoined: false, isConnected: true, busy: "it is full"), "it is full"),
+            (.init(place: "tcp://a:1", isJoined: false, isConnected: true), "a connection stands"),
+        ]
+        for (facts, text) in answers {
+            for (found, isKept) in [(ReducerWait.Obstacle.foreign, true), (.unknown, true), (.nothingListens, false)] {
+                var wait = ReducerWait(reducer: "tcp://a:1,tcp://b:2", timeout: nil, at: at(0))
+                #expect(wait.advance(to: at(2000), facts) == [.look])
+                guard case .waiting(_, _, let why)? = wait.learned(["tcp://a:1": found], at: at(2001)).first else {
+                    Issue.record("nothing is said")
+                    continue
+                }
+                #expect(why.contains(text) == isKept, "\(why)")
+            }
+        }
+    }
+
     @Test func `says nothing where the reducer answers soon`() {
         var wait = waiting()
         #expect(wait.deadline == at(2000))
@@ -191,7 +210,7 @@ import ZMQ
         defer { open.close() }
         #expect(
             try AddressLook.obstacle(at: ReducerAddress(parsing: "tcp://127.0.0.1:\(shut.port)")) == .nothingListens)
-        #expect(try AddressLook.obstacle(at: ReducerAddress(parsing: "tcp://127.0.0.1:\(open.port)")) == .foreign)
+        #expect(try AddressLook.obstacle(at: ReducerAddress(parsing: "tcp://127.0.0.1:\(open.port)")) == .mute)
     }
 
     @Test func `names a host that has no address`() {
@@ -206,7 +225,7 @@ import ZMQ
         #expect(AddressLook.obstacle(at: address) == .nothingListens)
         var router = try Socket(.router, in: try ZMQContext())
         try router.bind(address.description)
-        #expect(AddressLook.obstacle(at: address) == .foreign)
+        #expect(AddressLook.obstacle(at: address) == .unanswered)
     }
 }
 

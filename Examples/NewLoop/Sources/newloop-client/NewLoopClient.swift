@@ -8,6 +8,10 @@ import NewLoop
     static func main() async {
         do {
             try await run(Array(CommandLine.arguments.dropFirst()))
+            guard fflush(nil) == 0 else {
+                FileHandle.standardError.write(Data("newloop-client: could not write to standard output\n".utf8))
+                exit(2)
+            }
         } catch {
             print("newloop-client: \(error)")
             exit(2)

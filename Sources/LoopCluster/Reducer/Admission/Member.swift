@@ -121,6 +121,11 @@ extension Members {
         return sessions.sorted()
     }
 
+    /// The members whose leases on their effects have expired.
+    func silent(at time: MonotonicTime) -> Set<SessionID> {
+        Set(lazy.filter { $0.value.isSilent(at: time) }.map(\.key))
+    }
+
     /// Whether a member that is heard could run effects of a feedback.
     func canHold(_ feedback: UInt32, _ table: FeedbackTable, at time: MonotonicTime) -> Bool {
         let group = table.group(feedback)

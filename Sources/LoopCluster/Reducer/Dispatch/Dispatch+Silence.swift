@@ -24,7 +24,7 @@ extension Dispatch {
     /// - Returns: nil: nothing has changed since the last look.
     func silentHoldings(_ members: Members, _ journaled: JournaledCore, at time: MonotonicTime) -> SilentHoldings? {
         guard hasSilenceChanged(members, journaled.table, at: time) else { return nil }
-        let silent = Set(members.lazy.filter { $0.value.isSilent(at: time) }.map(\.key))
+        let silent = members.silent(at: time)
         var canBeHeld: [UInt32: Bool] = [:]
         var holdings = SilentHoldings()
         for (place, session) in owners.places(ofAny: silent) {
@@ -36,6 +36,15 @@ extension Dispatch {
         holdings.taken.sort { ($0.session, $0.effect) < ($1.session, $1.effect) }
         holdings.stranded = canBeHeld.filter { !$0.value }.map(\.key)
         return holdings
+    }
+
+    /// How many effects of each feedback silent members hold, by the feedback's number.
+    func heldInSilence(_ members: Members, _ journaled: JournaledCore, at time: MonotonicTime) -> [UInt32: Int] {
+        var counts: [UInt32: Int] = [:]
+        for (place, _) in owners.places(ofAny: members.silent(at: time)) {
+            if let effect = journaled.effects.keyIfTaken(at: place) { counts[effect.feedback, default: 0] += 1 }
+        }
+        return counts
     }
 
     /// What could be taken away was: the rest is looked at again when something changes.

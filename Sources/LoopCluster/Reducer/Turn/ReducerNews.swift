@@ -19,7 +19,7 @@ public enum ReducerNews: Equatable, Sendable {
     case unserved(NewsOfUnserved)
     /// A worker serves the feedback again, or none of its effects waits any more; with the duration of the wait.
     case served(NewsOfUnserved, after: Duration)
-    /// Another reducer of the same addresses leads in another history, in words.
+    /// Another reducer of the same addresses leads too, in words.
     case otherLeader(LeaderFound, String)
     /// A program that reads the journal for very long makes its log grow. The values are the size of the log in bytes, and the warning.
     case logHeld(Int, String)
@@ -27,6 +27,8 @@ public enum ReducerNews: Equatable, Sendable {
     case clockBehind(Duration, String)
     /// The clock has caught up with the times in the journal.
     case clockCaughtUp
+    /// The clock counts as right, as an operator has said. It is so far behind the times in the journal.
+    case clockAccepted(Duration)
     /// An attempt has failed or timed out, and the effect is tried again.
     case effectFailed(NewsOfFailure, retryIn: Duration)
     /// An effect has failed for good.
@@ -63,11 +65,14 @@ public struct LeaderFound: Hashable, Sendable {
     public var address: String
     /// The history in which it leads.
     public var history: History
+    /// The epoch in which it leads, or ``Epoch/none`` if that is not known.
+    public var epoch: Epoch
 
     /// Creates it from its parts.
-    public init(address: String, history: History) {
+    public init(address: String, history: History, epoch: Epoch = .none) {
         self.address = address
         self.history = history
+        self.epoch = epoch
     }
 }
 
@@ -97,7 +102,7 @@ public struct NewsOfUnserved: Equatable, Sendable {
     public var feedback: String
     /// The group of workers in which its effects are placed.
     public var group: String
-    /// How many of its effects wait.
+    /// How many of its effects wait, or are with workers that are not heard.
     public var effects: Int
     /// How many workers of the group are here, and do not list the feedback.
     public var others: Int
