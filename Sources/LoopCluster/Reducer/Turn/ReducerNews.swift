@@ -65,7 +65,7 @@ public struct LeaderFound: Hashable, Sendable {
     public var address: String
     /// The history in which it leads.
     public var history: History
-    /// The epoch in which it leads, or ``Epoch/none`` if that is not known.
+    /// The epoch in which it leads, or `Epoch.none` if that is not known.
     public var epoch: Epoch
 
     /// Creates it from its parts.
