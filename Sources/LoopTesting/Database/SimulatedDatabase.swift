@@ -35,8 +35,16 @@ final class SimulatedDatabase {
     var newest: BatchLink { BatchLink(position: disk.position, checksum: checksums[disk.position] ?? 0) }
 
     /// The journal as a server has it that does not move any more.
-    var view: JournalView {
-        JournalView(records: disk.records, checksums: checksums, trimmed: disk.trimmed, lossesCount: lossesCount)
+    var view: JournalView { view(without: 0) }
+
+    /// The journal as a server has it that does not move any more, and lacks the newest batches.
+    /// - Parameter count: how many batches it lacks, if so many have not been trimmed.
+    func view(without count: Int) -> JournalView {
+        let ends = checksums.keys.filter { $0 >= disk.trimmed }.sorted()
+        let end = ends.dropLast(count).last ?? disk.position
+        return JournalView(
+            records: Array(disk.records.prefix(Int(end))), checksums: checksums.filter { $0.key <= end },
+            trimmed: disk.trimmed, lossesCount: lossesCount)
     }
 
     // MARK: Statements
