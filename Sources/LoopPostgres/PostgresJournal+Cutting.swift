@@ -28,7 +28,7 @@ extension PostgresJournal {
         defer { held.close(releases: true) }
         try checkKeepsDamaged(url, loop)
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
-        // Read where the rows are. After an error of the connection nothing more is done over it: that is not taken for damage.
+        // The same server has the snapshots and the rows. A lost connection ends the cut, so it is not taken for damage.
         let source = PostgresJournal(
             held, row, reader: reader, durability: .fsync, keptAs: .current, memory: nil, report: [])
         let snapshots = try source.snapshots()

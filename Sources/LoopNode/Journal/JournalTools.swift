@@ -67,7 +67,7 @@ struct JournalTools: Sendable {
             try read(place) { try HistoryPage(of: $0, from: from, through: through, after: after) }
         }
         trim = { place, seq in
-            // Not made where there is none.
+            // Opening it to trim would make a journal if there is none.
             let newest = try read(place) { try $0.newestSeq() }
             if let refusal = JournalError.refusal(ofTrimBefore: seq, newest: newest) { throw refusal }
             var opening = JournalPlace.Opening(

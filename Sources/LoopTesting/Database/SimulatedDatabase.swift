@@ -38,7 +38,7 @@ final class SimulatedDatabase {
     var view: JournalView { view(without: 0) }
 
     /// The journal as a server has it that does not move any more, and lacks the newest batches.
-    /// - Parameter count: how many batches it lacks, if so many have not been trimmed.
+    /// - Parameter count: how many of the newest batches it lacks. Batches before the trimmed position always count as there.
     func view(without count: Int) -> JournalView {
         let ends = checksums.keys.filter { $0 >= disk.trimmed }.sorted()
         let end = ends.dropLast(count).last ?? disk.position
