@@ -124,7 +124,9 @@ extension PostgresJournal {
         let (held, row, report) = try takeover.run()
         held.lead(memory.sources)
         do throws(JournalError) {
-            let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
+            var reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
+            // Only a tool has the time, and a tool keeps a journal that has ended.
+            reader.looksForDamage = opening.keepsEnded
             let rows = PostgresRows(held: held)
             try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }

@@ -1,7 +1,8 @@
 """An attacker: each attack is a function with a name. It says what it has sent; whether that did harm is for others to see.
 
-An attack ends after `count` hostile messages or `seconds`, whichever is first, and draws everything from `seed`. With keys the
-attacker is an admitted peer; without them, or with a key that is not admitted, it is a stranger.
+An attack ends after `count` hostile messages or `seconds`, whichever is first. If it has then sent fewer than `least`, because no
+processor was free, it goes on for at most a minute. It draws everything from `seed`. With keys the attacker is an admitted peer;
+without them, or with a key that is not admitted, it is a stranger.
 """
 
 import dataclasses
@@ -26,8 +27,8 @@ EXTREMES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 2, 2**6
 class Attacker:
     """What all attacks use: sockets, chance, and the count of what was sent."""
 
-    def __init__(self, address: Address, count: int, seconds: float, seed: int):
-        self.address, self.count, self.seed = address, count, seed
+    def __init__(self, address: Address, count: int, least: int, seconds: float, seed: int):
+        self.address, self.count, self.least, self.seed = address, count, least, seed
         self.dice = random.Random(seed)
         self.end = time.monotonic() + seconds
         self.context = zmq.Context()
@@ -39,7 +40,8 @@ class Attacker:
 
     @property
     def goes_on(self) -> bool:
-        return self.sent < self.count and time.monotonic() < self.end
+        limit = self.end if self.sent >= self.least else self.end + 60
+        return self.sent < self.count and time.monotonic() < limit
 
     def dial(self, kind: int, offset: int = 0, **options) -> zmq.Socket:
         """A ZeroMQ socket to ROUTER (0), PUB (1) or PULL (2)."""
@@ -567,9 +569,9 @@ ATTACKS = {
 }  # fmt: skip
 
 
-def attack(name: str, address: Address, count: int, seconds: float, seed: int) -> dict:
+def attack(name: str, address: Address, count: int, least: int, seconds: float, seed: int) -> dict:
     """Runs one attack to its end, and says what was sent."""
-    attacker = Attacker(address, count, seconds, seed)
+    attacker = Attacker(address, count, least, seconds, seed)
     try:
         ATTACKS[name](attacker)
     except PeerRefused as refusal:

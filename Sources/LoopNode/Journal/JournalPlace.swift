@@ -187,7 +187,7 @@ public struct JournalPlace: Sendable {
                     path, loop: opening.loop, durability: opening.durability,
                     newHistory: History(SystemRandom.uint64() | 1), expected: opening.expected(),
                     address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
-                // Only a tool has the time.
+                // Only a tool has the time, and a tool keeps a journal that has ended.
                 journal.looksForDamage = opening.keepsEnded
                 for line in journal.openReport { opening.note(line) }
                 return journal
