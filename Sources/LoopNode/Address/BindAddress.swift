@@ -52,8 +52,8 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address with the machine's IP address in place of its name, an IPv4 address if there is one. The name of a network interface
-    /// stays, because libzmq knows it.
+    /// The address with the machine's IP address instead of its name, an IPv4 address if there is one. The name of a network
+    /// interface stays, because libzmq knows it.
     /// - Throws: `NodeError.endpoint` if the name has no address.
     func lookedUp() throws(NodeError) -> BindAddress {
         // The interface may also have addresses that other machines reach.

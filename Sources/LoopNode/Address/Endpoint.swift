@@ -89,7 +89,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         return host
     }
 
-    /// The endpoint with an address in place of the host.
+    /// The endpoint with an address instead of the host.
     func with(_ address: HostAddress) -> Endpoint {
         guard case .tcp(_, let port) = self else { return self }
         return .tcp(host: address.isIPv6 ? "[\(address)]" : "\(address)", port: port)
@@ -103,8 +103,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the reducer advertises of it to peers: only the port if it has one, because the peer knows the host,
-    /// else the endpoint.
+    /// What the reducer advertises of it to peers: only the port if it has one, because the peer knows the host, else the endpoint.
     var advertised: String {
         if case .tcp(_, let port) = self { "\(port)" } else { description }
     }
@@ -122,7 +121,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         return address?.isUnspecified ?? false
     }
 
-    /// The endpoint of another key of the reducer, which is that many keys further. Each key takes three ports.
+    /// The endpoint for the reducer's key that is `places` keys further. Each key takes three ports.
     func next(_ places: Int) throws(NodeError) -> Endpoint {
         guard places > 0 else { return self }
         switch self {

@@ -21,7 +21,7 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The endpoints at which the reducers take control messages: at least one, and no duplicates.
     let endpoints: [Endpoint]
-    /// The keys by which the client and the reducer prove who they are, or nil if neither has keys.
+    /// The keys by which the client and the reducer identify each other, or nil if neither has keys.
     public private(set) var keys: PeerKeys?
 
     /// - Parameter text: such as `tcp://reducer:7710`, `tcp://[::1]:7710` or `ipc:///run/loop`, or up to five of them, with
@@ -72,8 +72,8 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Its endpoints one by one, each with the keys.
     package var each: [ReducerAddress] { endpoints.map { ReducerAddress($0, keys: keys) } }
 
-    /// The first endpoint, with an address that accepts a connection if its name has several, or else the first of them,
-    /// because libzmq would try only one. Blocks for up to 300 ms for each address, so it is for tools.
+    /// The first endpoint with one of its addresses, because of several libzmq would try only one. It is one that accepts a
+    /// connection, or else the first. Blocks for up to 300 ms for each address, so it is for tools.
     func reachable() -> ReducerAddress {
         guard case .tcp(_, let port) = endpoint, let name = endpoint.name,
             let addresses = try? Sockets.addresses(of: name), addresses.count > 1

@@ -33,8 +33,7 @@ final class ConnectionWatch: Sendable {
 
     private let state: Locked<State>
 
-    /// How often connections are looked at, in milliseconds, and how many at a time. Both cost about a hundredth
-    /// of a processor.
+    /// How often connections are looked at, in milliseconds, and how many at a time. The two cost about a hundredth of a processor.
     private static var pulseMilliseconds: Int { 20 }
     /// How often to check while there are no connections, in milliseconds.
     private static var idleMilliseconds: Int { 100 }
@@ -61,7 +60,7 @@ final class ConnectionWatch: Sendable {
     /// Notes that this process is about to make this many handshakes, to see that they fail. They are not counted.
     func expectFailures(_ count: Int) { state.withLock { $0.ownFailures += count } }
 
-    // MARK: What the reducer's thread tells
+    // MARK: Reports of the reducer's thread
 
     /// Notes that a message was read.
     func hear(_ id: ConnectionTable.ID, _ key: PublicKey?, route: [UInt8]? = nil, byteCount: Int) {
@@ -173,8 +172,7 @@ final class ConnectionWatch: Sendable {
             })
     }
 
-    /// Looks at some connections. The system calls are made without the lock, which the reducer's thread needs
-    /// for each message.
+    /// Looks at some connections. The system calls are made without the lock, which the reducer's thread needs for each message.
     /// - Returns: when to call it again, in milliseconds.
     func pulse() -> Int {
         let now = SystemClock.monotonic

@@ -2,8 +2,8 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// Connections that listen to the inbox of a peer without a session. The key that joins for the peer shows who owns the inbox,
-/// and connections of other keys are then ended.
+/// Connections that listen to the inbox of a peer without a session. The key that joins for the peer is the inbox's owner, and
+/// connections of other keys are then ended.
 struct UnownedInboxes {
     private struct Listener: Hashable {
         let key: PublicKey

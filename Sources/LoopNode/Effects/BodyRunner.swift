@@ -26,8 +26,7 @@ final class BodyRunner: Sendable {
 
     private init() {}
 
-    /// Starts bodies in the order in which they were granted: as many at once as there are processors, and more
-    /// while some wait.
+    /// Starts bodies in the order in which they were granted: as many at once as there are processors, and more while some wait.
     /// - Parameter executor: the executor of the calling thread, or nil to run on Swift's pool.
     static func start(_ bodies: [EffectBody], on executor: (any TaskExecutor)?) {
         // The line is reversed, and each body is removed when it begins, so that a body that waits keeps no other one alive.

@@ -12,8 +12,7 @@ final class EffectBody: Sendable, EffectSource {
     private let gate: OutboxGate
     /// The runner once the body begins, or ``BodyRunner/none`` if it was cancelled before.
     private let runner = AtomicLazyReference<BodyRunner>()
-    /// The stream of newer requests. It is made only for bodies that ask for newer requests or get one, because
-    /// most do neither.
+    /// The stream of newer requests. It is made only for bodies that ask for newer requests or get one, because most do neither.
     private let made = AtomicLazyReference<NewerRequests>()
 
     init(_ grant: Grant, _ effects: any FeedbackEffects, in history: History, to gate: OutboxGate) {

@@ -30,11 +30,12 @@ public struct JournalPlaceError: Error, Equatable, Sendable, CustomStringConvert
     /// The reason and the remedy, on one line.
     public let description: String
 
+    /// Creates an error with its line.
     public init(_ description: String) { self.description = description }
 }
 
 extension JournalPlace {
-    /// Reads where a journal is kept: `memory`, a file, or an address of one of the engines.
+    /// Reads the location of a journal: `memory`, a file, or an address of one of the engines.
     /// - Parameters:
     ///   - text: the text that a person gives, or nil for the file `<loop>.journal` in the working directory.
     ///   - engines: the engines that the program has.

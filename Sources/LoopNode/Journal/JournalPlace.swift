@@ -4,7 +4,7 @@ package import LoopCore
 import LoopJournal
 package import LoopWire
 
-/// Where a reducer keeps its journal.
+/// The location of a reducer's journal.
 public struct JournalPlace: Sendable {
     /// What to open, and how. Its closures are called on the thread that opens the journal.
     package struct Opening: Sendable {
@@ -22,8 +22,7 @@ public struct JournalPlace: Sendable {
         /// The history of the journal that this process has opened or followed, or nil if there is none. With a history, no
         /// other journal is opened or made.
         package var expected: @Sendable () -> History? = { nil }
-        /// Until this time, the process takes the journal only if another process has had it since. If nil, it takes
-        /// it at once.
+        /// Until this time, the process takes the journal only if another process has had it since. If nil, it takes it at once.
         package var standsBackUntil: MonotonicTime?
         /// The time until which another process is to take the journal first, because an operator wants that.
         package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
@@ -139,8 +138,7 @@ public struct JournalPlace: Sendable {
         return journal
     }
 
-    /// Opens a file. If the job whose journal it is has ended and its outcome was delivered, the file is set aside for
-    /// the next run.
+    /// Opens a file. If it is the journal of a job whose outcome was delivered, the file is set aside for the next run.
     private static func openFile(_ path: String, _ opening: Opening) throws(JournalError) -> any Journal {
         let journal = try openFileOnce(path, opening)
         guard journal.hasEnded, !opening.keepsEnded else { return journal }

@@ -15,7 +15,7 @@ final class JournalWait: Sendable {
     private let wakeup: Wakeup
 
     /// - Parameters:
-    ///   - place: where the journal is kept.
+    ///   - place: the location of the journal.
     ///   - opening: how to open it, and whether to wait. While it waits, `owner` says which process has the journal.
     init(_ place: JournalPlace, _ opening: JournalPlace.Opening) throws(SystemError) {
         let (state, wakeup) = (Monitor(State()), try Wakeup())

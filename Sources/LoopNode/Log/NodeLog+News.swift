@@ -110,7 +110,7 @@ extension NodeLog {
 }
 
 extension NewsOfPeer {
-    /// A sender may live for one event, which interests only people who look for an error.
+    /// A sender may live for one event, which matters only in a search for an error.
     fileprivate var level: LogLevel { isWorker ? .info : .debug }
 
     fileprivate var key: String { "\(peer)" }

@@ -53,8 +53,7 @@ struct NodeLog: Sendable {
             level: level)
     }
 
-    /// Logs how many events were left out in an earlier second because too many peers caused them. A node calls it
-    /// in its turns.
+    /// Logs how many events were left out in an earlier second because too many peers caused them. A node calls it in its turns.
     /// - Parameter now: the present time, or nil when the node ends.
     func tellLeftOut(at now: MonotonicTime?) {
         tell(limiter.withLock { $0.takeLeftOut(at: now) })

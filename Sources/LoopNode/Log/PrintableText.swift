@@ -1,5 +1,4 @@
-/// Makes text safe for a terminal, which shows it and does not obey it. Names, reasons and log lines may come
-/// from other machines.
+/// Makes text safe for a terminal, which shows it and does not obey it. Names, reasons and log lines may come from other machines.
 package enum PrintableText {
     /// Escapes control characters, and those that change the direction of writing, as `\u{1B}`. Newlines and tabs stay.
     package static func lines(_ text: String) -> String { escape(text) { $0 == "\n" || $0 == "\t" } }

@@ -1,8 +1,7 @@
 import Glibc
 import LoopLock
 
-/// Ends the process of a node that has ended if Swift's pool is blocked, because then code that awaits the node's
-/// end never runs.
+/// Ends the process of a node that has ended if Swift's pool is blocked, because then code that awaits the node's end never runs.
 final class LastResort: Sendable {
     /// The pool counts as blocked if a new task in it has not begun after so many waits of this length. Each wait has to pass,
     /// so that a time in which the whole process was stopped does not count.

@@ -29,8 +29,7 @@ final class StopRequest: Sendable {
     }
 
     /// Waits for a value, but not beyond the stop.
-    /// - Returns: the value, or nil after a stop. Then the body's task is cancelled, but not awaited, because it
-    ///   may ignore that.
+    /// - Returns: the value, or nil after a stop. Then the body's task is cancelled, but not awaited, because it may ignore that.
     func value<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

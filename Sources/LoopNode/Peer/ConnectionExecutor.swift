@@ -2,9 +2,8 @@ import LoopLock
 
 /// Runs tasks on the thread that owns a peer's sockets, in the middle of its turns.
 ///
-/// Such a task sends without waking that thread, and learns the outcome of its event without being woken. With one
-/// event at a time this saves two of eight wake-ups. A task must not block or compute for long, because the thread
-/// receives nothing meanwhile.
+/// Such a task sends without waking that thread, and learns the outcome of its event without being woken. With one event at a time
+/// this saves two of eight wake-ups. A task must not block or compute for long, because the thread receives nothing meanwhile.
 ///
 /// When the thread has ended, the remaining tasks run on Swift's pool.
 final class ConnectionExecutor: TaskExecutor {

@@ -81,10 +81,10 @@ extension ChildProcess {
         public var environment: [String: String]?
         /// Its working directory, or nil for that of this process.
         public var directory: String?
-        /// Where its standard output and standard error go.
+        /// The destination of its standard output and standard error.
         public var output: Output
-        /// Whether it leads a process group. Then Ctrl-C in the terminal does not reach it, signals sent here reach its
-        /// children too, and the rest of the group is killed when it ends.
+        /// Whether it leads a process group. Then Ctrl-C in the terminal does not reach it, and signals sent here reach its
+        /// children too. When it ends, the rest of the group is killed.
         public var ownGroup: Bool
         /// The signal that the kernel sends it when this process ends.
         public var deathSignal: Int32
@@ -104,7 +104,7 @@ extension ChildProcess {
         }
     }
 
-    /// Where a child's output goes. Its input is always empty.
+    /// The destination of a child's output. Its input is always empty.
     public enum Output: Sendable {
         /// To the output of this process.
         case inherited

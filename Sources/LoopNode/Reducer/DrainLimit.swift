@@ -2,9 +2,8 @@ import LoopCore
 
 /// Limits how much one turn reads from a socket whose connections may send more than the turn has time for.
 ///
-/// A socket reads one message of each connection after another (fair queueing). When the time is up, the turn reads one more
-/// round. So it has read from each connection that has sent something, whatever the others have sent. The next turn
-/// continues from there.
+/// A socket reads one message of each connection after another (fair queueing). When the time is up, the turn reads one more round.
+/// So it has read from each connection that has sent something, whatever the others have sent. The next turn continues from there.
 struct DrainLimit: Equatable {
     private let ends: MonotonicTime
     /// The connections that were read since the time was up.

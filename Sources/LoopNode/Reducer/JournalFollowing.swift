@@ -31,7 +31,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var isDone = false
         /// The state that can be taken: while the thread reads, and when it is done.
         var warm: WarmState<Definition>?
-        /// How far it had followed when the journal had lost that, or nil if that never happened.
+        /// How far it had followed when it found records lost, or nil if that never happened.
         var lost: FollowedEnd?
         /// Whether the state was taken. Records that are read afterwards are not needed.
         var isTaken = false
@@ -98,7 +98,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     /// The present report.
     var report: FollowingReport { state.withLock { $0.report } }
 
-    /// How far it had followed when the journal had lost that, or nil if that never happened.
+    /// How far it had followed when it found records lost, or nil if that never happened.
     var lost: FollowedEnd? { state.withLock { $0.lost } }
 
     /// Notes a renewal of the leader.

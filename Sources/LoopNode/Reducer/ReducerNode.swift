@@ -74,9 +74,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         _ = mailbox.post(.stop)
     }
 
-    /// Ends `run` with `NodeKilled`, even in the middle of a turn: nothing more is written or sent to a peer. Effects of
-    /// this process are cancelled, and what they still send is refused. When `run` has ended, the addresses and the
-    /// journal are free.
+    /// Ends `run` with `NodeKilled`, even in the middle of a turn: nothing more is written or sent to a peer. Effects of this
+    /// process are cancelled, and what they still send is refused. When `run` has ended, the addresses and the journal are free.
     package func kill() {
         killSwitch.kill()
         stop()

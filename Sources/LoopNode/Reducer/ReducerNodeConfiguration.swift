@@ -7,8 +7,7 @@ public import ZMQ
 public struct ReducerNodeConfiguration: Sendable {
     /// The address at which it listens.
     public var bind: BindAddress
-    /// The folder with the reducer's own keys and those that it admits, or nil if it has no keys. Changes are read
-    /// while it runs.
+    /// The folder with the reducer's own keys and those that it admits, or nil if it has no keys. Changes are read while it runs.
     public var keys: KeyFolder?
     /// Whether it may bind beyond this machine without keys, so that everyone who reaches the address may take part.
     public var isInsecure: Bool
@@ -26,8 +25,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var waitsForJournal: Bool
     /// Whether it listens while it waits for the journal, and redirects peers to the leader. Includes `waitsForJournal`.
     public var isStandby = false
-    /// The address at which standbys, tools and peers reach this reducer. If nil, it is the one where it listens, if other
-    /// machines can connect to that.
+    /// The address at which standbys, tools and peers reach this reducer. If nil, it is the bound address, if other machines can
+    /// connect to that.
     public var advertised: ReducerAddress?
     /// The addresses of all reducers of the loop. If there are several, this one asks the others every few seconds whether they
     /// lead with another journal. If they have keys, the address needs a client's keys.
@@ -39,9 +38,8 @@ public struct ReducerNodeConfiguration: Sendable {
     public var acceptsClock = false
     /// The number of records after which a snapshot is made. Large states have fewer snapshots.
     public var snapshotInterval: UInt64
-    /// Whether each event is reduced twice and everything is hashed afterwards. This is for development, and costs several
-    /// times as much. The log names an event that gave two states; `verify` then finds a difference between processes at
-    /// its exact seq.
+    /// Whether each event is reduced twice and everything is hashed afterwards. This is for development, and costs several times as
+    /// much. The log names an event that gave two states; `verify` then finds a difference between processes at its exact seq.
     public var checksPurity = false
     /// How long a worker may be silent before its effects may be given to other workers.
     public var silenceLimit: Duration

@@ -89,7 +89,7 @@ struct ReducerService<Definition: LoopDefinition> {
         if !recovery.notes.isEmpty { try journal.prove() }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         if !recovery.lacking.isEmpty {
-            // This process has the term, and the journal ends where these records begin.
+            // This process has the term, and these records follow the journal's last one.
             _ = try journal.append(recovery.lacking, through: recovery.core.position)
         }
         var limits = ReducerConfiguration(

@@ -47,7 +47,7 @@ extension ReducerShell {
         let listeners: Standby.Listeners
         /// The state to continue from, or nil to recover as at any start.
         var warm: WarmState<Definition>?
-        /// How far this process had followed the journal when that had lost records, or nil if it never had.
+        /// How far this process had followed the journal when it found records lost, or nil if that never happened.
         let lost: FollowedEnd?
 
         init(

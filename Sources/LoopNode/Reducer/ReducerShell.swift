@@ -56,8 +56,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let obstacle = JournalObstacle(log)
         _ = SystemClock.processBegan
         if isStopping() { throw RecoveryError.stopped }
-        // Open the journal first, so that a waiting reducer does not occupy the ports. A standby needs its
-        // ports while it waits.
+        // Open the journal first, so that a waiting reducer does not occupy the ports. A standby needs its ports while it waits.
         let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))

@@ -51,9 +51,8 @@ struct TurnOverlap: Equatable {
 
     /// How long a turn may wait while others begin. After that the reducer stops until the turn has its receipt.
     ///
-    /// Leases are judged by the gap between turns: a gap of more than half the silence limit is the reducer's own fault,
-    /// and forgiven. Turns without a receipt send nothing to peers, and would hide a part of the gap. This limit keeps
-    /// that part small.
+    /// Leases are judged by the gap between turns: a gap of more than half the silence limit is the reducer's own fault, and
+    /// forgiven. Turns without a receipt send nothing to peers, and would hide a part of the gap. This limit keeps that part small.
     static func standstill(silenceLimit: Duration) -> Duration { silenceLimit / 16 }
 }
 

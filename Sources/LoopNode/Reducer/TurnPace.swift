@@ -2,9 +2,9 @@ import LoopCore
 
 /// Decides how long a turn of the reducer reads what peers push.
 ///
-/// Nothing leaves before its turn has ended. If a turn drained everything, senders with full outboxes would wait until it
-/// ended, and then the reducer for them. With short turns, all work at the same time. But a turn has a fixed cost, above all
-/// the sync of its append, which must not become most of the work.
+/// Nothing leaves before its turn has ended. If a turn drained everything, senders with full outboxes would wait until it ended,
+/// and then the reducer for them. With short turns, senders and reducer work at the same time. But a turn has a fixed cost, above
+/// all the sync of its append, which must not become most of the work.
 ///
 /// The quickest of the last few turns counts. Behind one slow sync, many messages have gathered, and a long turn would
 /// keep them together.

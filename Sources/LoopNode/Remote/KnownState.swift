@@ -9,8 +9,7 @@ public struct KnownState<State: Sendable>: Sendable {
     public let state: State
     /// How long ago it came.
     public let age: Duration
-    /// Whether nothing newer is known, and the reducer is in contact. A newer state may have been made in the
-    /// last tick interval.
+    /// Whether nothing newer is known, and the reducer is in contact. A newer state may have been made in the last tick interval.
     public let isNewest: Bool
 
     /// The seq of the transition that made the state.

@@ -2,8 +2,8 @@ internal import Glibc
 internal import LoopCore
 internal import LoopLock
 
-/// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them, and
-/// waits until what was accepted is settled or the time is up. The end of a process by a signal does not wait.
+/// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them, and waits
+/// for the outcome of what was accepted, up to a limit. The end of a process by a signal does not wait.
 enum OpenConnections {
     /// What the exit needs to know about a connection.
     struct Entry: Sendable {

@@ -113,8 +113,8 @@ public final class RemoteConnection: Sendable {
     /// The error that ended the connection, if any.
     public var failure: NodeError? { knownFailure.withLock { $0 } }
 
-    /// Calls `body` with the newest state, if there is one, and then with every later action, from any thread, one call at a
-    /// time and in order.
+    /// Calls `body` with the newest state, if there is one, and then with every later action. The calls come from any thread, one
+    /// at a time and in order.
     /// - Returns: the observation's ID for `stopObserving`.
     public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int { watchers.add(body) }
 

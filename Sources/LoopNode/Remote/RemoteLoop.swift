@@ -35,8 +35,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///     If nil, it waits forever. The log says either way what it waits for.
     ///   - context: the context of the sockets, or nil for one of its own.
     ///   - log: receives the events of the log. By default it writes lines to standard error.
-    /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a
-    ///   system call fails.
+    /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
     public convenience init(
         _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
         updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),
@@ -62,8 +61,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
     ///   - context: the context of the sockets, or nil for one of its own.
     ///   - log: receives the events of the log. By default it writes lines to standard error.
-    /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a
-    ///   system call fails.
+    /// - Throws: if the outbox file cannot be used, if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
     public convenience init(
         folding definition: Definition, reducer: ReducerAddress? = nil, name: String = "",
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
@@ -101,8 +99,8 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         known.stream(.bufferingNewest(1), keeping: connection) { ($0.seq, $1) }
     }
 
-    /// Streams states as ``states`` does, from the named state on. With the ID that ``sendAndConfirm(_:)`` returns, the stream
-    /// begins with the state that the event made, or with the first state after that one was lost.
+    /// Streams states as ``states`` does, from the named state on. With the ID that ``sendAndConfirm(_:)`` returns, it begins with
+    /// the state that the event made, or with the first state after that was lost.
     public func states(from id: StateID) -> AsyncStream<(seq: Seq, state: Definition.State)> {
         states(past: [id])
     }
@@ -122,8 +120,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         return { [connection, known] in withExtendedLifetime(connection) { known.lookAway(id) } }
     }
 
-    /// How often an update did not fit the state here, or the reducer's hash showed a difference, and a state
-    /// was fetched again.
+    /// How often an update did not fit the state here, or the reducer's hash showed a difference, and a state was fetched again.
     public var divergenceCount: Int { known.divergenceCount }
 
     /// The error that ended the connection, if any, such as another definition at the reducer.
@@ -179,9 +176,8 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///         while let move = nextMove() { try await loop.sendAndConfirm(move) }
     ///     }
     ///
-    /// What such a task does between two calls must be short and must not block, because the connection receives
-    /// nothing meanwhile. After the silence limit its session is lost. When the connection has ended, the tasks
-    /// continue on the default executor.
+    /// What such a task does between two calls must be short and must not block, because the connection receives nothing meanwhile.
+    /// After the silence limit its session is lost. When the connection has ended, the tasks continue on the default executor.
     public var executor: any TaskExecutor { connection.executor }
 
     private func encode(_ event: Definition.Event) throws(SendRefusal) -> [UInt8] {

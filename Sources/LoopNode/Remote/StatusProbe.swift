@@ -102,7 +102,7 @@ public enum StatusProbe {
             self.dealer = dealer
         }
 
-        /// Sends the request, unless a leader that knows its state has answered.
+        /// Sends the request, unless this reducer has answered as a leader that knows its state.
         func ask() throws {
             guard member?.isReadable != true else { return }
             _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))

@@ -22,8 +22,7 @@ public enum SystemClock {
     /// Both clocks, read together.
     public static var now: Moment { Moment(monotonic: monotonic, wall: wall) }
 
-    /// The time from one moment to a deadline in whole milliseconds, rounded up, for a poll. It is 0 if the
-    /// deadline has passed.
+    /// The time from one moment to a deadline in whole milliseconds, rounded up, for a poll. It is 0 if the deadline has passed.
     public static func milliseconds(from now: MonotonicTime, until deadline: MonotonicTime) -> Int {
         guard deadline > now else { return 0 }
         let nanoseconds = deadline.nanoseconds - now.nanoseconds

@@ -30,8 +30,7 @@ package enum JSONText {
 }
 
 extension JSONText {
-    /// Returns a document of one line with line breaks and two spaces for each level. Empty arrays and objects stay
-    /// on one line.
+    /// Returns a document of one line with line breaks and two spaces for each level. Empty arrays and objects stay on one line.
     package static func indented(_ document: String) -> String {
         var out: [UInt8] = []
         var depth = 0
