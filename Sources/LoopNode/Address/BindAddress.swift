@@ -16,7 +16,7 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         self = try BindAddress(Endpoint(parsing: text))
     }
 
-    /// The address at which a client's address expects the reducer.
+    /// Creates the address at which a client's address expects the reducer.
     /// - Throws: `NodeError.endpoint` if the next two ports do not exist, or if the address is that of several reducers.
     public init(_ address: ReducerAddress) throws(NodeError) {
         guard address.endpoints.count == 1 else { throw .endpoint("\(address)", "a reducer listens at one address") }

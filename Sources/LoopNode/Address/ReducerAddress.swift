@@ -72,8 +72,8 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// Its endpoints one by one, each with the keys.
     package var each: [ReducerAddress] { endpoints.map { ReducerAddress($0, keys: keys) } }
 
-    /// The first endpoint with one of its addresses, because of several libzmq would try only one. It is one that accepts a
-    /// connection, or else the first. Blocks for up to 300 ms for each address, so it is for tools.
+    /// The first endpoint. A name that has several addresses is replaced by one that accepts a connection, or else by the first,
+    /// because libzmq would try only one. Blocks for up to 300 ms for each address, so it is for tools.
     func reachable() -> ReducerAddress {
         guard case .tcp(_, let port) = endpoint, let name = endpoint.name,
             let addresses = try? Sockets.addresses(of: name), addresses.count > 1

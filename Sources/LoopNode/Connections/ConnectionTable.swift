@@ -20,7 +20,7 @@ struct ConnectionTable {
         case oneTooMany
         /// It has not sent its first message in time.
         case silence
-        /// Too many of its bytes wait, or its subscriptions are too many.
+        /// Too many of its bytes wait, or it has sent too many bytes of subscriptions.
         case input
         /// It does not read its answers.
         case unreadAnswers
@@ -83,8 +83,7 @@ struct ConnectionTable {
 
     let limits: ConnectionLimits
     private(set) var connections: [ID: Connection] = [:]
-    /// The connections in the order in which they were opened. Silent ones are among them, but also some that are not silent
-    /// or have gone.
+    /// Connections that may still be silent, in the order in which they were opened. Some have sent messages since, or have gone.
     private var silent = Queue()
     private var idByRoute: [[UInt8]: ID] = [:]
     /// How often each socket was read until it had no more messages.

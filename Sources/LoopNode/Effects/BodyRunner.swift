@@ -37,7 +37,7 @@ final class BodyRunner: Sendable {
         for _ in 0..<min(SystemInfo.processorsCount, bodies.count) { Task.detached { start(line, on: nil) } }
     }
 
-    /// Starts bodies on this thread, one after the other.
+    /// Starts bodies on this thread, one after another.
     private static func start(_ line: Locked<[EffectBody]>, on executor: (any TaskExecutor)?) {
         while !line.withLock({ $0.isEmpty }) {
             let runner = BodyRunner()

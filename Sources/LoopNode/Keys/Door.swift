@@ -1,4 +1,4 @@
-/// The own key of the reducer with which a connection was made: 1 for `server`, 2 for `server-2`. Each has its own endpoints.
+/// Which of the reducer's own keys a connection uses: 1 for `server`, 2 for `server-2`. Each has its own endpoints.
 struct Door: Hashable {
     /// The property under which the authenticator adds it to the messages of a connection.
     static let property = "X-Door"

@@ -4,9 +4,9 @@ public import LoopCore
 ///
 ///     {"time":"2026-01-31T13:05:09.120Z","level":"info","kind":"joined","node":"reducer shop","text":"…","peer":"w1","session":3}
 public struct LogEvent: Equatable, Sendable {
-    /// When it was written, by the system's civil clock.
-    public var time: WallTime
     /// When it was written, by the system's wall clock.
+    public var time: WallTime
+    /// How much it matters.
     public var level: LogLevel
     /// What it is about.
     public var kind: LogKind

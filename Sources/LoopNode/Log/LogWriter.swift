@@ -1,14 +1,14 @@
 internal import Linux
 internal import LoopLock
 
-/// Writes lines to a descriptor on a thread of its own, so that no thread that logs waits for the reader.
+/// Writes lines to a descriptor on a separate thread, so that no thread that logs waits for the reader.
 ///
 /// A reader that stalls or has gone costs lines, which are counted. SIGPIPE is blocked in this thread alone, so that the rest
 /// of the process handles the signal as it chooses.
 final class LogWriter: Sendable {
     private struct State {
         var buffer = LogBuffer()
-        /// The thread has taken lines and has not written all of them.
+        /// Whether the thread has taken lines and not yet written all of them.
         var isWriting = false
         var hasThread = false
         /// How many batches of lines the thread has finished writing.

@@ -14,7 +14,7 @@ struct ResumedOutbox {
         file = try OutboxFile(path)
         stream = try file.load()
         recovered = RecoveredEvents(stream)
-        // A file with nothing in it can be used for another loop.
+        // An empty file can be used for another loop.
         let isBound = !file.loop.isEmpty && (stream.session != .none || !stream.entries.isEmpty)
         if isBound, !loop.isEmpty, loop != file.loop { throw OutboxError(path, of: file.loop, not: loop) }
         self.loop = isBound ? file.loop : loop

@@ -57,7 +57,7 @@ struct Handshakes: Equatable {
 
     init(keys: PeerKeys?) { self.keys = keys }
 
-    /// Notes that the client connects again. The obstacle stays until a handshake succeeds.
+    /// Notes that the client connects again. The obstacle stays, because it may last.
     mutating func redial() { isOver = false }
 
     mutating func take(_ event: SocketEvent) {

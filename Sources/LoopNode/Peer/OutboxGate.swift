@@ -37,7 +37,7 @@ struct Settlement: Equatable, Sendable {
 
 /// Lets entries into the outbox of a peer. Senders wait while the outbox is full (G10).
 ///
-///     send ──▶ line ──── room ────▶ posted ── the owning thread takes it ──▶ the machine's outbox
+///     send ──▶ line ──── space ───▶ posted ── the owning thread takes it ──▶ the machine's outbox
 ///                └ cancelled, closed: refused                          end ──▶ posted: never waits
 ///
 /// A sender that finds an empty line and space posts at once. Otherwise its entry waits in the line, and is posted in its turn

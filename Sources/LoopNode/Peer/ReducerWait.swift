@@ -5,9 +5,9 @@ internal import LoopCore
 ///     waiting ── joined ──▶ in contact ── the session is lost ──▶ waiting …
 ///        └── the connect timeout, before the first contact ──▶ over
 ///
-/// A line comes after two seconds, then after ten, a minute and ten minutes, and every ten minutes from then on. Before a line,
-/// the shell has to look why there is no answer, unless there is a connection. Giving up waits for that line, for `lookLimit`
-/// at most, so that it can name the reason.
+/// A line comes after two seconds, then after ten, a minute and ten minutes, and every ten minutes from then on. Before a line, the
+/// shell looks why there is no answer, unless there is only one address and it has shown the reason. Giving up waits for that line,
+/// for `lookLimit` at most, so that it can name the reason.
 struct ReducerWait: Equatable, Sendable {
     /// Why there is no answer, as far as a look at the address shows.
     enum Obstacle: Equatable, Sendable {

@@ -8,7 +8,7 @@ public import LoopWire
 /// The crash note of a reducer, in a file beside its journal that is mapped into memory. The system keeps what was written
 /// there when the process ends, without a sync. (Protocol, section 7.)
 ///
-///     let file = try CrashNoteFile(path: "\(journal).note")     // the journal is locked already
+///     let file = try CrashNoteFile(path: "\(journal)-note")     // the journal is locked already
 ///     if let line = try file.begin(history: journal.history) { log.note(.crashed, line) }
 ///     machine.crashNote = file.note
 ///

@@ -21,7 +21,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
     ) throws(NodeError) {
         guard configuration.bind.endpoint.isLocal || configuration.isInsecure || configuration.keys != nil else {
-            // A name without an address cannot be reached, which is the clearer error.
+            // If the name has no address, this throws the clearer error.
             _ = try configuration.bind.lookedUp()
             throw .notSecured(configuration.bind)
         }

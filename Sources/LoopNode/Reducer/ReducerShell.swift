@@ -232,8 +232,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func admit(_ change: KeyRing.Change) throws {
         for note in change.notes { log.note(.keysChanged, note) }
         service?.admit(change.allowed)
-        // With a connection, everything ends that its key follows. A key whose role was reduced may not keep it, and one whose
-        // role was extended connects again.
+        // The end of a connection also ends what its key follows. A key whose role was reduced must lose that, and one whose role
+        // was extended connects again.
         holder.sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
         guard let servers = change.servers else { return }
         do {

@@ -11,8 +11,8 @@ import LoopCore
 ///     near, 3:     ─▶ commit commit commit ◀─        the last one waits almost 3: too many
 ///     far, 4:      ────────▶ c c c c ◀────────       the last one waits hardly more than 1
 struct TurnOverlap: Equatable {
-    /// The most turns that may wait. It must be less than 7, because an observer returns to an older epoch after 8 frames of
-    /// it. Late frames of a deposed reducer are those of the turns that had a receipt, and one more.
+    /// The most turns that may wait. It must be less than 7, because an observer returns to an older epoch after 8 frames of it. A
+    /// deposed reducer's late frames are those of the turns with a receipt, and one more.
     static let turnsMax = 4
     /// One that commits, and one behind it.
     private static let turnsMin = 2

@@ -2,7 +2,7 @@ internal import Glibc
 internal import LoopCore
 internal import LoopLock
 
-/// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them, and waits
+/// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them. It waits
 /// for the outcome of what was accepted, up to a limit. The end of a process by a signal does not wait.
 enum OpenConnections {
     /// What the exit needs to know about a connection.

@@ -43,7 +43,7 @@ public final class RemoteConnection: Sendable {
     ///   - name: the name of this peer in status reports.
     ///   - observing: what the connection follows.
     ///   - outbox: a file that keeps what is sent until its outcome is known, even if this process dies. The next process that
-    ///     opens it sends the rest. Only one process at a time can use it. If nil, unsent events end with the process.
+    ///     opens it sends the rest. Only one process at a time can use it. If nil, unsettled events are lost when the process ends.
     ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of what was
     ///     sent. What is still unknown is reported in the log.
     ///   - connectTimeout: how long to wait for the reducer at start, after which the connection ends with
@@ -130,7 +130,7 @@ public final class RemoteConnection: Sendable {
     }
 
     /// Sends an encoded event. With an outbox file the event is on disk when this returns, and is applied or refused whatever
-    /// becomes of this process. Without one, only while this process lives.
+    /// becomes of this process. Without such a file, an event can be lost when this process ends.
     /// - Returns: the state that the event made if `confirmed`, else `.none`.
     @inline(__always)
     public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {

@@ -28,7 +28,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     ///   - name: the name of this peer in status reports.
     ///   - updates: in which form the state comes, and how often.
     ///   - outbox: a file that keeps what is sent until its outcome is known, even if this process dies. The next process that
-    ///     opens it sends the rest. Only one process at a time can use it. If nil, unsent events end with the process.
+    ///     opens it sends the rest. Only one process at a time can use it. If nil, unsettled events are lost when the process ends.
     ///   - stopLimit: how long ``close()``, the release of the handle and the exit of the process wait for the outcome of
     ///     what was sent.
     ///   - connectTimeout: how long to wait for the reducer at start, after which the handle fails with `NodeError.noAnswer`.
@@ -126,9 +126,9 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// The error that ended the connection, if any, such as another definition at the reducer.
     public var failure: NodeError? { connection.failure }
 
-    /// Sends an event. With an outbox file the event is on disk when this returns, and is applied or refused whatever becomes
-    /// of this process. Without one, only while this process lives. Suspends while the outbox is full, and until the event is
-    /// written to the file if there is one.
+    /// Sends an event. With an outbox file the event is on disk when this returns, and is applied or refused whatever becomes of
+    /// this process. Without such a file, an event can be lost when this process ends. Suspends while the outbox is full, and until
+    /// the event is written to the file if there is one.
     public nonisolated(nonsending) func send(_ event: Definition.Event) async throws(SendRefusal) {
         _ = try await connection.send(try encode(event), confirmed: false)
     }
