@@ -1,10 +1,10 @@
 import Glibc
 import LoopLock
 
-/// Ends the process of a node that has ended if Swift's pool runs nothing any more. Code that awaits the node's end would never run.
+/// Ends the process of a node that has ended if Swift's pool is blocked, because then code that awaits the node's end never runs.
 final class LastResort: Sendable {
-    /// The pool counts as blocked if a task that is started in it has not begun after so many waits of this length. Each wait has to
-    /// pass: a process that was stopped for a while has not waited.
+    /// The pool counts as blocked if a new task in it has not begun after so many waits of this length. Each wait has to pass,
+    /// so that a time in which the whole process was stopped does not count.
     private static var delay: Duration { .milliseconds(100) }
     private static var waitsCount: Int { 20 }
 
@@ -14,10 +14,10 @@ final class LastResort: Sendable {
 
     init(_ log: NodeLog) { self.log = log }
 
-    /// The node has ended. The process exits if the pool runs nothing for two seconds.
-    /// - Parameter result: the code to exit with, or the error, which is logged first.
+    /// Starts the watch when the node has ended. The process exits if the pool runs nothing for two seconds.
+    /// - Parameter result: the exit code, or the error, which is logged first.
     func arm(_ result: Result<Int32, any Error>) {
-        // If no thread can be made, the process ends when a body gives its thread back.
+        // If no thread can be made, the process ends when a body releases its thread.
         _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [self] in
             Task.detached { [self] in disarm() }
             for _ in 0..<Self.waitsCount where isAlive.wait(until: { $0 }, timeout: Self.delay) { return }
@@ -36,7 +36,7 @@ final class LastResort: Sendable {
         }
     }
 
-    /// The program goes on by itself.
+    /// Ends the watch, because the program continues by itself.
     func disarm() {
         isAlive.withLock { $0 = true }
         isAlive.broadcast()

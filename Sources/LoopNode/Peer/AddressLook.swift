@@ -1,22 +1,22 @@
 internal import Linux
 import LoopWire
 
-/// Finds out why there is no answer at an address. It makes a connection of its own, which sends the beginning of a greeting. If the
-/// greeting that comes is a reducer's, it asks for the status.
+/// Finds out why there is no answer at an address. It makes a separate connection and sends the beginning of a greeting. If the
+/// greeting that comes back is a reducer's, it requests the status.
 package enum AddressLook {
-    /// How long the connection, and then the answer, may take.
+    /// How long the connection may take, and then again the answer.
     private static let limitMilliseconds: Int32 = 1000
     /// How long the status may take.
     private static let statusLimit = Duration.seconds(1)
 
-    /// For people, to follow a colon. Blocks as `obstacle` does.
+    /// A text for people, to follow a colon. Blocks as `obstacle` does.
     package static func text(at reducer: ReducerAddress) -> String {
         let each = reducer.each
         if each.count == 1 { return obstacle(at: reducer).text }
         return each.map { "\($0): \(obstacle(at: $0).text)" }.joined(separator: "; ")
     }
 
-    /// Blocks for up to three seconds, and for as long as the system looks for a host's name.
+    /// Finds what is wrong at an address. Blocks for up to three seconds, and for as long as the system looks up a host's name.
     /// - Parameters:
     ///   - reducer: the address of one reducer.
     ///   - isEnding: whether the other side has ended each handshake without a reason.
@@ -54,7 +54,7 @@ package enum AddressLook {
         }
     }
 
-    /// What the reducer there says of itself.
+    /// The obstacle that the reducer's own status shows.
     private static func status(of reducer: ReducerAddress) -> ReducerWait.Obstacle {
         guard let report = try? StatusProbe.ask(reducer, within: statusLimit) else { return .unanswered }
         let why = report.notReadyText
@@ -65,18 +65,18 @@ package enum AddressLook {
     }
 }
 
-/// The first bytes of a listener: the greeting of ZeroMQ, or something else. (ZeroMQ RFC 23, section "Greeting")
+/// The first bytes from a listener: the greeting of ZeroMQ, or something else. (ZeroMQ RFC 23, section "Greeting")
 enum Greeting: Equatable {
     /// It speaks ZeroMQ, with keys (`CURVE`) or without (`NULL`).
     case mechanism(String)
     /// It ended the connection before its greeting was complete.
     case cutShort
-    /// It has said nothing.
+    /// It has sent nothing.
     case none
     /// It speaks another protocol.
     case foreign
 
-    /// The size of a whole greeting.
+    /// The size of a whole greeting, in bytes.
     static let byteCount = 64
     /// The signature and the version, after which the other side sends the rest of its greeting.
     static let start: [UInt8] = signature + [3]
@@ -84,7 +84,7 @@ enum Greeting: Equatable {
 
     /// - Parameters:
     ///   - bytes: all bytes that the listener sent.
-    ///   - hasEnded: whether it ended the connection then.
+    ///   - hasEnded: whether it then ended the connection.
     init(_ bytes: [UInt8], hasEnded: Bool) {
         if bytes.count >= Self.byteCount, bytes[0] == Self.signature[0], bytes[9] == Self.signature[9] {
             self = .mechanism(String(decoding: bytes[12..<32].prefix { $0 != 0 }, as: UTF8.self))

@@ -3,8 +3,8 @@ import LoopCore
 import LoopLock
 import ZMQ
 
-/// Asks the reducers of a list of addresses every few seconds, on a thread of its own, which of them lead and in which history. Two that
-/// keep different journals cannot know of each other otherwise.
+/// Asks the reducers of a list of addresses every few seconds, on a separate thread, which of them lead and in which history.
+/// Two leaders with different journals cannot know of each other otherwise.
 final class Lookout: Sendable {
     private static let interval = Duration.seconds(5)
     private static let limit = Duration.seconds(2)
@@ -14,9 +14,9 @@ final class Lookout: Sendable {
 
     /// - Parameters:
     ///   - reducers: the addresses of all reducers of the loop.
-    ///   - loop: the name of the loop; a leader of another loop is none.
+    ///   - loop: the name of the loop. Leaders of other loops are ignored.
     ///   - own: the address of this reducer, which is not asked, or nil if it is not known.
-    /// - Throws: `NodeError.system` if there is no room for a thread.
+    /// - Throws: `NodeError.system` if no thread can be started.
     init(
         _ reducers: ReducerAddress, loop: String, own: String?, context: ZMQContext?, _ log: NodeLog
     ) throws(NodeError) {
@@ -39,7 +39,7 @@ final class Lookout: Sendable {
                                 [.address("\(address)"), .reason(why.reason)])
                         } catch { continue }
                     }
-                    // An answer may be of the moment before a change: what is told was seen twice.
+                    // An answer may be outdated by a change, so only leaders that were seen twice are reported.
                     let lasting = leaders.intersection(before).sorted { $0.address < $1.address }
                     found.withLock { $0 = lasting }
                     before = leaders
@@ -53,10 +53,10 @@ final class Lookout: Sendable {
     /// The leaders that were found in the last two rounds.
     var leaders: [LeaderFound] { found.withLock { $0 } }
 
-    /// The reducer that is asked does not answer questions of this one.
+    /// The other reducer does not answer questions of this one.
     private struct Refusal: Error { let reason: String }
 
-    /// - Returns: nil if none leads there: nothing runs there, or what stands by there knows no leader.
+    /// - Returns: the leader, or nil if nothing runs there, or a standby that knows no leader.
     private static func leader(
         at address: ReducerAddress, of loop: String, _ context: ZMQContext
     ) throws(Refusal) -> LeaderFound? {

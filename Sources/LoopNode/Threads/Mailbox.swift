@@ -1,9 +1,9 @@
 internal import LoopLock
 
-/// What other threads hand to the one that polls: the whole queue is taken at once, and the eventfd is written only
-/// by who finds it empty, so a burst costs one wake-up.
+/// A queue from other threads to one that polls. The whole queue is taken at once, and only a post to an empty queue writes the
+/// eventfd, so that a burst costs one wake-up.
 ///
-/// It has no bound of its own: who posts holds a permit (a credit, a slot of an outbox) of which there is a fixed number.
+/// It has no bound of its own: each poster needs a permit (a credit, or a slot of an outbox), and their number is fixed.
 public final class Mailbox<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -13,15 +13,15 @@ public final class Mailbox<Element: Sendable>: Sendable {
     private let state = Locked(State())
     private let wakeup: Wakeup
 
-    /// - Throws: when there are no descriptors left.
+    /// - Throws: if no descriptors are free.
     public init() throws(SystemError) { wakeup = try Wakeup() }
 
-    /// Readable when there is something to take, or since the mailbox was closed.
+    /// Becomes readable when there is something to take, and stays so once the mailbox is closed.
     public var descriptor: Int32 { wakeup.descriptor }
 
-    /// Puts one element behind the others. From any thread; never waits.
+    /// Appends one element. From any thread; never waits.
     ///
-    /// - Returns: false after ``close()``: it will not be taken.
+    /// - Returns: false after ``close()``, because the element will not be taken.
     @discardableResult
     public func post(_ element: Element) -> Bool {
         let (accepted, wasEmpty) = state.withLock { state in
@@ -33,12 +33,12 @@ public final class Mailbox<Element: Sendable>: Sendable {
         return accepted
     }
 
-    /// Takes everything, in the order of posting. `elements` gives its storage in exchange, so two arrays suffice for life.
+    /// Takes everything, in the order of posting. `elements` gives its storage in exchange, so that two arrays suffice.
     ///
     /// Only the owner calls this.
     public func takeAll(into elements: inout [Element]) {
         elements.removeAll(keepingCapacity: true)
-        // Drained first: what is posted behind the exchange finds the queue empty and signals again.
+        // The descriptor is drained first, so that a post after the exchange finds an empty queue and signals again.
         wakeup.drain()
         var spare = elements
         elements = []
@@ -46,7 +46,7 @@ public final class Mailbox<Element: Sendable>: Sendable {
         elements = spare
     }
 
-    /// Refuses whatever is posted from now on, and wakes the owner; what was posted before can still be taken.
+    /// Refuses all later posts, and wakes the owner. Earlier elements can still be taken.
     public func close() {
         state.withLock { $0.isClosed = true }
         wakeup.signal()
