@@ -125,7 +125,7 @@ extension PostgresJournal {
         held.lead(memory.sources)
         do throws(JournalError) {
             var reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
-            // Only a tool has the time, and a tool keeps a journal that has ended.
+            // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
             reader.looksForDamage = opening.keepsEnded
             let rows = PostgresRows(held: held)
             try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
