@@ -124,7 +124,7 @@ extension Journal {
         }
     }
 
-    /// Trims the journal, and returns a text that says where it begins now. (See `trim`.)
+    /// Trims the journal, and returns a text that names its new beginning. (See `trim`.)
     /// - Parameter name: the journal's name in the text.
     package mutating func trimmed(before seq: Seq, name: String) throws(JournalError) -> String {
         let next = try newestSeq().next
@@ -238,7 +238,7 @@ public struct JournalReceipt: Sendable {
 
 /// An error of a journal that could not do what it was asked. Nothing that depends on the operation may leave.
 public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of errors, for programs: callers decide by the kind how to go on.
+    /// The kinds of errors, for programs. A caller decides by the kind what to do next.
     public enum Kind: Equatable, Sendable {
         /// The disk is full.
         case full

@@ -8,7 +8,7 @@ import LoopWire
 struct FollowedEpoch: Sendable {
     private(set) var history = History.none
     private(set) var epoch = Epoch.none
-    /// The histories of which frames may still arrive, over older connections.
+    /// The histories whose frames may still arrive, over older connections.
     private var left = LeftHistories()
     /// How long nothing of this history has come, without the times in which this process was suspended.
     private var silence = Duration.zero
@@ -22,7 +22,7 @@ struct FollowedEpoch: Sendable {
         var framesCount: Int
     }
 
-    /// After this silence, a history that was left may be current again: that of a journal that was restored.
+    /// After this silence, a history that the observer has left may be current again: that of a restored journal.
     private static var silenceLimit: Duration { .seconds(10) }
     private static var knockLimit: Duration { .seconds(5) }
     /// How many frames it takes. A reducer ticks at least every second.

@@ -26,7 +26,7 @@ package struct StateFetch: Sendable {
     package init(_ part: StatePart) { (id, seq) = (part.transfer, part.seq) }
 
     /// Takes the next part.
-    /// - Returns: the chunk that ends with it, or nil if its chunk goes on.
+    /// - Returns: the chunk that ends with it, or nil if its chunk continues.
     package mutating func take(_ part: StatePart) -> [UInt8]? {
         next += 1
         byteCount += part.bytes.count

@@ -8,7 +8,8 @@ struct Waiting: Sendable {
     private var bytes = 0
 
     private static var countMax: Int { 16_384 }
-    /// The default bound. If the state that is being fetched is larger, its size is the bound for deltas.
+    /// The least bound for deltas, in bytes, and the bound for events. Deltas to a larger state may take as much as that state,
+    /// up to a limit.
     static var bytesMax: Int { 8 << 20 }
 
     var isEmpty: Bool { deltas.isEmpty && notes.isEmpty }

@@ -1,7 +1,7 @@
 import CBOR
 
-/// Describes an encoded event in a few words, for people, by its case and the beginning of its value. It does not use the definition,
-/// which may have ended the process when it decoded these bytes.
+/// Describes an encoded event in a few words, for people, by its case and the beginning of its value. It does not use the
+/// definition, which may have ended the process when it decoded these bytes.
 package enum EventText {
     /// The longest text of an event, in characters.
     private static let charactersMax = 80

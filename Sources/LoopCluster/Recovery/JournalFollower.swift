@@ -99,8 +99,8 @@ public struct JournalFollower<Definition: LoopDefinition> {
     ///   - bytesMax: about how many bytes of records are read.
     ///   - isCurrent: whether the source has all records of the leader. Records that another source lacks are not lost.
     ///   - isStopped: called before each record; returns true if the result is not needed any more.
-    /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next look
-    ///   may succeed. `RecoveryError.stopped` if `isStopped` returns true.
+    /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next
+    ///   look may succeed. `RecoveryError.stopped` if `isStopped` returns true.
     public mutating func look(
         at journal: any FollowedJournal, bytesMax: Int, isCurrent: () throws -> Bool = { true },
         isStopped: (() -> Bool)? = nil

@@ -223,7 +223,7 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// It is the journal of another run.
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
-    /// - `startsFrom`: the seq of the later snapshot from which a start goes on, or nil if a start needs the record.
+    /// - `startsFrom`: the seq of the later snapshot from which a start continues, or nil if a start needs the record.
     case unreadable(seq: Seq, position: UInt64, reason: String, startsFrom: Seq? = nil)
     /// The records at the beginning were trimmed, and no snapshot at the seq or before it can be used.
     /// - `oldest`: the seq of the oldest later snapshot that can be read, or nil if there is none.

@@ -23,9 +23,9 @@ public struct ReducerConfiguration: Sendable {
     public var updatesPerSecond: Double
     /// Whether hashes of the state are journaled, so that replays can be checked.
     public var stateHashes: Bool
-    /// The endpoint of the publisher for peers: a port for TCP, else an endpoint.
+    /// The address of the publisher for peers: its port for TCP, else its endpoint.
     public var publisher: String
-    /// The endpoint of the collector, in the form of ``publisher``.
+    /// The address of the collector, in the form of ``publisher``.
     public var collector: String
     /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerCore.admit`.
     public var isGuarded = false

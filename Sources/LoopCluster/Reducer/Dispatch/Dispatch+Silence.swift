@@ -6,7 +6,7 @@ import LoopWire
 extension Dispatch {
     /// The effects of silent members.
     struct SilentHoldings: Equatable {
-        /// An attempt whose effect another member can take over.
+        /// An attempt whose effect another member can run.
         struct Taken: Equatable {
             let session: SessionID
             let effect: EffectID
@@ -47,7 +47,8 @@ extension Dispatch {
         return counts
     }
 
-    /// Notes what stays with silent members after a takeover, so that it is looked at again only after a change.
+    /// Notes which effects stay with silent members after the others were taken away, so that the next search waits for a
+    /// change.
     mutating func noteStranded(_ holdings: SilentHoldings, _ members: Members, at time: MonotonicTime) {
         stranded = Stranded()
         for (session, member) in members where member.isSilent(at: time) {
