@@ -15,7 +15,7 @@ public protocol FollowedJournal: Journal {
     ///   - checksum: the checksum of the row that ends there. With nil the reader is in the middle of a row, and nothing is
     ///     compared.
     ///   - bytesMax: about how many bytes of records to read; whole rows are read.
-    /// - Returns: the next records, or nil if the journal has no such row any more, or is not the loop's any more.
+    /// - Returns: the next records, or nil if the journal no longer has that row, or no longer belongs to the loop.
     /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted.
     func page(after position: UInt64, checksum: UInt32?, bytesMax: Int) throws(JournalError) -> FollowedPage?
 

@@ -35,8 +35,8 @@ public protocol Journal {
     /// something.
     var receiptDescriptor: Int32? { get }
 
-    /// Asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. The closure may be
-    /// called on any thread, takes a few seconds at most, and returns nil if the answer is not known.
+    /// A closure that asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. It may
+    /// be called on any thread, takes a few seconds at most, and returns nil if the answer is not known.
     var appendInquiry: (@Sendable () -> JournalError?)? { get }
 
     /// Proves that this process still leads the loop, by a commit that begins after the call. The reducer asks for this before
@@ -83,7 +83,7 @@ public protocol Journal {
     /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written.
     func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8]
 
-    /// Writes a snapshot's bytes, or nil if this journal keeps no snapshots. Safe on any thread while records are appended.
+    /// A closure that writes a snapshot's bytes on any thread while records are appended, or nil if this journal keeps none.
     var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { get }
 
     /// Adds a snapshot that was written. All but the newest few are forgotten.

@@ -14,7 +14,7 @@ struct FollowedEpoch: Sendable {
     private var silence = Duration.zero
     private var knock: Knock?
 
-    /// An epoch of a known history that sends frames while the followed one is silent.
+    /// An epoch of a known history whose frames come while the followed one is silent.
     private struct Knock {
         let history: History
         let epoch: Epoch

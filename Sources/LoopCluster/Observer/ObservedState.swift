@@ -17,7 +17,7 @@ struct ObservedState: Equatable, Sendable {
     struct Known: Equatable, Sendable {
         /// The seqs at which the state equals the one that was handed out last.
         var seqs: ClosedRange<Seq>
-        /// The time since which a newer state has been known that has not come by itself.
+        /// When a newer state became known, if it has not come by itself.
         var outdatedSince: MonotonicTime?
         /// What has to be fetched before the waiting updates can be used.
         var lack: Lack?

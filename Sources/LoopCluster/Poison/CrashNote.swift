@@ -3,8 +3,7 @@ package import LoopCore
 import LoopWire
 
 /// The reducer's present step, in a few words of memory that survive the process. It is written before an event is decoded,
-/// reduced and queried, and cleared afterwards. In a step that the next start finds, the process died. (Protocol, section
-/// 7.)
+/// reduced and queried, and cleared afterwards. If the next start finds a step, the process died in it. (Protocol, section 7.)
 ///
 ///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          beside it: a table of suspects, with counts
 ///

@@ -56,7 +56,7 @@ public struct Recovery<Definition: LoopDefinition> {
             isStopped: isStopped, pages: pages)
     }
 
-    /// As the public initialiser, for a machine that breaks rules.
+    /// Does what the public initialiser does, for a machine that breaks rules.
     package init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,

@@ -34,7 +34,7 @@ struct Publication: Sendable {
         for part in parts { turn.reply(part, to: members[at: index].route, session: session) }
     }
 
-    /// Acknowledges consumed entries to their members.
+    /// Sends acknowledgements to the members whose entries were consumed.
     func acknowledge(
         _ members: inout Members, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -53,7 +53,7 @@ struct Publication: Sendable {
         turn.forgetAcknowledgements()
     }
 
-    /// Answers a peer with the outcomes of its entries, from a number on.
+    /// Answers a peer with the outcomes of its entries after a number.
     func answerOutcomes(
         after number: UInt64, of session: SessionID, _ members: Members, _ journaled: JournaledCore,
         _ turn: inout TurnOutput, _ context: TurnContext

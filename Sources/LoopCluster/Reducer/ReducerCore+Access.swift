@@ -80,15 +80,15 @@ extension ReducerCore {
     }
 
     /// - Parameter isPresent: whether the message is of this epoch or history. In another one, the session may have been this
-    ///   principal's. The message is then ignored without more.
+    ///   principal's. The message is then only ignored.
     private func violation(of session: SessionID, by principal: Principal, isPresent: Bool) -> Violation? {
         isPresent
             ? access.violation(of: session, by: principal, journaled, context)
             : access.violation(of: .readStatus, by: principal, context)
     }
 
-    /// Why a principal may not join as a peer, whose session and inbox belong to another key. This is so for every session and
-    /// history that it names.
+    /// Why a principal may not join as a peer, or nil if it may. It may not if the peer's session, and so its inbox, belongs to
+    /// another key, whatever session and history it names.
     func violation(ofPeerIn joinRequest: JoinRequest, by principal: Principal) -> Violation? {
         guard let session = journaled.session(of: joinRequest.peer), journaled.sessions[session]?.owner != nil else {
             return nil

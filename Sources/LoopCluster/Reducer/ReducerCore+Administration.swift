@@ -17,7 +17,7 @@ public enum JournalQuestion: Equatable, Sendable {
     case trim(before: Seq)
     /// Read the journal. Any journal that reads the same file can do it.
     case read(JournalReading)
-    /// Let a standby lead, with a snapshot or without. The operator has this name.
+    /// Let a standby lead, with a snapshot before it or without. The operator has this name.
     case stepDown(takesSnapshot: Bool, who: String)
 }
 

@@ -187,7 +187,7 @@ extension ReducerCore {
         return warnings
     }
 
-    /// Whether it is still reported what a peer has shown once. After ten minutes it may be over.
+    /// Whether a problem that a peer has shown once is still reported. After ten minutes it may be over.
     private func isRecent(_ time: Moment) -> Bool { context.now.monotonic - time.monotonic < .seconds(600) }
 
     /// The first hundred parked effects by ID, and how many others there are.

@@ -118,7 +118,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     /// The loop's outcome, once it has ended.
     public var end: Outcome? { reducer.phase.outcome }
 
-    /// The subscriptions other than those of workers' inboxes.
+    /// The subscriptions of observers and tools.
     public var subscriptions: Subscriptions { reducer.updates.subscriptions }
 
     /// The stream with which the peer of this process continues its predecessor's session, after everything that was consumed
@@ -149,7 +149,7 @@ public struct ReducerMachine<Definition: LoopDefinition>: Sendable {
     package var waitingSessions: [SessionID] { reducer.poison.deferred.batches.map(\.session) }
 }
 
-/// The subscriptions other than those of workers' inboxes. The shell learns them from its publisher.
+/// The subscriptions of observers and tools. The shell learns them from its publisher.
 public struct Subscriptions: Equatable, Sendable {
     /// The streams of updates that observers follow, each once, in the order in which they were first followed.
     public var streams: [UpdateStream] = []

@@ -7,7 +7,7 @@ import LoopWire
 ///     admitted ── claim ──▶ joined ── silence ──▶ joined, lease expired ── heartbeat ──▶ joined
 struct Member: Sendable {
     enum Standing: Sendable {
-        /// It gets no work, and its batches are dropped, which come again. Its claim has come as far as this.
+        /// It gets no work. Its batches are dropped, and come again. Its claim has come as far as this.
         case admitted(ClaimProgress)
         /// It has claimed what it runs.
         case joined

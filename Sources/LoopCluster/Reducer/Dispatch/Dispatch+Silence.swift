@@ -57,7 +57,7 @@ extension Dispatch {
         stranded.feedbacks = holdings.stranded
     }
 
-    /// Whether other members are silent than at the last look, or a new member can run the remaining effects.
+    /// Whether the silent members differ from those of the last look, or another member can run what remains with them.
     private func hasSilenceChanged(_ members: Members, _ table: FeedbackTable, at time: MonotonicTime) -> Bool {
         var silentCount = 0
         for (session, member) in members where member.isSilent(at: time) {

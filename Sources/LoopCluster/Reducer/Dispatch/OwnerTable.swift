@@ -32,7 +32,7 @@ struct OwnerTable: Sendable {
     /// Prefetches what is at a place into the processor's cache.
     func fetch(_ place: Int) { ProcessorCache.fetch(records, at: place) }
 
-    /// Gives the effect at a place an owner. It must have none.
+    /// Gives an owner to the effect at a place, which has none.
     /// - Parameter holding: the number of effects of the new owner.
     mutating func give(_ place: Int, to owner: Ownership, _ holding: inout Holding) {
         while records.count <= place { records.append(Record()) }
@@ -43,7 +43,7 @@ struct OwnerTable: Sendable {
         count += 1
     }
 
-    /// Removes the owner of the effect at a place. It must have one.
+    /// Removes the owner of the effect at a place, which has one.
     /// - Parameter holding: the number of effects of its owner.
     mutating func take(_ place: Int, _ holding: inout Holding) {
         records[place] = Record()

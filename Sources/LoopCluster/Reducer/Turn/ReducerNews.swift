@@ -55,7 +55,7 @@ public enum ReducerNews: Equatable, Sendable {
         case idle
         /// All sessions were taken, and its peer was silent.
         case evicted
-        /// Its key is not admitted any more, or lost the right to it.
+        /// The key that owned it is not admitted any more, or may do less than before.
         case revoked
     }
 }

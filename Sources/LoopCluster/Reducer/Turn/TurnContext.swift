@@ -33,7 +33,7 @@ struct ReducerClock: Sendable {
 
     /// Ends the time of a turn.
     /// - Returns: how long the process was suspended before this turn, or nil if it was not. A machine may have been suspended
-    ///   for days. Its peers' messages did not come meanwhile, so they must not count as silent.
+    ///   for days. Its peers' messages did not come meanwhile, so these peers do not count as silent.
     mutating func advance(silenceLimit: Duration) -> Duration? {
         defer { advancedAt = now.monotonic }
         guard stoodStill(silenceLimit: silenceLimit) else { return nil }

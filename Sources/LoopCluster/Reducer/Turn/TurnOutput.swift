@@ -25,7 +25,7 @@ struct TurnOutput: Sendable {
 
     // MARK: Records
 
-    /// Every change of the journaled state, except by an event, goes through here: first the record, then its effect.
+    /// Every change of the journaled state, except by an event, goes through here: first the record, then its consequence.
     @discardableResult
     mutating func write(_ record: Record, to journaled: inout JournaledCore) -> [LiveChange] {
         records.append(record)

@@ -4,7 +4,7 @@ import LoopWire
 /// The messages to observers of the state: streams of updates, each with its own interval, events, and states that are fetched
 /// in parts. A stream is served only while an observer follows it. (Protocol, section 8.)
 struct Updates: Sendable {
-    /// The subscriptions other than those of workers' inboxes.
+    /// The subscriptions of observers and tools.
     private(set) var subscriptions = Subscriptions()
     /// The streams that are served, in the order in which they were first followed.
     var streams: [ServedStream] = []
