@@ -1,6 +1,5 @@
-/// A journal that a reader can follow while another process writes it. It returns what was appended after a row, and says
-/// whether that row still exists. Rows disappear when a database's failover takes them back, and when a journal is cut or
-/// trimmed.
+/// A journal that a reader can follow while another process writes it. It returns what was appended after a row, and says whether
+/// that row still exists. Rows disappear when a database's failover takes them back, and when a journal is cut or trimmed.
 public protocol FollowedJournal: Journal {
     /// The end of the newest row that is known to be in the journal. It can be read after the journal has failed.
     var newestEnd: RowEnd { get }

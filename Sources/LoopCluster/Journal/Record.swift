@@ -78,8 +78,7 @@ public struct DefinitionRecord: Equatable, Sendable {
     public var schema: UInt64
     /// A hash of the encoded initial state. A loop with other arguments is another run.
     public var initial: UInt64
-    /// The encoded initial state, if this is the journal's first record; else empty. With it, a replay does not need the
-    /// arguments.
+    /// The encoded initial state, if this is the journal's first record; else empty. With it, a replay does not need the arguments.
     public var initialState: [UInt8]
     /// The names of all feedbacks that this journal has seen. A feedback's number is its position, and is never reused.
     public var feedbacks: [String]

@@ -1,9 +1,8 @@
 public import LoopCore
 public import LoopWire
 
-/// The machine that follows the state from outside: one state, then every published one once, in order (G2, G9). Each update
-/// names its base, and server heartbeats name the newest seq. They show gaps, which are repaired by fetching. (Protocol,
-/// section 8.)
+/// The machine that follows the state from outside: one state, then every published one once, in order (G2, G9). Each update names
+/// its base, and server heartbeats name the newest seq. They show gaps, which are repaired by fetching. (Protocol, section 8.)
 ///
 /// It consists of parts that do not know each other: the epoch that is followed, the state that was handed out, the waiting
 /// updates, the requests, and the loop's end. It knows no types. What it hands out is for a ``StateFollower``, which asks it to

@@ -169,8 +169,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes of a state cannot be decoded, for this reason.
     case unreadable(Seq, String)
-    /// A chunk of a state cannot be decoded, for this reason. Chunks count from 0. The type may be able to read the whole
-    /// state.
+    /// A chunk of a state cannot be decoded, for this reason. Chunks count from 0. The type may be able to read the whole state.
     case unreadableChunk(Seq, Int, String)
     /// A delta does not apply to the state that is shown, for this reason.
     case deltaDoesNotFit(Seq, String)

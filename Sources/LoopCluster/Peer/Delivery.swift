@@ -198,8 +198,7 @@ struct ReadStanding: Equatable, Sendable {
 
     /// Takes note of a tick.
     /// - Returns: whether entries that had left are missing. They are if, for this whole interval by its own clock, the reducer
-    ///   read all that had arrived and nothing of them. What left just before the first of the two ticks came has arrived by
-    ///   then.
+    ///   read all that had arrived and nothing of them. What left just before the first of the two ticks came has arrived by then.
     mutating func note(_ tick: Tick, sent: UInt64, over interval: Duration) -> Bool {
         guard tick.received == received, self.sent > received, tick.stamp >= stamp else {
             self = ReadStanding(received: tick.received, stamp: tick.stamp, sent: sent)

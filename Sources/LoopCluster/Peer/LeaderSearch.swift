@@ -71,8 +71,7 @@ public struct LeaderSearch: Sendable {
         rest = index.map { Array(places[($0 + 1)...] + places[...$0]) } ?? places
     }
 
-    /// Leaves the present address, which is of no use now, for the next one. After the last, the next walk begins after a
-    /// pause.
+    /// Leaves the present address, which is of no use now, for the next one. After the last, the next walk begins after a pause.
     /// - Returns: when the new address is to be greeted.
     mutating func leave(at now: MonotonicTime) -> MonotonicTime {
         var time = now
@@ -96,8 +95,7 @@ public struct LeaderSearch: Sendable {
         retryAfter = min(retryAfter ?? pause, pause)
     }
 
-    /// Follows a standby's redirect to the leader. Each walk follows one redirect, and none that may be older than what is
-    /// known.
+    /// Follows a standby's redirect to the leader. Each walk follows one redirect, and none that may be older than what is known.
     /// - Parameter isOlder: whether it is of an earlier epoch than the peer's own.
     /// - Returns: whether it is followed.
     mutating func follow(_ address: String, of frame: PeerFrame, isOlder: Bool, at now: MonotonicTime) -> Bool {

@@ -76,8 +76,7 @@ extension PeerMachine {
 
     private mutating func connect(_ introduction: Introduction, of history: History) {
         guard case .introducing = phase else { return }
-        // A reducer that answers a hello exists. If its history was left because of a late frame of another one, that was
-        // wrong.
+        // A reducer that answers a hello exists. If its history was left because of a late frame of another one, that was wrong.
         membership.left.remove(history)
         loop = LoopID(name: introduction.name)
         eventBytesMax = Int(introduction.eventBytesMax)

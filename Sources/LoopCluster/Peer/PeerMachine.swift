@@ -4,8 +4,7 @@ public import LoopWire
 
 /// A worker's or a sender's side of the protocol, without sockets, clocks, threads or randomness.
 ///
-/// It consists of parts that do not know each other. It hands each frame, and each run of entries, to the parts that it
-/// concerns.
+/// It consists of parts that do not know each other. It hands each frame, and each run of entries, to the parts that it concerns.
 ///
 ///     frames ──▶ membership ──▶ phase ──▶ inbox ──▶ attempts ──▶ run, update, stop
 ///                                 └─────▶ delivery ──▶ settled         ▲
@@ -70,8 +69,7 @@ public struct PeerMachine: Sendable {
         redialsAt = now + ReducerTerms().silenceLimit
     }
 
-    /// Creates a sender that continues the stream of an earlier process, as the same peer in the same session. It claims
-    /// nothing.
+    /// Creates a sender that continues the stream of an earlier process, as the same peer in the same session. It claims nothing.
     ///
     /// After every input, the shell stores the changes of ``stream(after:)``, and calls ``kept(settled:)``. It does so before
     /// it performs any action and pushes any batch.

@@ -19,8 +19,7 @@ struct ProgressReports: Sendable {
     /// Marks all reports as not sent, for a reducer that knows none of them.
     mutating func begin() { untold = Set(newest.keys) }
 
-    /// Takes the reports to be sent now, in parts of at most a number of bytes. Reports of attempts that no longer run are
-    /// dropped.
+    /// Takes the reports to be sent now, in parts of at most a number of bytes. Reports of attempts that no longer run are dropped.
     mutating func take(bytesMax: Int, runs: (EffectID, Attempt) -> Bool) -> [[AttemptProgress]] {
         if newest.isEmpty { return [] }
         newest = newest.filter { runs($0.key, $0.value.attempt) }

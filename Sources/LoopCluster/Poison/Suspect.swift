@@ -55,8 +55,7 @@ public struct Suspect: Equatable, Sendable {
     /// Whether it is the event of a schedule's run, which comes again by itself.
     var isOfSchedule: Bool { session == .none && number == EntryNumber.ofTimers.number && effect == nil }
 
-    /// Whether an operator tried a quarantined event again. The number is that of the quarantine. A timer's event has no
-    /// number.
+    /// Whether an operator tried a quarantined event again. The number is that of the quarantine. A timer's event has no number.
     var isRetry: Bool { session == .none && number != EntryNumber.ofTimers.number }
 }
 

@@ -12,9 +12,8 @@ extension HistoryPage {
     ///   - from: the seq with which the first page begins. For a later page, the seq that the page before had reached.
     ///   - through: the last seq that is shown, with what follows it until the next event, or nil for all.
     ///   - after: the position at which the page before ended, or nil for the first page.
-    /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were
-    ///   trimmed, or if the event `from` was, unless the page is of all events. It is of kind `.misuse` if the journal ends
-    ///   before `from`.
+    /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were trimmed,
+    ///   or if the event `from` was, unless the page is of all events. It is of kind `.misuse` if the journal ends before `from`.
     public init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {

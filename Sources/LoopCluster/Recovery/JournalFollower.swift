@@ -18,8 +18,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
         case behind
         /// It has everything that was there.
         case level
-        /// It is cold, for this reason, because the journal does not continue what was followed. The reader has to be opened
-        /// again.
+        /// It is cold, for this reason, because the journal does not continue what was followed. The reader has to be opened again.
         case lost(String)
         /// It is cold for this reason, and does not follow any more.
         case stopped(String)
@@ -94,8 +93,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
 
     /// Reads what follows, and applies it.
     /// - Parameters:
-    ///   - journal: a journal that can be read while another process writes it. Pass one journal until a look is `.lost` or
-    ///     throws.
+    ///   - journal: a journal that can be read while another process writes it. Pass one journal until a look is `.lost` or throws.
     ///   - bytesMax: about how many bytes of records are read.
     ///   - isCurrent: whether the source has all records of the leader. Records that another source lacks are not lost.
     ///   - isStopped: called before each record; returns true if the result is not needed any more.

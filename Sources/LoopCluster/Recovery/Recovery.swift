@@ -12,8 +12,7 @@ import LoopWire
 public struct Recovery<Definition: LoopDefinition> {
     /// The rebuilt state.
     package private(set) var core: JournaledState<Definition>
-    /// The snapshot that it began from, or nil if it began from the first record. After a warm state, it is the newest
-    /// snapshot.
+    /// The snapshot that it began from, or nil if it began from the first record. After a warm state, it is the newest snapshot.
     public private(set) var snapshot: SnapshotEntry?
     /// The seq of the warm state that it began from, or nil if it did not.
     public private(set) var warmSeq: Seq?

@@ -29,8 +29,7 @@ public struct RehearsalReport: Codable, Equatable, Sendable {
     }
 }
 
-/// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without changing
-/// anything.
+/// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without changing anything.
 public struct Rehearsal<Definition: LoopDefinition> {
     private static var pageBytes: Int { 4 << 20 }
 

@@ -1,8 +1,7 @@
 public import LoopCore
 import LoopWire
 
-/// The state that a journal determines up to the end of a row. A new leader continues from it, if the journal has that very
-/// row.
+/// The state that a journal determines up to the end of a row. A new leader continues from it, if the journal has that very row.
 ///
 /// A reducer whose journal has failed keeps its state. The state may be ahead of the journal by records that have no receipt.
 /// Each of these is in the journal, or this process can append it in its next term, if no other process has appended since.
@@ -52,8 +51,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     enum Continuation {
         /// The journal does not continue the state, for this reason.
         case refused(String)
-        /// The journal continues the state once these records are appended, the newest of those that are ahead. There may be
-        /// none.
+        /// The journal continues the state once these records are appended, the newest of those that are ahead. There may be none.
         case lacks([Record])
     }
 

@@ -35,8 +35,7 @@ public struct ReducerConfiguration: Sendable {
     package var processBegan = MonotonicTime.zero
     /// The time zones that the definition's schedules name.
     package var timeZones = ZoneDatabase()
-    /// The largest payload of one message of commands, assignments, outcomes or status, in bytes; well below the limit of the
-    /// wire.
+    /// The largest payload of one message of commands, assignments, outcomes or status, in bytes; well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
     /// The largest state that is published in one message, in bytes; a larger one is fetched.
     package var stateBytesMax = Wire.messageBytesMax - 1024

@@ -60,8 +60,7 @@ extension ReducerCore {
         turn.reply(.refused(violation.refused, to: question), to: route)
     }
 
-    /// Why a message may not come from a principal, or nil if it may. An operator's request is judged again once it has been
-    /// read.
+    /// Why a message may not come from a principal, or nil if it may. An operator's request is judged again once it has been read.
     func violation(of message: ToReducer, by principal: Principal) -> Violation? {
         switch message {
         case .hello, .statusRequest, .administration: access.violation(of: .readStatus, by: principal, context)

@@ -90,8 +90,7 @@ extension ReducerCore {
     /// The name of a tool's user for the journal, cut to a bounded length.
     private func named(_ who: String) -> String { String(who.prefix(256)) }
 
-    /// The first ten thousand effects that failed for good. Their requests are included as long as they are small enough
-    /// together.
+    /// The first ten thousand effects that failed for good. Their requests are included as long as they are small enough together.
     private func parkedEffects() -> [LoopWire.ParkedEffect] {
         var room = 4 << 20
         return journaled.effects.keys.sorted().lazy.compactMap { id -> (EffectID, LiveEffect, String)? in

@@ -35,8 +35,7 @@ extension ReducerCore {
 
     private static var idleMax: Int { 10 }
 
-    /// The numbers of the feedbacks that no worker with a valid lease serves, and whose effects wait or belong to silent
-    /// workers.
+    /// The numbers of the feedbacks that no worker with a valid lease serves, and whose effects wait or belong to silent workers.
     private var unservedFeedbacks: [UInt32] {
         guard phase.grants else { return [] }
         let held = heldInSilence

@@ -214,8 +214,7 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case deposedLeadersStop
     /// Journal in a database, 5: a standby leaves a free journal to those that have less to replay.
     case closestStandbysLead
-    /// Journal in a database, 5: how far a standby is behind is measured by the leader's records, not by those of its own
-    /// server.
+    /// Journal in a database, 5: how far a standby is behind is measured by the leader's records, not by those of its own server.
     case lagIsTheLeaders
     /// Journal in a database, 5: records that a server lacks are lost only if that server has all records of the leader.
     case lossIsTheLeaders

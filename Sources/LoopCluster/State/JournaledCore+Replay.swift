@@ -211,8 +211,7 @@ extension JournaledCore {
                 guard let bytes = table[id.feedback]?.encode(request) else {
                     if let place {
                         effects[at: place].status = .unsendable
-                        // The worker that runs it has to stop, and must not continue after a restart if it missed the
-                        // cancellation.
+                        // The worker that runs it has to stop, and must not continue after a restart if it missed the cancellation.
                         void(id, upTo: Self.allAttempts(of: epoch))
                     }
                     live.append(LiveChange(.cancelled, id, at: place))

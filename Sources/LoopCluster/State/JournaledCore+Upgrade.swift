@@ -71,8 +71,7 @@ extension JournaledCore {
             })
         let live = takeChanges()
         for change in live where change.kind == .updated && ofThisSeq.contains(change.effect) {
-            // The worker that runs it cannot distinguish the new request from the old one by its version, so a new attempt
-            // starts.
+            // The worker that runs it cannot distinguish the new request from the old one by its version, so a new attempt starts.
             void(change.effect, upTo: Self.allAttempts(of: epoch))
         }
         return live

@@ -14,8 +14,7 @@ package struct JournaledCore: Sendable {
     package var reinterprets = Reinterpretation.never
     /// Whether such events were applied. Only a snapshot makes that unnecessary at the next start.
     package internal(set) var hasReinterpreted = false
-    /// Whether to use the journal's initial state instead of the definition's. For tools that do not know the arguments of the
-    /// run.
+    /// Whether to use the journal's initial state instead of the definition's. For tools that do not know the arguments of the run.
     package var ignoresArguments = false
     /// The note in which each step is written, in case the process ends in it, or nil in a state that is only shown.
     package var note: CrashNote?

@@ -9,8 +9,7 @@ package struct KeptAnswers: Equatable, Sendable {
 
     /// How many bytes of answers one session keeps. Beyond that, its next question is refused as overloaded.
     package static var bytesMax: Int { 1 << 20 }
-    /// How many bytes of answers all sessions keep together. Beyond that, the session that keeps the most loses all of its
-    /// answers.
+    /// How many bytes of answers all sessions keep together. Beyond that, the session that keeps the most loses all of its answers.
     package static var totalBytesMax: Int { 64 << 20 }
     /// A replay does not know which answers were confirmed. It keeps as many of the newest ones as there can have been.
     private static var replayBytesMax: Int { bytesMax + Wire.answerBytesMax + overhead }

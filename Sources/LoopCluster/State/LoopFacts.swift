@@ -100,8 +100,7 @@ package struct ScheduleFacts: Sendable {
 
 /// What the reducer uses of a feedback when an effect has failed for good.
 package struct FailingFacts: Sendable {
-    /// Makes the encoded event for an encoded request and a failure, or returns nil if the feedback makes no event of this
-    /// failure.
+    /// Makes the encoded event for an encoded request and a failure, or returns nil if the feedback makes no event of this failure.
     let event: @Sendable (RequestBytes, EffectFailure) throws(NoFailingEvent) -> [UInt8]?
 
     init?<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {

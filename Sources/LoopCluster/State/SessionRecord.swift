@@ -18,8 +18,7 @@ package struct SessionRecord: Equatable, Sendable {
     /// The time since which the session has no record: the start of the epoch after that of its newest record. It is nil if it
     /// has a record in the present epoch.
     package internal(set) var idleSince: WallTime?
-    /// Whether every entry so far belonged to an effect. The outcomes of such entries matter only while their peer has the
-    /// effects.
+    /// Whether every entry so far belonged to an effect. The outcomes of such entries matter only while their peer has the effects.
     package internal(set) var isOnlyOfEffects = true
 
     /// How many details of refusals are kept.

@@ -4,8 +4,7 @@ import LoopWire
 /// The admission of peers with another definition than the reducer's. It decides which may join, which effects an older one may
 /// run, and how its events are read. (Protocol, section 5.)
 extension Admission {
-    /// Why a peer is not admitted, or nil if it may be. One of an older schema may be admitted if the definition reads its
-    /// events.
+    /// Why a peer is not admitted, or nil if it may be. One of an older schema may be admitted if the definition reads its events.
     static func objection(to joinRequest: JoinRequest, _ route: Route, _ loop: LoopFacts) -> Refused? {
         let (schema, oldest) = (loop.schema, loop.oldestSchema)
         if joinRequest.schema != 0 && !(oldest...max(oldest, schema)).contains(joinRequest.schema) {

@@ -76,8 +76,7 @@ struct Admission: Sendable {
         members[at: index].settled = max(members[at: index].settled, heartbeat.settled)
     }
 
-    /// Whether a member has sent something over its own connection within the silence limit. Batches come over another
-    /// connection.
+    /// Whether a member has sent something over its own connection within the silence limit. Batches come over another connection.
     func isHeard(_ session: SessionID, _ context: TurnContext) -> Bool {
         guard let member = members[session] else { return false }
         return context.now.monotonic - member.heardAt <= context.configuration.silenceLimit

@@ -47,8 +47,7 @@ extension Dispatch {
         return counts
     }
 
-    /// Notes which effects stay with silent members after the others were taken away, so that the next search waits for a
-    /// change.
+    /// Notes which effects stay with silent members after the others were taken away, so that the next search waits for a change.
     mutating func noteStranded(_ holdings: SilentHoldings, _ members: Members, at time: MonotonicTime) {
         stranded = Stranded()
         for (session, member) in members where member.isSilent(at: time) {

@@ -58,8 +58,7 @@ struct StateEncodings: Sendable {
 
     mutating func note(size: Int, of section: Int?) { sizes[section] = size }
 
-    /// The size of the state or of a section, as far as it is known. A section that was never encoded may be as large as the
-    /// state.
+    /// The size of the state or of a section, as far as it is known. A section that was never encoded may be as large as the state.
     func size(of section: Int?, _ journaled: JournaledCore) -> Int {
         let size = sizes[section] ?? 0
         return section == nil || size == 0 ? max(size, journaled.digestedBytes) : size

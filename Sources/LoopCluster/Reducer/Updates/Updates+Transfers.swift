@@ -217,8 +217,7 @@ extension Updates {
 }
 
 extension LoopFacts {
-    /// The section of a name, by its position, which is nil for the whole state. The result is nil if there is none of this
-    /// name.
+    /// The section of a name, by its position, which is nil for the whole state. The result is nil if there is none of this name.
     fileprivate func section(named name: String) -> (index: Int?, Void)? {
         if name.isEmpty { return (nil, ()) }
         guard let index = sections.firstIndex(where: { $0.name == name }) else { return nil }
