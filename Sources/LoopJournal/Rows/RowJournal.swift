@@ -1,18 +1,18 @@
 package import LoopCluster
 
-/// A journal whose records are in rows, whatever keeps the rows.
+/// A journal whose records are in rows, whether in a file or in a database.
 package protocol RowJournal: FollowedJournal {
-    /// Reads the rows, and knows where they begin and end.
+    /// Reads the rows, and knows their first and last positions.
     var reader: RowReader { get }
 
-    /// Finds what the process that writes has appended and trimmed since, if this one only reads.
-    /// - Returns: whether it is the journal of its place still.
+    /// Finds what the writing process has appended and trimmed since the last call, if this one only reads.
+    /// - Returns: whether the path or address still leads to this journal.
     @discardableResult func refresh() throws(JournalError) -> Bool
 }
 
 extension RowJournal {
     /// Runs `body` after `refresh`, and again if a trim has overtaken it. An error about damaged rows gets the remedy that keeps
-    /// what a start recovers, unless a start would refuse the journal.
+    /// what a start recovers. If a start would refuse the journal, it does not.
     package func reading<Result>(
         _ rows: some BatchRows, _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
