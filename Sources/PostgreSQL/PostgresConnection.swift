@@ -160,8 +160,8 @@ internal import Linux
 
     /// Runs a prepared statement with parameters. If this connection has not prepared it yet, it does so first.
     /// - Parameters:
-    ///   - pause: when `isSlow` is called, once, if there is no outcome yet. Nil: never.
-    ///   - isSlow: may ask over another connection why it takes so long. Its own time counts as time of the statement.
+    ///   - pause: after what time to call `isSlow` once, if there is no outcome yet. Nil never calls it.
+    ///   - isSlow: may ask over another connection for the reason. Its own time counts as time of the statement.
     /// - Throws: ``PostgresError``, as the method that takes SQL does.
     public mutating func run(
         _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration,
