@@ -1,6 +1,6 @@
 // Unsafe: the bytes of a key are in the log as long as its node is there.
 
-/// Coding paths while encoding: read back from the nodes, so that they cost nothing until an error needs one.
+/// Coding paths while encoding. They are read back from the nodes, so that they cost nothing until an error needs one.
 extension EncodingCore {
     /// The keys from the outermost value to this node; empty for a node that is gone.
     func codingPath(of node: Int, _ serial: UInt32) -> [any CodingKey] {
@@ -8,7 +8,7 @@ extension EncodingCore {
         return steps(to: node)
     }
 
-    /// The same as a text for people.
+    /// The path to a node as text for people.
     func path(of node: Int?) -> String { CBORPath.text(steps(to: node)) }
 
     private func steps(to node: Int?) -> [any CodingKey] {

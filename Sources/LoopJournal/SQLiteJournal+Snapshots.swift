@@ -20,7 +20,6 @@ extension SQLiteJournal {
 
     /// Reads the bytes of a snapshot and checks them.
     /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written. Another kind if the file cannot be read.
-    ///   read.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         try folder.content(of: snapshot)
     }
