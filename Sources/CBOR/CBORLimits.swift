@@ -2,7 +2,7 @@
 public struct CBORLimits: Sendable, Equatable {
     /// How deep arrays, maps and tags may be nested. A single number has depth 0, `[1]` has depth 1.
     public var depthMax: Int
-    /// How long a document may be, in bytes, always below `UInt32.max`.
+    /// How long a document may be, in bytes. The initialiser keeps it below `UInt32.max`.
     public var bytesMax: Int
 
     /// The standard limits: depth 64 and 1 GiB.

@@ -2,7 +2,7 @@
 
 /// Coding paths while encoding. They are read back from the nodes, so that they cost nothing until an error needs one.
 extension EncodingCore {
-    /// The keys from the outermost value to this node; empty for a node that is gone.
+    /// The keys from the outermost value to this node, or an empty path if the node no longer exists.
     func codingPath(of node: Int, _ serial: UInt32) -> [any CodingKey] {
         guard node < nodes.count, nodes[node].serial == serial else { return [] }
         return steps(to: node)

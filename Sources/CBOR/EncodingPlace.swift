@@ -1,5 +1,5 @@
 // Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
-// kept boxes are never moved.
+// Kept boxes are never moved.
 
 /// The node that a keyed container writes to, independent of its type of keys.
 @safe struct EncodingPlace {

@@ -4,7 +4,6 @@
 ///
 /// The compiler makes an enum of the keys of a struct or a case. The text of such a key is a new string for every field of every
 /// value, but its one byte identifies it too. So the coder reads each text once, and then knows it by the byte.
-/// field of every value; its one byte says as much. So the coder asks for each text once and knows it by the byte.
 struct KeyName {
     /// The number of keys of a type that can be known. Any others are coded by their texts.
     static var ordinalsMax: Int { 64 }

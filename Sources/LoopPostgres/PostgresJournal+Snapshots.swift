@@ -92,7 +92,6 @@ extension PostgresJournal {
     /// Lists a written snapshot. All but the newest 3 are removed.
     /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal. `.unreachable` if its bytes
     ///   are not there.
-    ///   are not there.
     package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
         guard snapshot.position <= position, snapshot.position >= reader.base.position else {

@@ -105,7 +105,6 @@ struct Takeover {
     /// Reads the journal's row, or returns nil if the loop has none.
     /// - Throws: `JournalError` of kind `.foreign` or `.corrupt` only if the server confirms a commit that began after the reading.
     ///   An isolated old primary cannot confirm one.
-    ///   old primary that is alone cannot confirm one.
     private func row(_ session: inout PostgresSession) throws(JournalError) -> JournalRow? {
         do throws(JournalError) {
             let row = try session.row(of: loop, .current)
