@@ -22,7 +22,7 @@ extension CBOR {
     /// Finds the item at a path, without building any other value of the document.
     /// - Parameters:
     ///   - bytes: a document.
-    /// - path: keys of maps as ``json(_:limits:)`` writes them, and indices of array elements, from 0, in digits.
+    ///   - path: keys of maps as ``json(_:limits:)`` writes them, and indices of array elements, from 0, in digits.
     ///   - limits: the limits for the document.
     /// - Throws: ``WireError`` if the bytes are not valid CBOR.
     public static func part(

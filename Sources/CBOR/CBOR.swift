@@ -23,7 +23,7 @@ public enum CBOR {
     /// - Parameters:
     ///   - value: the value to encode.
     ///   - limits: how deep the value may be nested, and how long its encoding may be.
-    /// - userInfo: the `userInfo` of the encoder that the value's `encode(to:)` gets. Empty by default.
+    ///   - userInfo: the `userInfo` of the encoder that the value's `encode(to:)` gets. Empty by default.
     /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits.
     ///   ``WireError/refused(path:why:)`` if the value's `encode(to:)` throws or makes a mistake.
     public static func encode<T: Encodable>(

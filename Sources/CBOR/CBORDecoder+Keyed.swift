@@ -13,7 +13,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { core.codingPath(of: place.item) }
 
-    /// The text keys of the map that `Key` has.
+    /// The text keys of the map for which `Key` has a value.
     var allKeys: [Key] { place.allKeys() }
 
     func contains(_ key: Key) -> Bool { place.value(key) != nil }

@@ -42,7 +42,7 @@ package enum KeptContainer {
 
         /// - Parameters:
         ///   - type: the type that the maker was made for.
-        /// - object: the `object(of:)` a container of this type.
+        ///   - object: the `object(of:)` a container of this type.
         @inline(__always)
         func container<Container>(_ type: Container.Type, _ object: UnsafePointer<Object>) -> Container {
             unsafe unsafeDowncast(self, to: Typed<Container>.self).make(object)

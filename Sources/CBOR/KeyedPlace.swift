@@ -54,7 +54,7 @@
         return core.find(text, in: item)
     }
 
-    /// The text keys of the map that `Key` has.
+    /// The text keys of the map for which `Key` has a value.
     ///
     /// The compiler codes an enum as a map of one entry, and reads its keys to find the case. The answer is kept, because a new
     /// array for each value would cost as much as reading a small event.

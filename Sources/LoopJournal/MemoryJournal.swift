@@ -18,7 +18,7 @@ public struct MemoryJournal: Journal, Sendable {
 
     /// Creates an empty journal.
     /// - Parameters:
-    /// - history: a random history, a new one for each journal.
+    ///   - history: a random history, a new one for each journal.
     ///   - keepsMax: how many records are kept for tools; 0 keeps none. Up to twice as many may be kept for a time.
     public init(history: History, keepsMax: Int = 0) {
         self.history = history

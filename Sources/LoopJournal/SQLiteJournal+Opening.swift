@@ -36,7 +36,7 @@ extension SQLiteJournal {
     ///   - durability: the guarantee of a receipt.
     ///   - newHistory: a random history, used only if a new journal is made.
     ///   - expected: the history of the journal that must be there, if this process has had it open before.
-    ///   - address: where peers find this process, as processes read it that wait for the journal.
+    ///   - address: the address of this process for its peers. Processes that wait for the journal can read it.
     ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that would be thrown.
     ///     Returns whether to continue waiting. Nil does not wait.
     /// - Throws: `JournalError` of kind `.locked` if another process has the journal and `whileLocked` is nil or returns false.

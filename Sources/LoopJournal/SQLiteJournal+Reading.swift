@@ -37,7 +37,7 @@ extension SQLiteJournal {
         return Seq(tail.seq)
     }
 
-    /// The end of the row before the one that holds the event `seq`. The records after it begin with that event, or with one not
+    /// The end of the row before the one with the event `seq`. The records after it begin with that event, or with one not
     /// far before it. A bisection finds it, because rows are in the order of both numbers.
     /// - Throws: `JournalError` of kind `.corrupt` if a row is missing. Another kind if reading fails or the journal was closed.
     public func position(before seq: Seq) throws(JournalError) -> UInt64 {

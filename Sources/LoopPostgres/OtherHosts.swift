@@ -24,7 +24,7 @@ struct OtherHosts {
     /// Asks each of them.
     /// - Parameters:
     ///   - own: the host that is not asked.
-    /// - sql: a query. The first column of its first row is true at a host that has it.
+    ///   - sql: a query. The first column of its first row is true at a host that has it.
     init(of url: ConnectionString, than own: Int, have sql: String, _ parameters: [Parameter] = []) {
         for host in (0..<url.hostCount).filter({ $0 != own }).map(url.only) {
             do throws(PostgresError) {

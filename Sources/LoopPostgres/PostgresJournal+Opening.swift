@@ -14,7 +14,7 @@ package struct PostgresOpening {
     package var newHistory: History
     /// How long after the last renewal no other process may take the journal.
     package var lease = PostgresOpening.standardLease
-    /// Where peers find this process, as processes read it that wait for the journal, or nil if it is not known.
+    /// The address of this process for its peers, or nil if it is not known. Processes that wait for the journal can read it.
     package var address: String?
     /// Whether to wait while another process has the journal or the database does not answer.
     package var waits = false

@@ -84,7 +84,7 @@ package final class PostgresJournal: RowJournal {
 
     /// Appends the records of a turn as one row, and waits until the database has committed it and all that were sent before.
     /// - Parameters:
-    /// - records: the records, in order. Without records, an append only shows that this process still owns the journal.
+    ///   - records: the records, in order. Without records, an append only shows that this process still owns the journal.
     ///   - position: the position of the last of them.
     /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow. Of kind `.unreachable` if it is unknown
     ///   whether the records are in the journal. After any error nothing more can be appended.
@@ -187,7 +187,7 @@ package final class PostgresJournal: RowJournal {
     }
 
     /// Renews the lease, even if it was just renewed.
-    /// - Throws: `JournalError` of kind `.unreachable` if another process may hold the journal.
+    /// - Throws: `JournalError` of kind `.unreachable` if another process may own the journal.
     package func prove() throws(JournalError) { try held.renew("prove that it leads") }
 
     /// The lease, which other processes watch, or nil if the journal only reads.
@@ -227,7 +227,7 @@ package final class PostgresJournal: RowJournal {
         return Seq(reader.tail.seq)
     }
 
-    /// The end of the row before the one that holds the event `seq`.
+    /// The end of the row before the one that contains the event `seq`.
     package func position(before seq: Seq) throws(JournalError) -> UInt64 {
         try refresh()
         return try reading(rows) { () throws(JournalError) in try reader.position(before: seq, in: rows) }

@@ -17,7 +17,7 @@ struct Takeover {
     let newHistory: History?
     let lease: Duration
     let memory: JournalMemory
-    /// Where peers find this process, or nil if it is not known.
+    /// The address of this process for its peers, or nil if it is not known.
     let address: String?
     let waits: Bool
     /// Called while it waits, with what is known of the holder. Returns whether to go on waiting.

@@ -129,8 +129,8 @@ final class JournalFile: BatchRows {
 
     // MARK: Meta
 
-    /// The largest length of a text in `meta`, in characters. This program writes no longer text, so of a longer one a part is
-    /// read.
+    /// The largest length of a text in `meta`, in characters. This program writes no longer text, so a longer one is read
+    /// only in part.
     private static let textMax = 1000
 
     func meta(_ name: String) throws(JournalError) -> Int64? {

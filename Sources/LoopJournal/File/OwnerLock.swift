@@ -12,7 +12,7 @@ struct OwnerLock: ~Copyable {
     private static let triesEvery: UInt32 = 50_000
 
     /// - Parameters:
-    ///   - address: where peers find the process, as waiting processes read it.
+    ///   - address: the address of the process for its peers. Waiting processes can read it.
     ///   - whileLocked: called before each new try, with the error that a caller that does not wait would get. Returns whether to
     ///     go on waiting. Nil does not wait.
     init(_ path: String, address: String? = nil, whileLocked: ((JournalError) -> Bool)?) throws(JournalError) {

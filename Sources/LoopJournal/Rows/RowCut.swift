@@ -16,7 +16,7 @@ package struct RowCut {
 
     /// Refuses a cut before a snapshot from which a start continues.
     /// - Parameters:
-    /// - snapshots: the snapshots, the newest first.
+    ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
     /// - Throws: `JournalError` of kind `.misuse`.
     package func check(_ snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
@@ -32,7 +32,7 @@ package struct RowCut {
     /// Refuses a cut after which no start could continue: the first records were trimmed, and no snapshot that replaces them is
     /// intact.
     /// - Parameters:
-    /// - kept: the snapshots that are kept.
+    ///   - kept: the snapshots that are kept.
     ///   - isIntact: reads a snapshot and checks it.
     /// - Throws: `JournalError` of kind `.corrupt`.
     package func checkStart(from kept: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {

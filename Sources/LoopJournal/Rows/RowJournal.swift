@@ -12,7 +12,7 @@ package protocol RowJournal: FollowedJournal {
 
 extension RowJournal {
     /// Runs `body` after `refresh`, and again if a trim has overtaken it. An error about damaged rows gets the remedy that keeps
-    /// what a start recovers. If a start would refuse the journal, it does not.
+    /// what a start recovers, unless a start would refuse the journal.
     package func reading<Result>(
         _ rows: some BatchRows, _ body: () throws(JournalError) -> Result
     ) throws(JournalError) -> Result {

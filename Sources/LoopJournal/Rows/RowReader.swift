@@ -41,7 +41,7 @@ package struct RowReader: Sendable {
     /// A page of the records after a position, in order. Empty at the end.
     /// - Parameters:
     ///   - position: the last position that is not wanted.
-    /// - bytesMax: about how many bytes of records to read. At least one row is read.
+    ///   - bytesMax: about how many bytes of records to read. At least one row is read.
     /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was trimmed.
     package mutating func records(
         after position: UInt64, bytesMax: Int, in source: some BatchRows
@@ -102,7 +102,7 @@ package struct RowReader: Sendable {
         return records
     }
 
-    /// The end of the row before the one that holds a position.
+    /// The end of the row before the one that contains a position.
     private func link(before position: UInt64, in source: some BatchRows) throws(JournalError) -> ChainLink {
         if position == base.position + 1 { return base }
         if let lastRead, lastRead.position + 1 == position { return lastRead }
@@ -155,13 +155,13 @@ package struct RowReader: Sendable {
 
     // MARK: Positions
 
-    /// The end of the row before the one that holds the event `seq`. The records after it begin with that event, or
+    /// The end of the row before the one with the event `seq`. The records after it begin with that event, or
     /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
     /// - Throws: `JournalError` of kind `.corrupt` if a row is missing.
     package func position(before seq: Seq, in source: some BatchRows) throws(JournalError) -> UInt64 {
         var low = base.position
         var high = tail.position
-        // The row that holds `seq` begins behind `low`, and at `high` + 1 at the latest.
+        // The row with `seq` begins behind `low`, and at `high` + 1 at the latest.
         while low < high {
             let middle = low + (high - low + 1) / 2
             guard let row = try source.rows(through: middle, max: 1).first ?? nil, row.lastPosition > low,
@@ -231,7 +231,7 @@ package struct RowReader: Sendable {
     /// Gives an error about damaged rows the remedy that keeps what a start recovers. If an intact snapshot covers the rows, only
     /// the rows before it need to go.
     /// - Parameters:
-    /// - snapshots: the snapshots, the newest first.
+    ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
     package func advised(
         _ error: JournalError, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows

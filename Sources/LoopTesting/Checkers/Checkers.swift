@@ -28,7 +28,7 @@ package struct Checkers<Work: Workload>: Sendable {
     private var otherCounts: [Promise: Int] = [:]
 
     /// - Parameters:
-    /// - hasShadow: whether every record is applied to a second state as it comes.
+    ///   - hasShadow: whether every record is applied to a second state as it comes.
     ///   - isUnguarded: whether hostile processes take part in a loop without keys.
     package init(_ work: Work, hasShadow: Bool, isUnguarded: Bool = false, breaking rules: BrokenRules) {
         self.work = work

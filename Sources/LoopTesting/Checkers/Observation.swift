@@ -23,7 +23,7 @@ package enum Promise: String, CaseIterable, Sendable {
     case answersAreTrue = "ANSWERS"
     /// A test's condition for the states of its own loop.
     case invariant = "INVARIANT"
-    /// A test that cannot be run as it is.
+    /// A mistake in a test, which cannot be run.
     case usage = "TEST"
 
     /// The promises that the project makes.

@@ -194,7 +194,7 @@ struct OnlyWhoMay: Checker {
         return batch.history == turn.history ? verdict(on: batch.session, by: key) : .either
     }
 
-    /// A message of an earlier epoch is late. It does not show that a key speaks for another one.
+    /// A message of an earlier epoch is late. It does not show that a key uses another key's session.
     private func verdict(on session: SessionID, in epoch: Epoch, by key: AllowedKey) -> Verdict {
         epoch == turn.epoch ? verdict(on: session, by: key) : .allowed
     }

@@ -43,7 +43,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// The process does not reach the database, and does not know: it waits for its answers in vain.
+    /// The process does not reach the database and does not know it, so it waits for answers that never come.
     func cutCandidate(until time: UInt64) {
         candidate.cutUntil = time
         guard let number = candidate.hold.connection, !connections[number].isCut else { return }

@@ -169,7 +169,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// A worker is asked to leave, or a client whose stream another process continues.
+    /// Makes a worker leave, or a client if another process continues its stream.
     @discardableResult
     func stop(_ peer: Peer) throws(Violation) -> Bool {
         guard peer.role == .worker || peer.outbox != nil, peer.life.stage == .running else { return false }

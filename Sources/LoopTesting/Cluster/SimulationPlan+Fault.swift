@@ -23,7 +23,7 @@ extension SimulationPlan {
         /// A process is frozen.
         case freeze
         case kill
-        /// A worker is asked to leave, and another comes.
+        /// A worker gets a request to leave, and another comes.
         case stop
         /// The reducer is frozen.
         case reducerFreeze

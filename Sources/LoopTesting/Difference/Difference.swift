@@ -15,7 +15,7 @@ public struct Difference: Equatable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - old: the value of the `-` lines.
     ///   - new: the value of the `+` lines.
-    /// - linesMax: the number of lines beyond which lines are only counted.
+    ///   - linesMax: the number of lines beyond which lines are only counted.
     public init<Value>(from old: Value, to new: Value, linesMax: Int = 40) {
         var comparison = Comparison(linesMax: max(linesMax, 2))
         comparison.compare(old, new, path: "", depth: 0)

@@ -7,7 +7,7 @@ extension TestLoop {
     ///     #expect(receipt.balance == 95)
     ///
     /// - Parameters:
-    /// - event: an event that the definition answers, as `LoopDefinition.answer(to:in:)` does.
+    ///   - event: an event that the definition answers, as `LoopDefinition.answer(to:in:)` does.
     ///   - type: the type of the answer.
     ///   - file: the file of a failure.
     ///   - line: the line of a failure.

@@ -45,7 +45,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     /// - Parameters:
     ///   - definition: the loop to test.
     ///   - mode: what the test has to assert.
-    /// - seed: the seed for the delays of retries, and for the random numbers of the transitions.
+    ///   - seed: the seed for the delays of retries, and for the random numbers of the transitions.
     ///   - wallTime: the time of day at the start, for transitions.
     ///   - timeZones: the rules of the named time zones that schedules use, as POSIX writes them in `TZ`, such as
     ///     `["Europe/Berlin": "CET-1CEST,M3.5.0,M10.5.0/3"]`.
