@@ -88,7 +88,7 @@ public struct MemoryJournal: Journal, Sendable {
     /// The position before the oldest record that is kept, whatever the seq.
     public func position(before seq: Seq) -> UInt64 { position - UInt64(keptCount) }
 
-    /// Always empty: a journal in memory keeps no snapshots.
+    /// Always empty, because a journal in memory keeps no snapshots.
     public func snapshots() -> [SnapshotEntry] { [] }
 
     /// - Throws: always, `JournalError` of kind `.misuse`, because there are no snapshots.
@@ -98,7 +98,7 @@ public struct MemoryJournal: Journal, Sendable {
             remedy: "keep the loop's history in a file: --journal FILE")
     }
 
-    /// Always nil: a journal in memory keeps no snapshots.
+    /// Always nil, because a journal in memory keeps no snapshots.
     public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
 
     /// Does nothing: a journal in memory keeps no snapshots.

@@ -18,7 +18,7 @@ extension SQLiteJournal {
     /// The address to which the journal is being moved or was moved, or nil if it is not.
     package func movesTo() throws(JournalError) -> String? { try readable("be read").metaText("moved_to") }
 
-    /// Notes for good where the journal is being moved. From now on no reducer opens it.
+    /// Notes for good to which address the journal is being moved. From now on no reducer opens it.
     package func noteMove(to place: String) throws(JournalError) {
         let operation = "note that it is moved"
         let file = try writable(operation)

@@ -96,7 +96,7 @@ struct PostgresArrival: ~Copyable {
             """, parameters, Self.operation, within: PostgresSession.longLimit)
     }
 
-    /// Notes where the journal begins and ends. It is complete now.
+    /// Notes the beginning and the end of the journal, which is complete now.
     mutating func finish(_ base: ChainLink, _ tail: ChainLink, hasEnded: Bool = false) throws(JournalError) {
         _ = try session.run(
             """

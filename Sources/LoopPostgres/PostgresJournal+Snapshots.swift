@@ -210,7 +210,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Removes the rows up to an end, and notes where the rest begins.
+    /// Removes the rows up to an end, and notes that end as the beginning of the rest.
     mutating func trim(_ journal: Int64, through end: ChainLink, _ operation: String) throws(PostgresError) {
         _ = try run(
             "DELETE FROM loop_batch WHERE journal_id = $1 AND first_position <= $2",

@@ -49,7 +49,7 @@ package struct Disk: Sendable {
     ///
     /// After a failed sync the system shows the written bytes but does not write them again. The next sync succeeds without them. A
     /// process that continues the log of an earlier one must not take such bytes for durable.
-    /// - Parameter rewrites: whether to write all bytes again, each where it was, and to sync them.
+    /// - Parameter rewrites: whether to write all bytes again, each at its offset, and to sync them.
     func inspectLog(_ path: String, rewrites: Bool = false) throws(JournalError) -> LogInspection {
         guard let file = try opened(path, rewrites ? O_RDWR : O_RDONLY) else { return LogInspection() }
         try Self.checkEnd(of: file, path)

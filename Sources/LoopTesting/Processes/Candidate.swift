@@ -13,7 +13,7 @@ final class Candidate<Definition: LoopDefinition> {
     var warm: (core: JournaledState<Definition>, end: BatchLink, ahead: [Record])?
     /// How it follows the journal while it stands by.
     var following = StandbyFollowing(pace: 0)
-    /// The virtual rate of its steady clock: its nanoseconds in a virtual second, divided by 10⁹.
+    /// The rate of its steady clock: the nanoseconds that it counts in a virtual second, divided by 10⁹.
     var rate = 1.0
     /// What it has read of the folder of keys.
     var keys = KeyReading()
