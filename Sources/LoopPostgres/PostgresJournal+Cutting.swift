@@ -5,16 +5,17 @@ internal import LoopWire
 package import PostgreSQL
 
 extension PostgresJournal {
-    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It is the
-    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one. What an
-    /// earlier cut has kept must get another name first.
+    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the
+    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one. What
+    /// an earlier cut has kept must get another name first.
     /// - Parameters:
-    ///   - opening: of which loop, and the new history, for the record; it does not wait.
-    ///   - seq: the last event to keep; 0 keeps none.
+    ///   - opening: the loop, and the new history for the record. It does not wait.
+    ///   - seq: the last event to keep. 0 keeps none.
     ///   - time: the wall time for the record.
-    ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
-    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read; `.misuse` if the journal ends before
-    ///   `seq`, was trimmed beyond it, has an intact snapshot after it or a damaged one is kept, `.locked` if another process has it, `.readOnly` if there is none.
+    ///   - isForced: whether to cut even before an intact snapshot, from which a start would continue.
+    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read. `.misuse` if the journal ends before
+    ///   `seq`, was trimmed beyond it, has an intact snapshot after it, or if a damaged journal is kept. `.locked` if another
+    ///   process has the journal. `.readOnly` if there is none.
     package static func cut(
         _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory,
         isForced: Bool = false
@@ -28,7 +29,7 @@ extension PostgresJournal {
         defer { held.close(releases: true) }
         try checkKeepsDamaged(url, loop)
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
-        // The same server has the snapshots and the rows. A lost connection ends the cut, so it is not taken for damage.
+        // One server has both the snapshots and the rows. A lost connection ends the cut, so it is not mistaken for damage.
         let source = PostgresJournal(
             held, row, reader: reader, durability: .fsync, keptAs: .current, memory: nil, report: [])
         let snapshots = try source.snapshots()
@@ -58,11 +59,11 @@ extension PostgresJournal {
                 within: PostgresSession.limit)
             try connection.activate(arrivalID, term: row.term.number + 1, operation)
         }
-        // What was cut off is not missing.
+        // The records that were cut off are not missing.
         memory.withState { $0.known = nil }
     }
 
-    /// Refuses to lose what an earlier cut has kept.
+    /// Refuses to overwrite the journal that an earlier cut has kept.
     private static func checkKeepsDamaged(_ url: ConnectionString, _ loop: String) throws(JournalError) {
         var session = try PostgresSession.open(url, for: .reading, name: "loop/cut")
         defer { session.drop() }

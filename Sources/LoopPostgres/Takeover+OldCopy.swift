@@ -3,11 +3,11 @@ internal import LoopWire
 internal import PostgreSQL
 
 extension Takeover {
-    /// Leaves a server that lacks what this process knows to be committed, unless each other host of the URL lacks it too. A standby
-    /// of the database that was cut off and then promoted takes connections, and has only the records of before.
+    /// Rejects a server that lacks what this process knows to be committed, unless each other host of the URL lacks it too. A
+    /// standby that was cut off and then promoted takes connections, but has only older records.
     /// - Parameter row: the journal's row at that server, or nil if it has none.
-    /// - Throws: of kind `.unreachable` if another host has what is missing, or cannot be asked; of kind `.corrupt` if no host has the
-    ///   journal.
+    /// - Throws: `JournalError` of kind `.unreachable` if another host has what is missing, or cannot be asked. `.corrupt` if no
+    ///   host has the journal.
     func refuseOldCopy(_ row: JournalRow?, _ session: inout PostgresSession) throws(JournalError) {
         // A journal with a greater number was made later.
         guard let known = memory.withState({ $0.known }), row?.id ?? 0 <= known.journal else { return }
@@ -32,9 +32,9 @@ extension Takeover {
                     + " \(others.text)",
                 remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
         }
-        // What its rows lack is found out behind the takeover.
+        // The checks after the takeover find out what its rows lack.
         if row?.id == known.journal { return }
-        // An old primary that is alone cannot commit this.
+        // An isolated old primary cannot commit this.
         _ = try session.run("SELECT pg_logical_emit_message(true, 'loop', '')", "be opened")
         throw JournalError(
             .corrupt, operation: "be opened",
@@ -45,7 +45,7 @@ extension Takeover {
             fault: JournalFault(.historyLost, host: host))
     }
 
-    /// Leaves a server without a journal of the loop while another one that can be written has one.
+    /// Rejects a server without a journal of the loop while another server that can be written to has one.
     func refuseSecond(_ session: borrowing PostgresSession) throws(JournalError) {
         let others = OtherHosts(
             of: url, than: session.connection.host,
@@ -62,7 +62,7 @@ extension Takeover {
             remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
     }
 
-    /// Whether a server has a term of a journal, and a record or a trim behind it; no row if it does not have the journal.
+    /// Whether a server has a term of a journal, and a record or a trim behind it. No row if the server does not have the journal.
     private static let lookup = """
         SELECT term >= $2 AS term, trimmed_position >= $3 OR coalesce((SELECT last_position = $3 AND checksum = $4
                 FROM loop_batch WHERE journal_id = $1 AND first_position <= $3 ORDER BY first_position DESC LIMIT 1),

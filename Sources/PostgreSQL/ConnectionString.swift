@@ -49,14 +49,14 @@ internal import CPQ
     /// The number of its hosts.
     public var hostCount: Int { attempts.count }
 
-    /// Whether a `#` or a second `@` shows that libpq would take a part of the password for something else, and show it.
+    /// Whether a `#` or a second `@` shows that libpq would misread a part of the password, and show it.
     private static func hasStrayMark(_ text: String) -> Bool {
         let rest = text.drop { $0 != "/" }.dropFirst(2)
         let place = rest.prefix { $0 != "/" }.firstIndex(of: "@").map { rest[$0...].dropFirst() } ?? rest
         return text.contains("#") || place.prefix { $0 != "?" }.contains("@")
     }
 
-    /// The error does not say which port, because that may be a part of a password.
+    /// The error does not name the port, because that may be a part of a password.
     private static let unescaped = PostgresError(
         .misuse, "read the database's URL",
         text:

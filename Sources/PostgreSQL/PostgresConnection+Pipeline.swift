@@ -15,8 +15,8 @@ struct Pipeline: ~Copyable {
     var result: QueryResult?
 }
 
-/// Sends statements one after the other, without waiting. Each is a transaction of its own. Its Sync is sent with it, so that the
-/// server does not wait for this process before the commit.
+/// Sends statements one after the other, without waiting. Each is a separate transaction. Its Sync is sent with it, so that the
+/// server commits without waiting for this process.
 ///
 ///     send ──▶ send ──▶ … ──▶ takeSent: the oldest one is committed, without a warning ──▶ takeSent ──▶ …
 ///                                └── anything else ──▶ the connection is dropped, with all statements behind it

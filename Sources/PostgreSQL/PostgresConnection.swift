@@ -33,8 +33,8 @@ internal import Linux
     ///   - first: the host that is tried first, from 0. The later ones follow in order, then those before it.
     ///   - settings: settings of the server for this session, whatever the string, the role and the database say.
     ///   - limit: how long each host may take.
-    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the most informative failure. It is of
-    ///   kind `.misuse` if an option of the string has a value that libpq does not know.
+    /// - Throws: ``PostgresError`` of kind `.lost`, with the reason of each host, and the code of the most informative failure.
+    ///   Of kind `.misuse` if an option of the string has a value that libpq does not know.
     public init(
         _ string: ConnectionString, defaults: [String: String] = [:], startingAt first: Int = 0,
         settings: [String: String] = [:], within limit: Duration
@@ -160,8 +160,8 @@ internal import Linux
 
     /// Runs a prepared statement with parameters. If this connection has not prepared it yet, it does so first.
     /// - Parameters:
-    ///   - pause: when `isSlow` is called, once, if there is no outcome yet. Nil: never.
-    ///   - isSlow: may ask over another connection why it takes so long. Its own time counts as time of the statement.
+    ///   - pause: after what time to call `isSlow` once, if there is no outcome yet. Nil never calls it.
+    ///   - isSlow: may ask over another connection for the reason. Its own time counts as time of the statement.
     /// - Throws: ``PostgresError``, as the method that takes SQL does.
     public mutating func run(
         _ statement: PreparedStatement, _ parameters: [Parameter] = [], _ operation: String, within limit: Duration,
