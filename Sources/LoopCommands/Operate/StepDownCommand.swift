@@ -97,7 +97,7 @@ struct StepDownCheck {
     let named: ReducerAddress?
     /// The standbys that are to leave the journal to it.
     let others: [ReducerAddress]
-    /// Why not; nil: it has one.
+    /// Why no standby could lead at once, or nil if one could.
     let refusal: String?
 
     /// How far a standby may lag behind, in records and in milliseconds.

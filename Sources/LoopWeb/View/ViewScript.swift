@@ -64,7 +64,7 @@ enum ViewScript {
           page.addEventListener("input", write);
           page.addEventListener("compositionend", write);
 
-          // Buttons that press themselves as soon as somebody sees them, once for each that appears.
+          // Buttons that press themselves as soon as they are seen, once for each that appears.
           const seen = new IntersectionObserver((entries) => {
             for (const entry of entries) {
               if (!entry.isIntersecting) continue;
