@@ -215,10 +215,11 @@ let package = Package(
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: unchecked),
 
-        // Folders and addresses for tests, which are removed afterwards.
+        // Folders and addresses for tests, which are removed afterwards, a fake reducer, and a candidate for a journal.
         .target(
-            name: "TestFolders", dependencies: ["LoopLock", "LoopNode"], path: "Tests/TestFolders",
-            swiftSettings: unchecked),
+            name: "TestFolders",
+            dependencies: ["CBOR", "LoopCore", "LoopCluster", "LoopLock", "LoopNode", "LoopWire", "ZMQ"],
+            path: "Tests/TestFolders", swiftSettings: unchecked),
 
         // PostgreSQL servers for tests.
         .target(

@@ -81,7 +81,7 @@ import Testing
             func isShown(_ status: StatusReport) -> Bool {
                 flood.shownBy.map { status.counters[$0] ?? 0 > before.counters[$0] ?? 0 } ?? true
             }
-            // Attackers run when a processor is idle. If none is for long, one run may send too little to be noticed.
+            // An attacker shares the processors with everything else. On a busy machine, one run may send too little to be noticed.
             for _ in 0..<5 {
                 let report = try await runAttacker(
                     flood.name, ledger.independentOptions(.attacker), count: flood.count, least: 21,

@@ -28,15 +28,19 @@ class Attacker:
     """What all attacks use: sockets, chance, and the count of what was sent."""
 
     def __init__(self, address: Address, count: int, least: int, seconds: float, seed: int):
-        self.address, self.count, self.least, self.seed = address, count, least, seed
+        self.address, self.count, self.least, self.seconds, self.seed = address, count, least, seconds, seed
         self.dice = random.Random(seed)
-        self.end = time.monotonic() + seconds
+        self.start_clock()
         self.context = zmq.Context()
         self.context.max_sockets = 65_535 if zmq.zmq_version_info() >= (4,) else 1023
         self.loop = wire.loop_id(LOOP)
         self.sent = self.received = 0
         self.refused: dict[str, int] = {}
         self.raw: list[socket.socket] = []
+
+    def start_clock(self) -> None:
+        """Begins the attack's seconds again, for an attack that has first made what it sends."""
+        self.end = time.monotonic() + self.seconds
 
     @property
     def goes_on(self) -> bool:
@@ -448,9 +452,11 @@ def large_greetings(attacker: Attacker) -> None:
         {"feedbacks": ["f@workers(default)"] * 40_000},
         {"groups": [f"{number:0128}" for number in range(4096)]},
     ]
+    frames = [wire.to_reducer(attacker.loop, join(attacker.dice, **change)) for change in large]
+    attacker.start_clock()
     while attacker.goes_on:
-        for change in large:
-            attacker.send(dealer, wire.to_reducer(attacker.loop, join(attacker.dice, **change)))
+        for frame in frames:
+            attacker.send(dealer, frame)
         attacker.listen(dealer)
 
 

@@ -56,16 +56,27 @@ enum StateCommand {
         }
         let limit = arguments[JournalOptions.timeout]
         let end = SystemClock.monotonic + limit
-        while true {
-            let status = try arguments.askStatus(within: min(limit, arguments[JournalOptions.connectTimeout]))
-            if status.seq >= seq { return }
+        func ask() throws -> StatusReport {
+            try arguments.askStatus(within: min(limit, arguments[JournalOptions.connectTimeout]))
+        }
+        var status = try ask()
+        // Why the newest request has no answer, or nil if it has one.
+        var silence: NodeError?
+        while status.seq < seq {
             guard status.exitCode == nil, SystemClock.monotonic < end else {
+                let place = silence.map { "it was at \(status.seq), and then \($0)" } ?? "it is at \(status.seq)"
                 throw CommandError(
-                    "the state has not come to seq \(seq) within \(limit): it is at \(status.seq)"
+                    "the state has not come to seq \(seq) within \(limit): \(place)"
                         + (status.exitCode == nil ? "" : ", and the loop has ended"))
             }
             // A report shows one moment, and no request waits for a seq, so ask again.
             try await Task.sleep(for: .milliseconds(50))
+            do {
+                (status, silence) = try (ask(), nil)
+            } catch let error as NodeError {
+                guard case .noAnswer = error else { throw error }
+                silence = error
+            }
         }
     }
 }

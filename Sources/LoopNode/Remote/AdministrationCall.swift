@@ -107,7 +107,9 @@ public struct AdministrationCall: ~Copyable {
                     try dial(reducer.other(at: leader))
                     _ = try dealer.send(question)
                 case .noLeader:
-                    throw AdministrationError.refused("no reducer leads yet: \(AddressLook.text(at: place)); ask again")
+                    let why = AddressLook.text(
+                        at: place, statusWithin: max(AddressLook.limit, deadline - SystemClock.monotonic))
+                    throw AdministrationError.refused("no reducer leads yet: \(why); ask again")
                 case nil: continue
                 }
             }

@@ -1,4 +1,5 @@
 import CBOR
+import LoopLock
 import LoopNode
 import LoopOptions
 import LoopWire

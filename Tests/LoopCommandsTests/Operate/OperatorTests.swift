@@ -1,3 +1,4 @@
+import LoopLock
 import LoopNode
 import LoopOptions
 import LoopWire

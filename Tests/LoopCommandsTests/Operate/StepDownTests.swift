@@ -1,5 +1,7 @@
+import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 
 @testable import LoopCommands

@@ -54,21 +54,25 @@ import ZMQ
         #expect(handshakes(nil, [.handshakeFailed(.mechanismMismatch)] + refused).obstacle == nil)
     }
 
+    /// What a look finds that gives a greeting all the time that it needs.
+    private func obstacle(at reducer: ReducerAddress, isEnding: Bool = false) -> ReducerWait.Obstacle {
+        AddressLook.obstacle(at: reducer, isEnding: isEnding, greetingWithin: .seconds(20))
+    }
+
     @Test func `are explained by the greeting of what listens there`() throws {
         let context = try ZMQContext()
         var plain = try Socket(.router, in: context)
         let place = try ReducerAddress(parsing: plain.bind("tcp://127.0.0.1:*"))
-        #expect(AddressLook.obstacle(at: place) == .unanswered)
-        #expect(AddressLook.obstacle(at: place.with(keys)) == .handshakes(.reducerWithoutKeys))
+        #expect(obstacle(at: place) == .unanswered)
+        #expect(obstacle(at: place.with(keys)) == .handshakes(.reducerWithoutKeys))
         let guarded = try ZMQContext(authenticator: { _ in .refuse })
         var options = SocketOptions()
         options.security = .server(secretKey: keys.own.secretKey, domain: "d")
         var server = try Socket(.router, in: guarded, options: options)
         let other = try ReducerAddress(parsing: server.bind("tcp://127.0.0.1:*"))
-        #expect(AddressLook.obstacle(at: other) == .handshakes(.keysNeeded))
-        #expect(AddressLook.obstacle(at: other.with(keys)) == .unanswered)
-        #expect(
-            AddressLook.obstacle(at: other.with(keys), isEnding: true) == .handshakes(.otherReducerKey(keys.reducer)))
+        #expect(obstacle(at: other) == .handshakes(.keysNeeded))
+        #expect(obstacle(at: other.with(keys)) == .unanswered)
+        #expect(obstacle(at: other.with(keys), isEnding: true) == .handshakes(.otherReducerKey(keys.reducer)))
     }
 
     @Test(

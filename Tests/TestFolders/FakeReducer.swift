@@ -1,34 +1,47 @@
-import CBOR
-import LoopCore
-import LoopLock
-import LoopNode
-import LoopWire
-import TestFolders
-import ZMQ
+internal import CBOR
+internal import LoopCore
+package import LoopLock
+package import LoopNode
+package import LoopWire
+internal import ZMQ
 
-/// A ROUTER socket that says to operators what a test wants.
-final class FakeReducer: Sendable {
-    /// What is said to a request, by its number.
-    typealias Script = @Sendable (AdministrationRequest, UInt64) throws -> [ToPeer]
+/// A ROUTER socket that replies to operators as a test wants.
+package final class FakeReducer: Sendable {
+    /// The replies to a request, by its number.
+    package typealias Script = @Sendable (AdministrationRequest, UInt64) throws -> [ToPeer]
 
-    let address = ipcAddress()
+    package let address = ipcAddress()
     /// What was asked, in order.
-    let asked = Locked<[AdministrationRequest]>([])
+    package let asked = Locked<[AdministrationRequest]>([])
     private let mailbox: Mailbox<Void>
 
+    /// Creates one, and returns when it listens.
     /// - Parameter status: what it reports about itself.
-    init(status: StatusReport = StatusReport(loop: "fake", schema: 1), _ script: @escaping Script) throws {
+    package init(status: StatusReport = StatusReport(loop: "fake", schema: 1), _ script: @escaping Script) throws {
         let mailbox = try Mailbox<Void>()
         self.mailbox = mailbox
         let (address, asked) = (address, asked)
+        let (isOpen, failure) = (Monitor(false), Locked<(any Error)?>(nil))
         _ = try NodeThread("fake-reducer") {
-            try? Self.serve(address, until: mailbox, status, script) { request in asked.withLock { $0.append(request) }
+            func open() {
+                isOpen.withLock { $0 = true }
+                isOpen.broadcast()
+            }
+            do {
+                try Self.serve(address, until: mailbox, status, script, whenBound: open) { request in
+                    asked.withLock { $0.append(request) }
+                }
+            } catch {
+                failure.withLock { $0 = error }
+                open()
             }
         }
+        isOpen.wait(until: { $0 })
+        if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// One that answers each request whole.
-    convenience init(
+    /// Creates one that answers each request whole.
+    package convenience init(
         status: StatusReport = StatusReport(loop: "fake", schema: 1),
         answering answer: @escaping @Sendable (AdministrationRequest) -> AdministrationAnswer
     ) throws {
@@ -41,10 +54,11 @@ final class FakeReducer: Sendable {
 
     private static func serve(
         _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ status: StatusReport, _ script: Script,
-        heard: (AdministrationRequest) -> Void
+        whenBound: () -> Void, heard: (AdministrationRequest) -> Void
     ) throws {
         var router = try Socket(.router, in: try ZMQContext())
         try router.bind(address.description)
+        whenBound()
         var polls = PollSet()
         polls.add(router)
         let over = polls.add(descriptor: mailbox.descriptor)
