@@ -2,12 +2,12 @@ import Testing
 
 /// Patterns of translated English, each of which had a hundred places in comments once.
 @Suite struct `Comments` {
-    private struct Pattern {
+    private struct Pattern: Sendable {
         let name: String
-        let occurs: (Substring) -> Bool
+        let occurs: @Sendable (Substring) -> Bool
     }
 
-    private static let banned: [Pattern] = [
+    private static let banned = [
         Pattern(name: "a value in place of a sentence, such as \"; nil: none\"") {
             $0.contains(/;\s(nil|0|-1|empty|false|true|none)\b[^.]{0,30}:\s/)
         },
