@@ -7,7 +7,7 @@ import ZMQ
 
 @testable import LoopNode
 
-/// A ROUTER that answers as a standby whose database refuses its password.
+/// A ROUTER that answers as a standby whose database refuses its password, or with another message.
 private final class FakeStandby: Sendable {
     let address = ipcAddress()
     private let mailbox: Mailbox<Void>
@@ -20,17 +20,17 @@ private final class FakeStandby: Sendable {
         return report
     }
 
-    init() throws {
+    init(_ answer: ToPeer? = nil) throws {
         let mailbox = try Mailbox<Void>()
         self.mailbox = mailbox
         _ = try NodeThread("fake-standby") { [address] in
-            try? Self.serve(address, until: mailbox)
+            try? Self.serve(address, answer, until: mailbox)
         }
     }
 
     deinit { mailbox.close() }
 
-    private static func serve(_ address: ReducerAddress, until mailbox: Mailbox<Void>) throws {
+    private static func serve(_ address: ReducerAddress, _ answer: ToPeer?, until mailbox: Mailbox<Void>) throws {
         var router = try Socket(.router, in: try ZMQContext())
         try router.bind(address.description)
         var polls = PollSet()
@@ -43,13 +43,13 @@ private final class FakeStandby: Sendable {
             if polls.isReadable(over) { return }
             while try router.receive(from: &sender, into: &message) {
                 let request = try ToReducer(bytes: message.copy()[...], loop: LoopID(value: 7))
-                let answer: ToPeer =
+                let standbys: ToPeer =
                     if case .statusRequest = request {
                         .status(try CBOR.encode(report))
                     } else {
                         .noLeader(retryAfter: .milliseconds(100))
                     }
-                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: answer)
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: answer ?? standbys)
                 _ = try router.send(frame.bytes(topic: nil), to: sender)
             }
         }
@@ -64,6 +64,13 @@ private final class FakeStandby: Sendable {
         // It listens from its first answer on, at the latest.
         _ = try StatusProbe.ask(standby.address, within: .seconds(20))
         #expect(AddressLook.obstacle(at: standby.address) == .standby(of: "", because: reason))
+    }
+
+    @Test func `is quoted if it refuses to answer`() throws {
+        let refused = Refused(.protocolVersion, reducer: "9", peer: "8")
+        let standby = try FakeStandby(.refused(refused, to: .hello))
+        #expect(throws: NodeError.self) { try StatusProbe.ask(standby.address, within: .seconds(20)) }
+        #expect(AddressLook.obstacle(at: standby.address) == .refused(refused.description))
     }
 
     @Test func `gives its reason to an operator's question`() throws {
