@@ -64,7 +64,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
         let keyWatch = try ring.map { ring throws(NodeError) in
-            try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
+            try KeyWatch(ring) { change in mailbox.post(.keysChanged(change)) }
         }
         let lookout = try lookout(configuration, bound: holder.sockets.bound, ring, log)
         let gained: Gained

@@ -37,7 +37,7 @@ final class FakeReducer: Sendable {
         }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(()) }
 
     private static func serve(
         _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ status: StatusReport, _ script: Script,

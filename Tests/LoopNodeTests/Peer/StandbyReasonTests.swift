@@ -28,7 +28,7 @@ private final class FakeStandby: Sendable {
         }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(()) }
 
     private static func serve(_ address: ReducerAddress, _ answer: ToPeer?, until mailbox: Mailbox<Void>) throws {
         var router = try Socket(.router, in: try ZMQContext())
