@@ -66,7 +66,7 @@ final class Lookout: Sendable {
                     epoch: member.state.epoch))
         } catch NodeError.refused(let why) {
             throw Refusal(reason: why)
-        } catch NodeError.noAnswer(_, _, .some) {
+        } catch NodeError.noAnswer(_, _, _?) {
             return .noLeader
         } catch {
             return .silence
