@@ -39,10 +39,11 @@ static inline void loop_pg_note(void *kept, const PGresult *notice) {
     const char *severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
     const char *code = PQresultErrorField(notice, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
-    if (!severity || severity[0] != 'W' || notices->warnings_count++ > 0) return;
+    if (!severity || severity[0] != 'W') return;
     // The text may be in any language.
     const char *function = PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
-    notices->is_unconfirmed = function && strcmp(function, "SyncRepWaitForLSN") == 0;
+    if (function && strcmp(function, "SyncRepWaitForLSN") == 0) notices->is_unconfirmed = true;
+    if (notices->warnings_count++ > 0) return;
     int length = 0;
     while (code && code[length] && length < 5) {
         notices->code[length] = code[length];

@@ -128,7 +128,9 @@ extension SQLiteJournal {
             try source.snapshots().filter { $0.position >= base.position && $0.position <= judged.tail.position }
         }
         let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
-        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? folder.content(of: entry)) != nil }
+        func isIntact(_ entry: SnapshotEntry) throws(JournalError) -> Bool {
+            try entry.isIntact { entry throws(JournalError) in try folder.content(of: entry) }
+        }
         let rowCut = RowCut(reader, after: seq)
         if let usable, !isForced { try rowCut.check(usable, isIntact: isIntact) }
         let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)
@@ -146,7 +148,8 @@ extension SQLiteJournal {
                 try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
             }
         } catch {
-            throw reader.advised(error, snapshots: usable ?? [], isIntact: isIntact, in: source)
+            throw reader.advised(
+                error, snapshots: usable ?? [], isIntact: { (try? isIntact($0)) ?? false }, in: source)
         }
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try rowCut.checkStart(from: kept, isIntact: isIntact)

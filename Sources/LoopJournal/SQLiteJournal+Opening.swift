@@ -55,6 +55,9 @@ extension SQLiteJournal {
     /// The address at which peers find the process that has this path's journal, or nil if it names none.
     public static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
 
+    /// The path of the crash note beside this path's journal.
+    package static func crashNote(of path: String) -> String { JournalPaths(path).note }
+
     /// Whether this process, as a reducer of this address, was the last one that had this path's journal.
     package static func wasThisProcessLast(at path: String, address: String?) -> Bool {
         OwnerLock.isMarked(JournalPaths(path).lock, address: address)

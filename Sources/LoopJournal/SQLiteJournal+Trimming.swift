@@ -13,8 +13,7 @@ extension SQLiteJournal {
         let operation = "trim the records before seq \(seq)"
         let file = try writable(operation)
         try flush()
-        let found = try reader.cut(
-            before: seq, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: file)
+        let found = try reader.cut(before: seq, snapshots: snapshots(), isIntact: isIntact, in: file)
         if let (snapshot, end) = found {
             let obsolete = try file.snapshots().filter { $0.position < snapshot.position }
             do throws(SQLiteError) {

@@ -20,6 +20,8 @@ struct OtherHosts {
     private var better: [String] = []
     /// The hosts that cannot be asked, each with the reason.
     private var silent: [String] = []
+    /// Whether one of them did not answer in time, so that it is worth asking again.
+    private(set) var isLate = false
 
     /// Asks each of them.
     /// - Parameters:
@@ -33,6 +35,7 @@ struct OtherHosts {
             } catch {
                 // A host without the database or the tables has nothing.
                 if ["3D000", "42P01"].contains(error.code) { continue }
+                if error.isLate { isLate = true }
                 silent.append("\(host.hostName) (\(error.reason))")
             }
         }

@@ -26,16 +26,14 @@ extension PostgresJournal {
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
             isStopping: opening.isStopping)
         let (held, row, _) = try takeover.run()
-        defer { held.close(releases: true) }
-        try checkKeepsDamaged(url, loop)
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
-        // One server has both the snapshots and the rows. A lost connection ends the cut, so it is not mistaken for damage.
         let source = PostgresJournal(
-            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: nil, report: [])
+            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: JournalMemory(), report: [])
+        defer { source.close() }
+        try checkKeepsDamaged(held, loop)
         let snapshots = try source.snapshots()
-        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? source.content(of: entry)) != nil }
         let rowCut = RowCut(reader, after: seq)
-        if !isForced { try rowCut.check(snapshots, isIntact: isIntact) }
+        if !isForced { try rowCut.check(snapshots, isIntact: source.isIntact) }
         var arrival = try PostgresArrival(held.wait.url, loop: loop, history: row.history)
         var tail = row.base
         let rows = PostgresRows(held: held)
@@ -46,10 +44,11 @@ extension PostgresJournal {
                 tail = row.link
             }
         } catch {
-            throw reader.advised(error, snapshots: snapshots, isIntact: isIntact, in: rows)
+            throw reader.advised(
+                error, snapshots: snapshots, isIntact: { (try? source.content(of: $0)) != nil }, in: rows)
         }
         try rowCut.checkStart(
-            from: snapshots.filter { row.base.position...end.position ~= $0.position }, isIntact: isIntact)
+            from: snapshots.filter { row.base.position...end.position ~= $0.position }, isIntact: source.isIntact)
         try arrival.insertSnapshots(of: row.id, from: row.base, through: end)
         try arrival.finish(row.base, tail)
         let arrivalID = arrival.journalID
@@ -64,12 +63,11 @@ extension PostgresJournal {
     }
 
     /// Refuses to overwrite the journal that an earlier cut has kept.
-    private static func checkKeepsDamaged(_ url: ConnectionString, _ loop: String) throws(JournalError) {
-        var session = try PostgresSession.open(url, for: .reading, name: "loop/cut")
-        defer { session.drop() }
-        guard let kept = try session.row(of: loop, .damaged) else { return }
+    private static func checkKeepsDamaged(_ held: HeldConnection, _ loop: String) throws(JournalError) {
+        let found = try held.use("be cut") { session throws(JournalError) in try session.row(of: loop, .damaged) }
+        guard let kept = found else { return }
         throw JournalError(
-            .misuse, operation: "be cut", reason: "\(url)#damaged is what an earlier cut has kept",
+            .misuse, operation: "be cut", reason: "\(held.url)#damaged is what an earlier cut has kept",
             remedy: "give it another name: UPDATE loop_journal SET kept_as = 'damaged-\(kept.id)' WHERE id = \(kept.id)"
         )
     }

@@ -132,8 +132,7 @@ extension PostgresJournal {
     package func trim(before seq: Seq) throws(JournalError) -> Seq {
         let (operation, id) = ("trim the records before seq \(seq)", held.journalID)
         _ = try held.condition(operation)
-        let found = try reader.cut(
-            before: seq, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: rows)
+        let found = try reader.cut(before: seq, snapshots: snapshots(), isIntact: isIntact, in: rows)
         if let (snapshot, end) = found {
             let obsolete = try listed().filter { $0.position < snapshot.position }
             try held.fenced(operation) { connection throws(PostgresError) in

@@ -56,14 +56,18 @@ public enum PostgresSchema {
     ]
 
     /// Creates the missing tables, in the first schema of the role's search path. Several processes may do so at once.
+    /// - Parameter note: called with a line for people if they are created although another host of the URL cannot be asked.
     /// - Returns: whether the tables were not there before.
-    /// - Throws: `JournalError` of kind `.unreachable` if the database cannot be reached. `.readOnly` if the role may not create
+    /// - Throws: `JournalError` of kind `.unreachable` if the database cannot be reached, or another host does not answer in time.
+    ///   `.readOnly` if the role may not create
     ///   tables. `.foreign` if the tables are of another version.
     @discardableResult
-    public static func create(_ url: ConnectionString) throws(JournalError) -> Bool {
+    public static func create(
+        _ url: ConnectionString, note: (String) -> Void = { _ in }
+    ) throws(JournalError) -> Bool {
         let operation = "make the tables of journals"
         var session = try PostgresSession.open(url, for: .writing, name: "loop/init")
-        if url.hostCount > 1 { try refuseSecond(&session, operation) }
+        if url.hostCount > 1 { try refuseSecond(&session, operation, note) }
         let wasThere: Bool
         do throws(PostgresError) {
             wasThere = try session.connection.transaction(operation, within: PostgresSession.longLimit) {
@@ -89,14 +93,20 @@ public enum PostgresSchema {
     }
 
     /// Refuses to create tables at a host while another host has them, because a reducer would find either the ones or the others.
-    private static func refuseSecond(_ session: inout PostgresSession, _ operation: String) throws(JournalError) {
+    private static func refuseSecond(
+        _ session: inout PostgresSession, _ operation: String, _ note: (String) -> Void
+    ) throws(JournalError) {
         let found = try session.run(isThere, operation)
         guard found.integer(0, 0) != 1 else { return }
         let others = OtherHosts(of: session.url, than: session.connection.host, have: isThere)
-        guard others.haveIt else { return }
         let host = session.connection.hostName
+        guard others.haveIt || others.isLate else {
+            if !others.lackIt { note("the tables of journals are made at \(host), although \(others.text)") }
+            return
+        }
         throw JournalError(
-            .foreign, operation: operation, reason: "\(host) lacks the tables of journals, and \(others.text)",
+            others.haveIt ? .foreign : .unreachable, operation: operation,
+            reason: "\(host) lacks the tables of journals, and \(others.text)",
             remedy: others.remedy(for: host), fault: JournalFault(.noTables, host: host))
     }
 

@@ -45,21 +45,26 @@ extension Takeover {
             fault: JournalFault(.historyLost, host: host))
     }
 
-    /// Rejects a server without a journal of the loop while another server that can be written to has one.
-    func refuseSecond(_ session: borrowing PostgresSession) throws(JournalError) {
+    /// Rejects a server without a journal of the loop while another server that can be written to has one, or has not answered in
+    /// time.
+    /// - Returns: a line for people if a journal is made although another server cannot be asked, or nil.
+    func refuseSecond(_ session: borrowing PostgresSession) throws(JournalError) -> String? {
         let others = OtherHosts(
             of: url, than: session.connection.host,
             have: """
                 SELECT NOT pg_is_in_recovery() AND EXISTS (
                     SELECT FROM loop_journal WHERE loop_id = $1 AND kept_as = 'current')
                 """, [.integer(Int64(bitPattern: LoopID(name: loop).value))])
-        guard others.haveIt else { return }
-        memory.hosts.leave(session.connection.host)
         let host = session.connection.hostName
+        guard others.haveIt || others.isLate else {
+            return others.lackIt ? nil : "a new journal of the loop \(loop) is made at \(host), although \(others.text)"
+        }
+        memory.hosts.leave(session.connection.host)
         throw JournalError(
             .unreachable, operation: "be opened",
             reason: "\(host) has no journal of the loop \(loop), and \(others.text)",
-            remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
+            remedy: others.remedy(for: host),
+            fault: JournalFault(others.haveIt ? .termLost : .noDatabase, host: host))
     }
 
     /// Whether a server has a term of a journal, and a record or a trim behind it. No row if the server does not have the journal.

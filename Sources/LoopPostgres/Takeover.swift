@@ -59,13 +59,14 @@ struct Takeover {
         var free: (row: JournalRow, since: MonotonicTime)?
         // The number of the row that was compared with what this process knows.
         var checked: Int64?
+        var notes: [String] = []
         while true {
             let found = try row(&session)
             if found == nil || found?.id != checked { try refuseOldCopy(found, &session) }
             checked = found?.id
             guard let row = found else {
                 guard let newHistory else { throw .none(of: loop, .current, "be opened for writing", at: url) }
-                try refuseSecond(session)
+                if let note = try refuseSecond(session) { notes.append(note) }
                 try session.makeJournal(of: loop, history: newHistory)
                 continue
             }
@@ -76,12 +77,11 @@ struct Takeover {
             case .free where try leavesToOthers(row, &free, &session):
                 guard pause(JournalOwner()) else { throw locked(row) }
             case .free:
-                // Reports the owner first, because the database answers and the commit may take long.
-                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
-                if let whileWaiting, !whileWaiting(owner) { throw locked(row) }
+                // Reports first that the database answers and names no owner, because the commit may take long.
+                if let whileWaiting, !whileWaiting(JournalOwner()) { throw locked(row) }
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
-                let report = session.report + noteStandbys(of: session)
+                let report = session.report + notes + noteStandbys(of: session)
                 let held = HeldConnection(
                     session, journalID: taken.id, term: taken.term, lease: lease, provenAt: began)
                 do throws(JournalError) {

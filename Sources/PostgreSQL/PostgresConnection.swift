@@ -99,11 +99,13 @@ internal import Linux
         return unsafe PQconnectStartParams(keywords, texts, 0)
     }
 
+    static let noAnswer = "no answer in time"
+
     /// - Returns: why there is no connection, or nil if there is one.
     private static func finish(_ connection: OpaquePointer, _ deadline: Deadline) -> String? {
         var wanted = POLLOUT
         while unsafe PQstatus(connection) != CONNECTION_BAD {
-            guard deadline.wait(for: unsafe PQsocket(connection), wanted) else { return "no answer in time" }
+            guard deadline.wait(for: unsafe PQsocket(connection), wanted) else { return noAnswer }
             switch unsafe PQconnectPoll(connection) {
             case PGRES_POLLING_OK: return nil
             case PGRES_POLLING_READING: wanted = POLLIN

@@ -54,6 +54,9 @@ public struct PostgresError: Error, Equatable, Sendable, CustomStringConvertible
 extension PostgresError {
     /// A lock was not free within `lock_timeout`.
     public var isLockTimeout: Bool { code == "55P03" }
+
+    /// A host did not answer within the limit of the call. It may answer later.
+    public var isLate: Bool { kind == .late || text.contains(PostgresConnection.noAnswer) }
 }
 
 /// The reason why one host could not be connected to.

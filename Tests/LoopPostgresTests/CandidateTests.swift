@@ -71,6 +71,18 @@ import Testing
         journal.close()
     }
 
+    @Test func `has no owner to whom peers are sent`() throws {
+        try test.open { $0.address = "tcp://gone:7710" }.close()
+        var owners: [JournalOwner] = []
+        try test.open {
+            $0.whileWaiting = { owner in
+                owners.append(owner)
+                return true
+            }
+        }.close()
+        #expect(!owners.isEmpty && owners.allSatisfy { $0.address == nil }, "\(owners)")
+    }
+
     @Test func `is left to others in proportion to the records that are to be read, and for two leases at most`() {
         var opening = opening(reached: { 400 })
         #expect(opening.headStart(newest: 400) == .zero)

@@ -16,8 +16,14 @@ package final class FakeReducer: Sendable {
     private let mailbox: Mailbox<Void>
 
     /// Creates one, and returns when it listens.
-    /// - Parameter status: what it reports about itself.
-    package init(status: StatusReport = StatusReport(loop: "fake", schema: 1), _ script: @escaping Script) throws {
+    /// - Parameters:
+    ///   - status: what it reports about itself.
+    ///   - refusal: the reply in place of a report, or nil if it reports.
+    package init(
+        status: StatusReport = StatusReport(loop: "fake", schema: 1), refusing refusal: ToPeer? = nil,
+        _ script: @escaping Script
+    ) throws {
+        let report = try refusal ?? .status(CBOR.encode(status))
         let mailbox = try Mailbox<Void>()
         self.mailbox = mailbox
         let (address, asked) = (address, asked)
@@ -28,7 +34,7 @@ package final class FakeReducer: Sendable {
                 isOpen.broadcast()
             }
             do {
-                try Self.serve(address, until: mailbox, status, script, whenBound: open) { request in
+                try Self.serve(address, until: mailbox, report, script, whenBound: open) { request in
                     asked.withLock { $0.append(request) }
                 }
             } catch {
@@ -50,10 +56,10 @@ package final class FakeReducer: Sendable {
         }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(()) }
 
     private static func serve(
-        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ status: StatusReport, _ script: Script,
+        _ address: ReducerAddress, until mailbox: Mailbox<Void>, _ report: ToPeer, _ script: Script,
         whenBound: () -> Void, heard: (AdministrationRequest) -> Void
     ) throws {
         var router = try Socket(.router, in: try ZMQContext())
@@ -68,7 +74,7 @@ package final class FakeReducer: Sendable {
             try polls.wait(milliseconds: nil)
             if polls.isReadable(over) { return }
             while try router.receive(from: &sender, into: &message) {
-                for frame in try replies(to: message.copy(), status, script, heard) {
+                for frame in try replies(to: message.copy(), report, script, heard) {
                     _ = try router.send(frame.bytes(topic: nil), to: sender)
                 }
             }
@@ -76,11 +82,11 @@ package final class FakeReducer: Sendable {
     }
 
     private static func replies(
-        to bytes: [UInt8], _ status: StatusReport, _ script: Script, _ heard: (AdministrationRequest) -> Void
+        to bytes: [UInt8], _ report: ToPeer, _ script: Script, _ heard: (AdministrationRequest) -> Void
     ) throws -> [PeerFrame] {
         let said: [ToPeer]
         switch try ToReducer(bytes: bytes[...], loop: LoopID(value: 7)) {
-        case .statusRequest: said = [.status(try CBOR.encode(status))]
+        case .statusRequest: said = [report]
         case .administration(let number, let document):
             let request = try CBOR.decode(AdministrationRequest.self, from: Array(document))
             heard(request)

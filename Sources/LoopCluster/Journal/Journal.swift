@@ -124,6 +124,12 @@ extension Journal {
         }
     }
 
+    /// Whether the bytes of a snapshot are what was written.
+    /// - Throws: `JournalError` if that is not known, because the journal cannot be read.
+    package func isIntact(_ snapshot: SnapshotEntry) throws(JournalError) -> Bool {
+        try snapshot.isIntact { entry throws(JournalError) in try content(of: entry) }
+    }
+
     /// Trims the journal, and returns a text that names its new beginning. (See `trim`.)
     /// - Parameter name: the journal's name in the text.
     package mutating func trimmed(before seq: Seq, name: String) throws(JournalError) -> String {
@@ -214,6 +220,21 @@ public struct SnapshotEntry: Equatable, Sendable {
         self.fingerprint = fingerprint
         self.byteCount = byteCount
         self.checksum = checksum
+    }
+
+    /// Whether its bytes are what was written.
+    /// - Parameter content: reads and checks the bytes.
+    /// - Throws: what `content` throws, unless the bytes are damaged.
+    package func isIntact(
+        _ content: (SnapshotEntry) throws(JournalError) -> [UInt8]
+    ) throws(JournalError) -> Bool {
+        do throws(JournalError) {
+            _ = try content(self)
+            return true
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            return false
+        }
     }
 }
 

@@ -75,15 +75,27 @@ public struct Recovery<Definition: LoopDefinition> {
             }
         } catch let error as JournalError where error.kind == .trimmed {
             // No snapshot at the limit or before it could be used.
-            let later = try journal.snapshots().filter { entry in limit.map { entry.seq > $0 } ?? false }
-            throw RecoveryError.trimmed(
-                oldest: later.last { (try? journal.content(of: $0)) != nil }?.seq, damage: notes.first)
+            for entry in try journal.snapshots().reversed() where limit.map({ entry.seq > $0 }) ?? false {
+                guard try journal.isIntact(entry) else { continue }
+                throw RecoveryError.trimmed(oldest: entry.seq, damage: notes.first)
+            }
+            throw RecoveryError.trimmed(oldest: nil, damage: notes.first)
         } catch RecoveryError.unreadable(let seq, let position, let reason, _) where limit != nil {
-            // A start may begin from a later snapshot. If that fails too, it fails at a later record.
-            let start = try Self(
-                definition, from: journal, coder: coder, reinterprets: reinterprets, ignoresArguments: ignoresArguments)
-            throw RecoveryError.unreadable(
-                seq: seq, position: position, reason: reason, startsFrom: start.snapshot?.seq)
+            // A start may begin from a later snapshot.
+            var startsFrom: Seq?
+            do {
+                startsFrom = try Self(
+                    definition, from: journal, coder: coder, reinterprets: reinterprets,
+                    ignoresArguments: ignoresArguments, isStopped: isStopped
+                ).snapshot?.seq
+            } catch let error as JournalError where error.kind.mayPass {
+                throw error
+            } catch RecoveryError.stopped {
+                throw RecoveryError.stopped
+            } catch {
+                // A start fails too. It was not asked for.
+            }
+            throw RecoveryError.unreadable(seq: seq, position: position, reason: reason, startsFrom: startsFrom)
         }
     }
 

@@ -51,7 +51,7 @@ enum JournalCommand {
                 }
             }
             let url = try url(of: arguments[database])
-            let isNew = try PostgresSchema.create(url)
+            let isNew = try PostgresSchema.create(url) { StandardError.line($0) }
             try StandardOutput.line(
                 isNew ? "\(url) has the tables of journals now" : "\(url) had the tables of journals before")
             return 0

@@ -45,7 +45,7 @@ enum TailCommand {
         let connection = try RemoteConnection(
             loop: "", reducer: try arguments.reducer, name: "loopctl tail", observing: .transitions,
             stopLimit: .zero, connectTimeout: limit > .zero ? limit : nil)
-        _ = connection.observe { post.yield(.action($0)) }
+        connection.observe { post.yield(.action($0)) }
         let printer = TailPrinter(isJSON: arguments[json], countMax: arguments[count])
         let code: Result<Int32, any Error>
         do {

@@ -13,8 +13,13 @@ enum StepDownCommand {
     static let to = Option(
         optional: "to", .reducerAddress, help: "the standby that is to lead next: the others leave the journal to it",
         environment: .none)
-    /// For how long other standbys leave the journal to the one that is named, in milliseconds. Then a loop without it goes on.
-    private static let standBackMilliseconds: UInt64 = 60_000
+    /// For how long other standbys leave the journal to the one that is named, in milliseconds. Then a loop without it goes on, even
+    /// if this command was interrupted.
+    private static let standBackMilliseconds: UInt64 = 10_000
+    /// For how long they leave it at first if the leader writes a snapshot, in milliseconds.
+    private static let snapshotMilliseconds: UInt64 = 60_000
+    /// How often they are asked again while the successor is waited for.
+    private static let renewalInterval = Duration.seconds(3)
 
     static let subcommand = Subcommand(
         command: Command(
@@ -41,14 +46,16 @@ enum StepDownCommand {
                 if let refusal = check.refusal, !arguments[force] {
                     throw AdministrationError.refused("\(refusal); --force steps down all the same")
                 }
+                let takesSnapshot = check.refusal != nil || arguments[force]
                 for other in check.others {
                     asked.append(other)
-                    try standBack(other, standBackMilliseconds, min(limit, .seconds(5)))
+                    let milliseconds = takesSnapshot ? snapshotMilliseconds : standBackMilliseconds
+                    try standBack(other, milliseconds, min(limit, .seconds(5)))
                 }
                 var leader = try Operator(reducer: check.leader.address, limit: limit)
                 let began = SystemClock.monotonic
-                try leader.order(.stepDown(takesSnapshot: check.refusal != nil || arguments[force], who: Operator.name))
-                let successor = try successor(to: check.leader, among: reducer, until: began + limit, limit)
+                try leader.order(.stepDown(takesSnapshot: takesSnapshot, who: Operator.name))
+                let successor = try successor(to: check, among: reducer, since: began, limit)
                 let took = (SystemClock.monotonic - began).wholeNanoseconds / 1_000_000
                 let isOther = successor.address != check.leader.address
                 try StandardOutput.line(
@@ -72,10 +79,12 @@ enum StepDownCommand {
         }
     }
 
-    /// Waits for the next epoch.
+    /// Waits for the next epoch, and keeps the other standbys waiting meanwhile.
     private static func successor(
-        to leader: StatusProbe.Member, among reducer: ReducerAddress, until deadline: MonotonicTime, _ limit: Duration
+        to check: StepDownCheck, among reducer: ReducerAddress, since began: MonotonicTime, _ limit: Duration
     ) throws -> StatusProbe.Member {
+        let leader = check.leader
+        var renewsAt = began + renewalInterval
         // A reducer that is asked too early does not answer. So ask again soon, and wait longer each time in case the network is
         // slow.
         var patience = Duration.milliseconds(25)
@@ -83,9 +92,12 @@ enum StepDownCommand {
             let found = try? StatusProbe.leader(of: reducer, within: patience)
             patience = min(patience * 2, .seconds(1))
             if let found, found.report.epoch > leader.report.epoch { return found }
-            guard SystemClock.monotonic < deadline else {
+            guard SystemClock.monotonic < began + limit else {
                 throw CommandError("\(leader.address) has stepped down, and no reducer has led within \(limit)")
             }
+            guard SystemClock.monotonic >= renewsAt else { continue }
+            for other in check.others { try? standBack(other, standBackMilliseconds, min(limit, .seconds(1))) }
+            renewsAt = SystemClock.monotonic + renewalInterval
         }
     }
 }

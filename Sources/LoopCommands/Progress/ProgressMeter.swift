@@ -21,10 +21,6 @@ struct ProgressMeter: Sendable {
         guard let progress = report.progress else { return nil }
         if source?.history != report.history || source?.epoch != report.epoch {
             samples = []
-            // A history's first epoch began with nothing done.
-            if report.epoch == 1 {
-                samples.append(Sample(time: now - .milliseconds(report.uptimeMilliseconds), done: 0, completed: [:]))
-            }
         }
         source = (report.history, report.epoch)
         let workers = report.peers.filter(\.isWorker)

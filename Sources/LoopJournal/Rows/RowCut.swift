@@ -18,15 +18,19 @@ package struct RowCut {
     /// - Parameters:
     ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
-    /// - Throws: `JournalError` of kind `.misuse`.
-    package func check(_ snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
-        guard let snapshot = snapshots.first(where: { $0.seq > seq && isIntact($0) }) else { return }
-        throw JournalError(
-            .misuse, operation: "be cut after seq \(seq)",
-            reason: "the snapshot at seq \(snapshot.seq) is intact, so events up to seq \(reader.tail.seq)"
-                + " need not be lost",
-            remedy: "forget only what is before it, if that is damaged: trim --before \(snapshot.seq.value &+ 1);"
-                + " or lose the events after seq \(seq): trim --after \(seq) --force")
+    /// - Throws: `JournalError` of kind `.misuse`. Also what `isIntact` throws.
+    package func check(
+        _ snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) throws(JournalError) -> Bool
+    ) throws(JournalError) {
+        for snapshot in snapshots where snapshot.seq > seq {
+            guard try isIntact(snapshot) else { continue }
+            throw JournalError(
+                .misuse, operation: "be cut after seq \(seq)",
+                reason: "the snapshot at seq \(snapshot.seq) is intact, so events up to seq \(reader.tail.seq)"
+                    + " need not be lost",
+                remedy: "forget only what is before it, if that is damaged: trim --before \(snapshot.seq.value &+ 1);"
+                    + " or lose the events after seq \(seq): trim --after \(seq) --force")
+        }
     }
 
     /// Refuses a cut after which no start could continue: the first records were trimmed, and no snapshot that replaces them is
@@ -34,9 +38,14 @@ package struct RowCut {
     /// - Parameters:
     ///   - kept: the snapshots that are kept.
     ///   - isIntact: reads a snapshot and checks it.
-    /// - Throws: `JournalError` of kind `.corrupt`.
-    package func checkStart(from kept: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
-        guard reader.base != .start, !kept.contains(where: isIntact) else { return }
+    /// - Throws: `JournalError` of kind `.corrupt`. Also what `isIntact` throws.
+    package func checkStart(
+        from kept: [SnapshotEntry], isIntact: (SnapshotEntry) throws(JournalError) -> Bool
+    ) throws(JournalError) {
+        if reader.base == .start { return }
+        for snapshot in kept {
+            if try isIntact(snapshot) { return }
+        }
         throw JournalError(
             .corrupt, operation: "be cut after seq \(seq)",
             reason:

@@ -183,13 +183,19 @@ package struct RowReader: Sendable {
     ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
     /// - Returns: the snapshot and the end of the last row that it covers, or nil if there is none below the seq.
+    /// - Throws: `JournalError` if a row cannot be read. Also what `isIntact` throws.
     package func cut(
-        before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
+        before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) throws(JournalError) -> Bool,
+        in source: some BatchRows
     ) throws(JournalError) -> (snapshot: SnapshotEntry, end: ChainLink)? {
-        guard let index = snapshots.firstIndex(where: isIntact) else { return nil }
-        let newest = snapshots[index]
+        var intact: [SnapshotEntry] = []
+        for snapshot in snapshots where intact.isEmpty || intact.count == 1 && snapshot.seq < seq {
+            if try isIntact(snapshot) { intact.append(snapshot) }
+        }
+        guard let newest = intact.first else { return nil }
         var found: (snapshot: SnapshotEntry, end: ChainLink)?
-        if let older = snapshots[(index + 1)...].first(where: { $0.seq < seq && isIntact($0) }) {
+        if intact.count > 1 {
+            let older = intact[1]
             found = try end(of: older, in: source).map { (older, $0) }
         }
         guard looksForDamage, newest.seq < seq,

@@ -182,6 +182,7 @@ public struct JournalPlace: Sendable {
     private static func openFileOnce(_ path: String, _ opening: Opening) throws(JournalError) -> SQLiteJournal {
         try standBack(path, opening)
         var isSaid = false
+        var pause = Duration.milliseconds(50)
         while true {
             do throws(JournalError) {
                 let journal = try SQLiteJournal.open(
@@ -196,9 +197,17 @@ public struct JournalPlace: Sendable {
                 guard mayWait(error, opening), !opening.isStopping() else { throw error }
                 if !isSaid { opening.note("\(error); waiting for it") }
                 isSaid = true
-                guard opening.whileWaiting?(JournalOwner(obstacle: error)) ?? true else { throw error }
-                // The system gives no notice when another process ends its transaction.
-                usleep(50_000)
+                let nextTry = SystemClock.monotonic + pause
+                repeat {
+                    guard opening.whileWaiting?(JournalOwner(obstacle: error)) ?? true, !opening.isStopping() else {
+                        throw error
+                    }
+                    // The system gives no notice when another process ends its transaction.
+                    usleep(50_000)
+                } while SystemClock.monotonic < nextTry
+                // Other obstacles last, and each try reads and may write much.
+                let isShort = [.busy, .moved, .locked].contains(error.kind)
+                pause = isShort ? .milliseconds(50) : min(pause * 2, .seconds(4))
             }
         }
     }

@@ -1,3 +1,4 @@
+import CBOR
 internal import Linux
 import LoopWire
 
@@ -14,7 +15,8 @@ package enum AddressLook {
         return each.map { "\($0): \(obstacle(at: $0, statusWithin: statusLimit).text)" }.joined(separator: "; ")
     }
 
-    /// Finds what is wrong at an address. Blocks as long as the limits allow, and for as long as the system looks up a host's name.
+    /// Finds what is wrong at an address. Blocks as long as the limits allow, for another second at each further address of the host
+    /// that does not answer, and for as long as the system looks up the host's name.
     /// - Parameters:
     ///   - reducer: the address of one reducer.
     ///   - isEnding: whether the other side has ended each handshake without a reason.
@@ -61,7 +63,16 @@ package enum AddressLook {
 
     /// The obstacle that the reducer's own status shows.
     private static func status(of reducer: ReducerAddress, within limit: Duration) -> ReducerWait.Obstacle {
-        guard let report = try? StatusProbe.ask(reducer, within: limit) else { return .unanswered }
+        let report: StatusReport
+        do {
+            report = try StatusProbe.ask(reducer, within: limit)
+        } catch NodeError.refused(let why) {
+            return .refused(why)
+        } catch let error as WireError {
+            return .refused("what answers there cannot be read (\(error)); is it a reducer of another version?")
+        } catch {
+            return .unanswered
+        }
         let why = report.notReadyText
         if report.isStandby {
             return .standby(of: report.leader ?? "", because: report.journalFault == nil ? nil : why)
@@ -76,7 +87,7 @@ enum Greeting: Equatable {
     case mechanism(String)
     /// It ended the connection before its greeting was complete.
     case cutShort
-    /// It has sent nothing.
+    /// It has sent nothing that differs from a greeting, and not a whole one.
     case none
     /// It speaks another protocol.
     case foreign
@@ -95,7 +106,7 @@ enum Greeting: Equatable {
             self = .mechanism(String(decoding: bytes[12..<32].prefix { $0 != 0 }, as: UTF8.self))
         } else {
             let isZeroMQ = bytes.prefix(10).elementsEqual(Self.signature.prefix(bytes.count))
-            self = !isZeroMQ ? .foreign : hasEnded ? .cutShort : bytes.isEmpty ? .none : .foreign
+            self = !isZeroMQ ? .foreign : hasEnded ? .cutShort : .none
         }
     }
 }

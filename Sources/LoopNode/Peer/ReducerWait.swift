@@ -19,11 +19,13 @@ struct ReducerWait: Equatable, Sendable {
         case unreachable(String)
         /// The listener does not speak ZeroMQ.
         case foreign
-        /// Connections are accepted, but nothing is sent.
+        /// Connections are accepted, but no whole greeting is sent.
         case mute
         /// The listener speaks ZeroMQ, but does not answer as a reducer.
         case unanswered
-        /// A reducer of this loop answers questions.
+        /// What listens there refuses to answer this process, or cannot be read, for this reason.
+        case refused(String)
+        /// A reducer of the loop with this name answers questions.
         case reducer(of: String)
         /// A reducer answers, but cannot serve for this reason.
         case notReady(String)
@@ -48,6 +50,7 @@ struct ReducerWait: Equatable, Sendable {
             case .foreign: "what listens there does not speak ZeroMQ, so it is no reducer"
             case .mute: "connections are accepted there, and nothing is said; the process may be stopped, or no reducer"
             case .unanswered: "what listens there speaks ZeroMQ, and does not answer as a reducer"
+            case .refused(let why): why
             case .reducer(let loop): "a reducer of the loop \"\(loop)\" answers there"
             case .notReady(let why): "a reducer answers, and is not ready: \(why)"
             case .silent: "a connection stands, but no reducer of this loop answers yet"
@@ -64,18 +67,19 @@ struct ReducerWait: Equatable, Sendable {
         fileprivate var isVague: Bool {
             switch self {
             case .foreign, .mute, .unanswered, .unknown: true
-            case .noSuchHost, .nothingListens, .unreachable, .reducer, .notReady, .silent, .busy, .standby, .handshakes:
+            case .noSuchHost, .nothingListens, .unreachable, .refused, .reducer, .notReady, .silent, .busy, .standby,
+                .handshakes:
                 false
             }
         }
 
-        /// Whether the address has answered it, or has a connection.
-        fileprivate var isAnswer: Bool {
+        /// Whether it says more than what a later look has found.
+        fileprivate func outweighs(_ found: Obstacle) -> Bool {
             switch self {
-            case .notReady, .silent, .busy, .standby: true
-            case .noSuchHost, .nothingListens, .unreachable, .foreign, .mute, .unanswered, .reducer, .handshakes,
-                .unknown:
-                false
+            case .refused, .notReady, .silent, .busy, .standby: found.isVague
+            // Another protocol explains why they fail.
+            case .handshakes: found.isVague && found != .foreign
+            case .noSuchHost, .nothingListens, .unreachable, .foreign, .mute, .unanswered, .reducer, .unknown: false
             }
         }
     }
@@ -186,8 +190,7 @@ struct ReducerWait: Equatable, Sendable {
     /// Takes the findings of a look.
     mutating func learned(_ found: [String: Obstacle], at now: MonotonicTime) -> [Action] {
         guard case .waiting(let since, let count, true) = state else { return [] }
-        // An address's own answer is worth more than a look that found no reason.
-        obstacles.merge(found) { old, new in old.isAnswer && new.isVague ? old : new }
+        obstacles.merge(found) { old, new in old.outweighs(new) ? old : new }
         state = .waiting(since: since, linesCount: count, isLooking: false)
         return [line(at: now)]
     }

@@ -71,7 +71,7 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     /// during a replay, before the next record. Workers continue with their effects, and wait for the reducer to come back.
     public func stop() {
         isStopping.withLock { $0 = true }
-        _ = mailbox.post(.stop)
+        mailbox.post(.stop)
     }
 
     /// Ends `run` with `NodeKilled`, even in the middle of a turn: nothing more is written or sent to a peer. Effects of this

@@ -277,9 +277,10 @@ struct ReducerService<Definition: LoopDefinition> {
             pace.note(closing: wait / (turn.ahead + 1))
             if !turn.records.isEmpty { overlap.note(wait: wait, ahead: turn.ahead) }
             let released = machine.release(turn.take(), receipt)
+            // A peer that learns of a fault from the messages finds it in the log.
+            for news in released.news { log.tell(news) }
             for outbound in released.messages { try send(outbound, &sockets, at: now) }
             // No peer waits for what follows.
-            for news in released.news { log.tell(news) }
             for job in released.backgroundJobs { send(out: job) }
             for request in released.journalRequests { try answer(request) }
         }

@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopKeys
 import LoopWire
 
@@ -46,7 +47,7 @@ extension ReducerShell {
         beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
     ) throws -> CrashNoteFile? {
         guard let path = configuration.journal.path(Definition.name) else { return nil }
-        let file = try CrashNoteFile(path: "\(path)-note")
+        let file = try CrashNoteFile(path: SQLiteJournal.crashNote(of: path))
         if let line = try file.begin(history: journal.history) {
             hadCrash = true
             log.note(.crashed, line, [.reason(line)])

@@ -40,6 +40,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let note: CrashNote?
     /// The records that had vanished when it began to lead, in this term or an earlier one, or nil if none had.
     private var vanished: VanishedRecords?
+    /// How far this process had followed the journal when it found records lost, until that is compared with a journal that it
+    /// leads.
+    private var lost: FollowedEnd?
     private var hadCrash: Bool
     /// The history of the journal that it opened last. It opens no journal of another history.
     private var history: History?
@@ -61,7 +64,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
         let keyWatch = try ring.map { ring throws(NodeError) in
-            try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
+            try KeyWatch(ring) { change in mailbox.post(.keysChanged(change)) }
         }
         let lookout = try lookout(configuration, bound: holder.sockets.bound, ring, log)
         let gained: Gained
@@ -252,6 +255,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         var journal = gained.journal
         // A copy is kept until the machine has the state, in case the journal fails again.
         kept = gained.warm
+        // Kept, too, until it is compared.
+        lost = gained.lost ?? lost
         let mailbox = mailbox
         do {
             var service = try ReducerService(
@@ -260,7 +265,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
                 keys: ring?.allowed, lookout: lookout, log: log, obstacle: obstacle,
                 isStopping: Self.whileRecovering(journal, holder, ring, isStopping), post: { mailbox.post($0) })
-            vanished = try service.compare([kept?.followed, gained.lost]) ?? vanished
+            vanished = try service.compare([kept?.followed, lost]) ?? vanished
+            lost = nil
             service.vanished = vanished
             if let item = localItem { holder.sockets.unwatch(item) }
             localItem = nil

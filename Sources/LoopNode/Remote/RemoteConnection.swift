@@ -115,11 +115,7 @@ public final class RemoteConnection: Sendable {
 
     /// Calls `body` with the newest state, if there is one, and then with every later action. The calls come from any thread, one
     /// at a time and in order.
-    /// - Returns: the observation's ID for `stopObserving`.
-    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int { watchers.add(body) }
-
-    /// Ends an observation. Does nothing if it has already ended.
-    public func stopObserving(_ id: Int) { watchers.remove(id) }
+    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) { _ = watchers.add(body) }
 
     /// Waits for the outcomes of all events that an earlier process left in the outbox, and returns them. Returns an empty
     /// array without an outbox file.

@@ -4,7 +4,4 @@ internal import Glibc
 enum SystemInfo {
     /// How many threads can run at once, at least 1.
     static var processorsCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
-
-    /// Lets another thread run, if one is ready.
-    static func yield() { sched_yield() }
 }

@@ -40,16 +40,8 @@ public struct Timeline: Sendable {
     /// Kills a worker's process. Another one replaces it.
     public mutating func killWorker(_ number: Int) { all.append(.kill(.worker(number))) }
 
-    /// Kills a client's process. Another one replaces it.
-    public mutating func killClient(_ number: Int) { all.append(.kill(.client(number))) }
-
     /// Asks a worker to leave. It hands its effects back, and another one replaces it.
     public mutating func stopWorker(_ number: Int) { all.append(.stop(.worker(number))) }
-
-    /// Freezes a worker's process for a duration.
-    public mutating func freezeWorker(_ number: Int, for duration: Duration) {
-        all.append(.freeze(.worker(number), nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
-    }
 
     /// Cuts a worker off from the reducer for a duration. Messages that are sent meanwhile wait, as far as there is space.
     public mutating func partition(worker number: Int, _ direction: Direction = .both, for duration: Duration) {

@@ -40,4 +40,25 @@ import Testing
         let error = #expect(throws: JournalError.self) { try result.get() }
         #expect(error?.kind == .locked)
     }
+
+    @Test func `is tried ever more rarely while its folder is not there`() {
+        let (looks, tries) = (Locked(0), Locked(0))
+        var opening = JournalPlace.Opening(
+            loop: "test", durability: .fsync, waits: true,
+            whileWaiting: { _ in
+                looks.withLock { count in
+                    count += 1
+                    return count < 12
+                }
+            }, isStopping: { false }, note: { _ in })
+        opening.waitsForFile = true
+        opening.expected = {
+            tries.withLock { $0 += 1 }
+            return nil
+        }
+        let place = JournalPlace.file("\(folder.path)/none/journal")
+        let error = #expect(throws: JournalError.self) { try place.open(opening) }
+        #expect(error?.kind == .readOnly)
+        #expect(tries.withLock { $0 } < looks.withLock { $0 })
+    }
 }

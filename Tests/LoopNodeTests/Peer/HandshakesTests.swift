@@ -71,14 +71,19 @@ import ZMQ
         var server = try Socket(.router, in: guarded, options: options)
         let other = try ReducerAddress(parsing: server.bind("tcp://127.0.0.1:*"))
         #expect(obstacle(at: other) == .handshakes(.keysNeeded))
-        #expect(obstacle(at: other.with(keys)) == .unanswered)
+        // Only after three connections is it known that each one is ended.
+        switch obstacle(at: other.with(keys)) {
+        case .unanswered: break
+        case .refused(let why): #expect(why.contains("not the key \(keys.reducer)"))
+        case let found: Issue.record("it is \(found)")
+        }
         #expect(obstacle(at: other.with(keys), isEnding: true) == .handshakes(.otherReducerKey(keys.reducer)))
     }
 
     @Test(
         arguments: [
             ([], true, Greeting.cutShort), ([], false, .none), ([0xFF, 0], true, .cutShort),
-            ([0xFF, 0], false, .foreign),
+            ([0xFF, 0], false, .none),
             (Array("HTTP/1.1 400".utf8), true, .foreign), ([UInt8](repeating: 0xFF, count: 64), false, .foreign),
         ] as [([UInt8], Bool, Greeting)])
     func `read a greeting for what it is`(bytes: [UInt8], hasEnded: Bool, greeting: Greeting) {

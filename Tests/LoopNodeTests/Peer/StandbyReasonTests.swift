@@ -23,6 +23,14 @@ import Testing
         #expect(found == .standby(of: "", because: reason))
     }
 
+    @Test func `is quoted if it refuses to answer`() throws {
+        let refused = Refused(.protocolVersion, reducer: "9", peer: "8")
+        let one = try FakeReducer(refusing: .refused(refused, to: .hello)) { _, _ in [] }
+        #expect(throws: NodeError.self) { try StatusProbe.ask(one.address, within: .seconds(20)) }
+        let found = AddressLook.obstacle(at: one.address, statusWithin: .seconds(20))
+        #expect(found == .refused(refused.description))
+    }
+
     @Test func `gives its reason to an operator's question`() throws {
         let one = try standby()
         let two = try standby()
