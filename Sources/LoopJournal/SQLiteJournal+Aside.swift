@@ -1,5 +1,4 @@
 public import LoopCluster
-internal import SQLite
 
 extension SQLiteJournal {
     /// Renames a journal and the files that belong to it to `PATH.previous`, so that the next opening makes a new journal. An older

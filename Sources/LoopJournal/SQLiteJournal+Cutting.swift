@@ -2,7 +2,6 @@ internal import Linux
 public import LoopCluster
 public import LoopCore
 public import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
     /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the

@@ -2,7 +2,6 @@ internal import Linux
 package import LoopCluster
 internal import LoopCore
 package import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
     /// Opens a journal to copy it elsewhere, or to continue an earlier copy. No reducer has it open meanwhile.

@@ -1,8 +1,7 @@
-public import LoopCluster
 internal import Linux
+public import LoopCluster
 internal import LoopCore
 public import LoopWire
-internal import SQLite
 
 /// What an opening has found out. A journal is made of it.
 struct Opened: ~Copyable {

@@ -2,7 +2,6 @@ public import LoopCluster
 internal import LoopCore
 internal import LoopLock
 internal import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.

@@ -1,7 +1,6 @@
 public import LoopCluster
 public import LoopCore
 internal import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
     /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later records

@@ -2,7 +2,6 @@ public import LoopCluster
 internal import LoopCore
 internal import LoopLock
 public import LoopWire
-internal import SQLite
 
 /// A journal in a file. Each append is one row of a SQLite database, checksummed and tied to the row before. Snapshots are separate
 /// files. `docs/spec/2-JOURNAL.md` specifies the layout and the rules of recovery.

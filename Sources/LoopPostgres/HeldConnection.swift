@@ -3,7 +3,6 @@ internal import LoopCore
 internal import LoopJournal
 internal import LoopLock
 internal import LoopNode
-internal import PostgreSQL
 
 /// The connection of a journal. The reducer's thread and the thread that renews the lease use it in turn. All appends and renewals
 /// of a term go through it, one behind the other.

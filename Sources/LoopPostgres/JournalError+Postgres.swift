@@ -1,7 +1,6 @@
 internal import Linux
 internal import LoopCluster
 internal import LoopWire
-internal import PostgreSQL
 
 extension JournalError {
     /// The error of a request that the database refused or did not answer.

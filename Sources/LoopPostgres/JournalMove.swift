@@ -4,7 +4,6 @@ public import LoopCore
 internal import LoopJournal
 internal import LoopNode
 internal import LoopWire
-public import PostgreSQL
 
 /// Moves a journal with its rows, history, sessions and snapshots from a file into a database, or back. First the source is marked,
 /// then the copy gets its name. So a process that ends in between never leaves two live journals. A repeated call finishes the

@@ -3,7 +3,6 @@ internal import LoopCore
 internal import LoopLock
 public import LoopNode
 internal import LoopWire
-public import PostgreSQL
 
 extension JournalPlace {
     /// A journal in a PostgreSQL database, whose tables `loopctl journal init` has made. Several loops may share it.

@@ -1,7 +1,6 @@
 internal import LoopCluster
 internal import LoopJournal
 internal import LoopWire
-internal import PostgreSQL
 
 /// The name under which a loop's journal is kept. There is one journal of each name.
 public enum KeptAs: String, CaseIterable, Sendable {

@@ -1,5 +1,3 @@
-internal import PostgreSQL
-
 extension PostgresConnection {
     /// How long connecting to a host may take, and how long its answer to a query.
     private static let lookLimit = Duration.seconds(1)

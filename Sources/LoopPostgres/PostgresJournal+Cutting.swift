@@ -2,7 +2,6 @@ package import LoopCluster
 package import LoopCore
 internal import LoopJournal
 internal import LoopWire
-package import PostgreSQL
 
 extension PostgresJournal {
     /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the

@@ -4,7 +4,6 @@ package import LoopCore
 internal import LoopJournal
 package import LoopNode
 package import LoopWire
-package import PostgreSQL
 
 /// How a journal in a database is opened for writing.
 package struct PostgresOpening {

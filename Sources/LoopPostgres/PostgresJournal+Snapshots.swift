@@ -3,7 +3,6 @@ package import LoopCluster
 package import LoopCore
 internal import LoopJournal
 internal import LoopWire
-internal import PostgreSQL
 
 extension PostgresJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.

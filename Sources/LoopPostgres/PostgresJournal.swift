@@ -2,7 +2,6 @@ package import LoopCluster
 package import LoopCore
 package import LoopJournal
 package import LoopWire
-internal import PostgreSQL
 
 /// A journal in a PostgreSQL database. Each append is one row, checksummed and tied to the row before as in a file. Snapshots are
 /// stored in pieces. `docs/spec/3-POSTGRES.md` specifies the tables and the rules.

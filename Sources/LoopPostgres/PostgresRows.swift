@@ -1,6 +1,5 @@
 internal import LoopCluster
 internal import LoopJournal
-internal import PostgreSQL
 
 /// The rows of one journal in a database.
 struct PostgresRows: BatchRows {

@@ -1,6 +1,5 @@
 public import LoopCluster
 internal import LoopWire
-public import PostgreSQL
 
 /// The tables of journals in a database. `docs/spec/3-POSTGRES.md` specifies them.
 public enum PostgresSchema {

@@ -2,7 +2,6 @@ internal import LoopCluster
 internal import LoopCore
 internal import LoopNode
 internal import LoopWire
-internal import PostgreSQL
 
 /// A connection that is set up for a journal: directly to one backend, without the server's own time limits.
 struct PostgresSession: ~Copyable {

@@ -1,5 +1,4 @@
 internal import LoopWire
-internal import PostgreSQL
 
 /// The reason why the server has not answered a statement. It is looked up over another connection to the same server.
 struct StatementWait {

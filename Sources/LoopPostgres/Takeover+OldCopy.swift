@@ -1,6 +1,5 @@
 internal import LoopCluster
 internal import LoopWire
-internal import PostgreSQL
 
 extension Takeover {
     /// Rejects a server that lacks what this process knows to be committed, unless each other host of the URL lacks it too. A

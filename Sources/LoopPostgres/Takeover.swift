@@ -5,7 +5,6 @@ internal import LoopCore
 internal import LoopJournal
 internal import LoopNode
 internal import LoopWire
-internal import PostgreSQL
 
 /// Takes ownership of a loop's journal. It waits until the holder has released the journal or gives no sign of life, and then
 /// begins a new term. Everything is read from the journal after that commit, on the same connection.

@@ -5,7 +5,6 @@ import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import TestFolders
 import Testing

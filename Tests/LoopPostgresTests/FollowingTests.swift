@@ -2,7 +2,6 @@ import LoopCore
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import Testing
 

@@ -4,11 +4,11 @@ import LoopCore
 import LoopLock
 import LoopNode
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import Testing
 
 @testable import LoopPostgres
+
 
 extension Member {
     fileprivate func fault(_ reason: JournalFault.Reason) async throws -> StatusReport {

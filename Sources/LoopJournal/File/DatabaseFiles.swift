@@ -1,5 +1,4 @@
 package import Linux
-internal import SQLite
 
 /// The files of a database, checked before SQLite opens them and again afterwards.
 ///

@@ -3,7 +3,6 @@ internal import Linux
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
-internal import ZLib
 
 /// A file next to a journal with the position of its newest record. It is written after each row, and not synced.
 ///

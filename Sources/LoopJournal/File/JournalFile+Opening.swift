@@ -1,7 +1,6 @@
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
-internal import SQLite
 
 /// The result of checking a journal at its opening.
 struct Judged {

@@ -2,8 +2,6 @@ internal import Linux
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
-internal import SQLite
-internal import ZLib
 
 /// The database of a journal: its schema, and the statements that are reused.
 final class JournalFile: BatchRows {

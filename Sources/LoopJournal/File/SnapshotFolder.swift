@@ -1,6 +1,5 @@
 package import LoopCluster
 internal import LoopCore
-internal import ZLib
 
 /// The files of a journal's snapshots. A file under its final name has all its bytes. It counts once the journal has a row for it.
 struct SnapshotFolder: Sendable {

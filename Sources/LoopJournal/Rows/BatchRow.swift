@@ -1,6 +1,5 @@
 package import LoopCluster
 internal import LoopCore
-internal import ZLib
 
 /// The end of a row, to which the next row is tied: its last position, its newest seq and its checksum.
 package struct ChainLink: Equatable, Sendable {

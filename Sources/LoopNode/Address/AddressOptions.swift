@@ -1,5 +1,3 @@
-public import LoopOptions
-
 /// The options that name a program's reducer.
 package enum AddressOptions {
     private static let reducer = Option(

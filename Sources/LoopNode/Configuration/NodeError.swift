@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopOptions
 
 /// Why a node could not start or continue.
 public enum NodeError: Error, Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-internal import LoopOptions
-
 /// An engine that keeps journals elsewhere than in files. A program that has one accepts its addresses for `--journal`.
 public struct JournalEngine: Sendable {
     /// The engine's name, for people.

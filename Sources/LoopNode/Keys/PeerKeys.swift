@@ -1,5 +1,4 @@
 import Linux
-import LoopKeyFiles
 public import LoopKeys
 
 /// The keys with which a client reaches a reducer that has keys: its own pair, and the reducer's public key.

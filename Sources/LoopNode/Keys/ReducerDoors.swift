@@ -1,5 +1,4 @@
 import Linux
-import LoopKeyFiles
 import LoopKeys
 import LoopWire
 import ZMQ

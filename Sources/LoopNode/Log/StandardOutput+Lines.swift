@@ -1,5 +1,4 @@
 package import Linux
-internal import LoopOptions
 
 extension StandardOutput {
     /// Writes one whole line for people, with control characters escaped. Earlier lines on standard error are written first if

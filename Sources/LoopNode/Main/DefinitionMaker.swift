@@ -1,5 +1,4 @@
 import LoopCore
-import LoopOptions
 
 /// Makes a definition for a program. What the definition needs, such as a pool of connections, may take time.
 struct DefinitionMaker<Definition: LoopDefinition>: Sendable {

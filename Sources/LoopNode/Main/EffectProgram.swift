@@ -1,5 +1,4 @@
 import LoopCore
-import LoopOptions
 
 /// The program `loop-effect`, or a user's own of the same kind.
 public enum EffectProgram {

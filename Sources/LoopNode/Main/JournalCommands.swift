@@ -2,7 +2,6 @@ import CBOR
 import Linux
 import LoopCluster
 import LoopCore
-import LoopOptions
 import LoopWire
 
 /// The subcommands of a reducer's program that work on a journal: `loop-reducer LOOP verify JOURNAL`.

@@ -1,5 +1,3 @@
-import LoopOptions
-
 /// The options that say how a program writes its log.
 public enum LogOptions {
     /// The form of the log on standard error.

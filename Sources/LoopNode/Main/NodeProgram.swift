@@ -1,7 +1,6 @@
 internal import Linux
 import LoopCluster
 import LoopCore
-public import LoopOptions
 
 /// A program for one kind of node: options → configuration → node → exit code.
 ///

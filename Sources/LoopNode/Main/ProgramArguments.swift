@@ -1,5 +1,4 @@
 import Linux
-import LoopOptions
 
 /// The words of a command line after the program's name, and the environment variables for options.
 package enum ProgramArguments {

@@ -2,8 +2,6 @@ import Glibc
 import Linux
 import LoopCluster
 import LoopCore
-import LoopKeyFiles
-import LoopOptions
 
 /// The program `loop-reducer`, or a user's own of the same kind.
 public enum ReducerProgram {

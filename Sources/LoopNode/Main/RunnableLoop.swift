@@ -1,5 +1,4 @@
 public import LoopCore
-public import LoopOptions
 
 /// A loop that the executables can run by its name: its definition, and its command line.
 public struct RunnableLoop: Sendable {

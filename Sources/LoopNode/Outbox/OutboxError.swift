@@ -1,5 +1,5 @@
 import Linux
-import SQLite
+import LoopJournal
 
 /// Why a sender's events cannot be kept in its file, or read from it.
 package struct OutboxError: Error, Equatable, CustomStringConvertible {

@@ -4,7 +4,6 @@ package import LoopCluster
 package import LoopCore
 import LoopJournal
 package import LoopWire
-import SQLite
 
 /// A sender's stream on disk, so that it outlives the sender's process. One process at a time can use it, on one thread.
 ///

@@ -1,6 +1,5 @@
 public import LoopCluster
 public import LoopCore
-public import LoopKeyFiles
 public import ZMQ
 
 /// How a reducer node runs.

@@ -2,7 +2,6 @@ import CBOR
 import Linux
 import LoopCluster
 import LoopCore
-import LoopKeyFiles
 import LoopKeys
 import LoopWire
 import ZMQ

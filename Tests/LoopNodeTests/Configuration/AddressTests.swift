@@ -1,8 +1,8 @@
 import Linux
-import LoopOptions
 import Testing
 
 @testable import LoopNode
+
 
 @Suite struct `The address of a reducer` {
     @Test(arguments: [

@@ -1,11 +1,11 @@
 import Glibc
 import LoopCore
 import LoopLock
-import LoopOptions
 import TestFolders
 import Testing
 
 @testable import LoopNode
+
 
 /// A loop that has ended when it starts, with what its database said.
 private struct Greeting: LoopDefinition {

@@ -1,8 +1,8 @@
 import LoopCore
-import LoopOptions
 import Testing
 
 @testable import LoopNode
+
 
 @Suite struct `A program of a node` {
     private struct Lamp: LoopDefinition {

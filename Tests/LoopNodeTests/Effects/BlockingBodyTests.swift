@@ -1,12 +1,12 @@
 import Glibc
 import LoopCore
 import LoopLock
-import LoopOptions
 import LoopWire
 import TestFolders
 import Testing
 
 @testable import LoopNode
+
 
 /// Programs whose bodies block every thread of Swift's pool. Each runs in a process of its own.
 @Suite(.timeLimit(.minutes(2))) struct `A program whose effects block their threads` {

@@ -1,10 +1,10 @@
 import CBOR
 import Glibc
 import LoopCore
-import LoopOptions
 import Testing
 
 @testable import LoopNode
+
 
 @Suite(.timeLimit(.minutes(2))) struct `The log options of a node's program` {
     /// A loop that has ended when it starts.
