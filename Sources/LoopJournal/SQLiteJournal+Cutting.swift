@@ -120,8 +120,14 @@ extension SQLiteJournal {
         try source.check(paths.file, loop: loop, expected: nil)
         try source.checkIsOne(of: files)
         let base = try source.base()
-        // If a start would refuse the journal, a cut is the only remedy.
-        let judged = try? source.judged(traces, loop: loop, path: paths.file)
+        let judged: Judged?
+        do throws(JournalError) {
+            judged = try source.judged(traces, loop: loop, path: paths.file)
+        } catch {
+            // A cut is the remedy for a journal that a start would refuse, and not for an error that may pass.
+            guard isForced || !error.kind.mayPass else { throw error }
+            judged = nil
+        }
         let reader = RowReader(loop: loop, place: paths.file, base: base, tail: judged?.tail ?? base)
         let usable = try judged.map { judged throws(JournalError) in
             try source.snapshots().filter { $0.position >= base.position && $0.position <= judged.tail.position }

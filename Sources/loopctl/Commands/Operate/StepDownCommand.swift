@@ -36,7 +36,7 @@ enum StepDownCommand {
             var asked: [ReducerAddress] = []
             // The named one leads, or the others may: nothing is lost if one of them does not hear it.
             defer {
-                for other in asked { try? standBack(other, 0, min(limit, .seconds(1))) }
+                for other in asked { try? standBack(other, 0, min(limit, .seconds(5))) }
             }
             return try Operator.run {
                 let reducer = try arguments.reducer
