@@ -115,7 +115,7 @@ struct ProcessGroup: Sendable, Equatable {
             actions.append(.say("\(member) was ended by \(exit)\(remedy(for: member, at: now))"))
         }
         actions += apply(action, to: member, at: now)
-        return actions + settle(at: now)
+        return actions + giveUpIfEnding(member, at: now) + settle(at: now)
     }
 
     /// Notes that a process could not be started.
@@ -123,7 +123,13 @@ struct ProcessGroup: Sendable, Equatable {
         running.remove(member)
         let action = supervisors[member]?.startFailed(at: now) ?? .none
         let said = Action.say("\(member) could not be started: \(why)\(remedy(for: member, at: now))")
-        return [said] + apply(action, to: member, at: now) + settle(at: now)
+        return [said] + apply(action, to: member, at: now) + giveUpIfEnding(member, at: now) + settle(at: now)
+    }
+
+    /// In a group that ends, a process that has ended is not started again. It counts as a crash if it was killed.
+    private mutating func giveUpIfEnding(_ member: Member, at now: MonotonicTime) -> [Action] {
+        if case .working = state { return [] }
+        return stopMember(member, at: now)
     }
 
     /// Requests the end. The first call ends the group gracefully, with code 0. The second kills it, with code 130.
