@@ -9,7 +9,6 @@ import Testing
 
 @testable import LoopPostgres
 
-
 extension Member {
     fileprivate func fault(_ reason: JournalFault.Reason) async throws -> StatusReport {
         let report = try await status { $0.journalFault?.reason == reason }

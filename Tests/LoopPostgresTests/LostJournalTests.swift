@@ -6,7 +6,6 @@ import Testing
 
 @testable import LoopPostgres
 
-
 @Suite(.timeLimit(.minutes(2))) struct `A journal that is gone` {
     private static let tables = "loop_journal, loop_renewal, loop_batch, loop_snapshot, loop_snapshot_piece"
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import LoopNode
 
-
 @Suite struct `The address of a reducer` {
     @Test(arguments: [
         "tcp://127.0.0.1:7710", "tcp://reducer:1", "tcp://a-b.example_1.org:65535", "tcp://[::1]:7710",

@@ -6,7 +6,6 @@ import Testing
 
 @testable import LoopNode
 
-
 /// A loop that has ended when it starts, with what its database said.
 private struct Greeting: LoopDefinition {
     struct Away: Error, CustomStringConvertible { let description = "the database is away,\nas always" }

@@ -3,7 +3,6 @@ import Testing
 
 @testable import LoopNode
 
-
 @Suite struct `A program of a node` {
     private struct Lamp: LoopDefinition {
         static let name = "lamp"

@@ -2,7 +2,6 @@ import Testing
 
 @testable import LoopNode
 
-
 @Suite struct `The words of a command line` {
     @Test func `are refused where one is no UTF-8, with its number`() throws {
         #expect(

@@ -7,7 +7,6 @@ import Testing
 
 @testable import LoopNode
 
-
 /// Programs whose bodies block every thread of Swift's pool. Each runs in a process of its own.
 @Suite(.timeLimit(.minutes(2))) struct `A program whose effects block their threads` {
     private static let blocking = Jobs { number in

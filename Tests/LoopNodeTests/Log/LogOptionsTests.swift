@@ -5,7 +5,6 @@ import Testing
 
 @testable import LoopNode
 
-
 @Suite(.timeLimit(.minutes(2))) struct `The log options of a node's program` {
     /// A loop that has ended when it starts.
     private struct Over: LoopDefinition {

@@ -27,8 +27,8 @@ struct PackageName: Equatable, CustomStringConvertible {
     /// cannot have another module of such a name.
     static let modules: Set<String> = [
         "CBOR", "CCMarkGFM", "CCurl", "CGuardedMemory", "CGumbo", "CHTTPD", "CIDN", "CLinux", "CMemory", "CMeter",
-        "CPQ", "CSQLite", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "Linux", "NewLoop", "Observation", "Swift",
-        "Synchronization", "TestDatabase", "TestFolders", "XCTest", "ZMQ",
+        "CPQ", "CSQLite", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "Linux", "NewLoop", "Observation",
+        "Swift", "Synchronization", "TestDatabase", "TestFolders", "XCTest", "ZMQ",
     ]
 
     /// All words with a capital first letter in the code of a new package, except for its own name.
