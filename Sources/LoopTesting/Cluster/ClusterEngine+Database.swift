@@ -143,7 +143,10 @@ extension ClusterEngine {
         guard let statement = connections[number].nextStatement() else { return }
         let holder = database.row.holder
         let answer = try run(statement, database)
-        if case .taken(_?) = answer { try demandClosest(connections[number].candidate, holder: holder) }
+        // A process that has ended was level when it sent its statement, and is so no more.
+        if case .taken(_?) = answer, !connections[number].isCut {
+            try demandClosest(connections[number].candidate, holder: holder)
+        }
         if connections[number].isCut, case .changed(true) = answer { tally.lateChangeCount += 1 }
         let isConfirmed = database.isConfirming || statement.isLook
         guard let time = connections[number].answer(answer, isConfirmed: isConfirmed, arrival: now + latency()) else {
