@@ -55,11 +55,12 @@ public enum PostgresSchema {
     ]
 
     /// Creates the missing tables, in the first schema of the role's search path. Several processes may do so at once.
-    /// - Parameter note: called with a line for people if they are created although another host of the URL cannot be asked.
+    /// - Parameters:
+    ///   - url: the database.
+    ///   - note: called with a line for people if they are created although another host of the URL cannot be asked.
     /// - Returns: whether the tables were not there before.
     /// - Throws: `JournalError` of kind `.unreachable` if the database cannot be reached, or another host does not answer in time.
-    ///   `.readOnly` if the role may not create
-    ///   tables. `.foreign` if the tables are of another version.
+    ///   `.readOnly` if the role may not create tables. `.foreign` if the tables are of another version.
     @discardableResult
     public static func create(
         _ url: ConnectionString, note: (String) -> Void = { _ in }

@@ -162,6 +162,10 @@ internal import Linux
 
     /// Runs a prepared statement with parameters. If this connection has not prepared it yet, it does so first.
     /// - Parameters:
+    ///   - statement: one statement, with parameters `$1`, `$2`, ….
+    ///   - parameters: the values of its parameters.
+    ///   - operation: its purpose, as text that follows "could not" in an error.
+    ///   - limit: how long it may take.
     ///   - pause: after what time to call `isSlow` once, if there is no outcome yet. Nil never calls it.
     ///   - isSlow: may ask over another connection for the reason. Its own time counts as time of the statement.
     /// - Throws: ``PostgresError``, as the method that takes SQL does.
