@@ -27,8 +27,8 @@ public struct PeerConfiguration: Sendable {
     public var outboxBytesMax: Int
     /// How often a step of the join request or a request is repeated until it is answered.
     public var repeatInterval: Duration
-    /// The addresses where the leader may be, as the shell dials them, in the order in which they are tried. At most
-    /// ``LeaderSearch/placesMax``; empty if the shell knows the only one.
+    /// The addresses at which the leader may be found, in the order in which they are tried, as the shell dials them. There are at
+    /// most ``LeaderSearch/placesMax``, and none if the shell knows the only one.
     public var places: [String] = []
     /// The largest payload of one message of claims, in bytes; well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2

@@ -38,9 +38,9 @@ final class ConnectionWatch: Sendable {
     /// How often to check while there are no connections, in milliseconds.
     private static var idleMilliseconds: Int { 100 }
     private static var looksPerPulse: Int { 250 }
-    /// Memory is released after so many connections have ended, and no more often than this. Meanwhile the allocator makes
-    /// other threads wait for 10 to 20 ms.
+    /// The number of ended connections after which memory is released.
     private static var endingsPerReturn: Int { 200 }
+    /// The shortest time between two releases of memory. A release makes other threads wait for 10 to 20 ms.
     private static var returnInterval: Duration { .seconds(10) }
     /// How often the log says that there is no room.
     private static var fullInterval: Duration { .seconds(60) }

@@ -3,9 +3,10 @@ import LoopLock
 
 /// Ends the process of a node that has ended if Swift's pool is blocked, because then code that awaits the node's end never runs.
 final class LastResort: Sendable {
-    /// The pool counts as blocked if a new task in it has not begun after so many waits of this length. Each wait has to pass,
-    /// so that a time in which the whole process was stopped does not count.
+    /// The length of one wait for a task in the pool.
     private static var delay: Duration { .milliseconds(100) }
+    /// The pool counts as blocked if a new task in it has not begun after this many waits. They are counted, so that a time in
+    /// which the whole process was stopped counts as one.
     private static var waitsCount: Int { 20 }
 
     /// Whether the program has gone on, or a task has run in the pool.
@@ -19,6 +20,7 @@ final class LastResort: Sendable {
     func arm(_ result: Result<Int32, any Error>) {
         // If no thread can be made, the process ends when a body releases its thread.
         _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [self] in
+            // Detached, because it must not depend on the tasks that may block the pool.
             Task.detached { [self] in disarm() }
             for _ in 0..<Self.waitsCount where isAlive.wait(until: { $0 }, timeout: Self.delay) { return }
             log.note(

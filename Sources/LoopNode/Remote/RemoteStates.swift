@@ -195,6 +195,7 @@ extension RemoteStates {
             if case .ended = news { continuation.finish() }
         }
         let alarm = deadline.map { deadline in
+            // No child task, because the stream that it ends outlives this call. The end of the stream cancels it.
             Task {
                 try await Task.sleep(for: max(.zero, deadline - SystemClock.monotonic))
                 continuation.finish()

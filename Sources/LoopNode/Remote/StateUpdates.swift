@@ -18,12 +18,12 @@ public struct StateUpdates: Equatable, Sendable {
     /// and again if an update was lost.
     public static let delta = StateUpdates(mode: .delta, interval: 0)
 
-    /// Whole states, at most so many a second.
+    /// Whole states, at most `perSecond` of them in a second.
     public static func full(atMost perSecond: Double) -> StateUpdates {
         StateUpdates(mode: .full, interval: interval(perSecond))
     }
 
-    /// Changes alone, at most so many times a second. Each update has all changes since the previous one.
+    /// Changes alone, at most `perSecond` updates in a second. Each update has all changes since the previous one.
     public static func delta(atMost perSecond: Double) -> StateUpdates {
         StateUpdates(mode: .delta, interval: interval(perSecond))
     }
