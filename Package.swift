@@ -93,8 +93,8 @@ let package = Package(
         // Hash tables, heaps, and dictionaries that share their structure with their copies.
         library("LoopCollections", ["CMemory", "LoopLock"]),
         library("LoopCore", ["LoopCollections", "LoopLock"]),
-        // The names of the four libraries for forms that LoopCore names differently.
-        library("LoopCompatibility", ["LoopCore"]),
+        // The forms and names of the four libraries that LoopCore does not have.
+        library("LoopCompatibility", ["LoopCore", "LoopLock"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
@@ -208,8 +208,8 @@ let package = Package(
         .target(
             name: "LoopFuzzing",
             dependencies: [
-                "CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopKeys", "LoopKeyFiles", "LoopNode",
-                "LoopFetch", "SQLite",
+                "CBOR", "LoopCompatibility", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopKeys",
+                "LoopKeyFiles", "LoopNode", "LoopFetch", "SQLite",
             ],
             path: "Fuzzing/LoopFuzzing", swiftSettings: unchecked),
         .executableTarget(
@@ -232,7 +232,9 @@ let package = Package(
         tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView", "LoopTesting"]),
         tests("CBORTests", ["CBOR", "LoopFuzzing"], exclude: ["Vectors"]),
         tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
-        tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal"]),
+        tests(
+            "LoopClusterTests",
+            ["CBOR", "LoopCompatibility", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests("SQLiteTests", ["SQLite"]),
         tests(
             "LoopJournalTests",
@@ -255,13 +257,13 @@ let package = Package(
         tests(
             "LoopNodeTests",
             [
-                "CBOR", "Linux", "LoopCore", "LoopKeys", "LoopView", "LoopWire", "LoopCluster", "LoopJournal",
-                "LoopNode",
-                "LoopApp", "LoopOptions", "SQLite", "ZMQ", "TestFolders",
+                "CBOR", "Linux", "LoopCompatibility", "LoopCore", "LoopKeys", "LoopView", "LoopWire", "LoopCluster",
+                "LoopJournal", "LoopNode", "LoopApp", "LoopOptions", "SQLite", "ZMQ", "TestFolders",
             ]),
         tests("LoopAppTests", ["LoopCore", "LoopView", "LoopNode", "LoopApp"]),
         tests(
-            "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
+            "LoopTestingTests",
+            ["LoopCompatibility", "LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests(
             "LoopNodeTestingTests",

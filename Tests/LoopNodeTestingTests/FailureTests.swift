@@ -36,7 +36,7 @@ private struct Mishaps: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .each("job", requests: \.jobs) { (job: Job) in .run { _ in try await Self.run(job) } }
+            .react("job", requests: \.jobs) { (job: Job) in .run { _ in try await Self.run(job) } }
                 .on(.workers)
                 .retry(.exponential(max: 2, first: .milliseconds(10)))
                 .timeout(.milliseconds(200))

@@ -29,12 +29,13 @@ struct Post: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("deliver", requests: \.waiting, on: .workers) { [deliver] letter in
+            .react("deliver", requests: \.waiting) { [deliver] letter in
                 .task {
                     try await deliver(letter)
                     return .delivered(letter)
                 }
             }
+            .on(.workers)
         ]
     }
 }

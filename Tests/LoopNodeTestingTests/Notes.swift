@@ -35,9 +35,10 @@ struct Notes: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("square", requests: \.wanted, on: placement) { [square] number in
+            .react("square", requests: \.wanted) { [square] number in
                 .run { send in try await send(.square(number, try await square(number))) }
             }
+            .on(placement)
         ]
     }
 

@@ -99,7 +99,7 @@ struct Fan: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
+        [.react("fan", requests: \.live) { number in .task { .done(number) } }.on(.workers)]
     }
 }
 

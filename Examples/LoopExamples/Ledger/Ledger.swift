@@ -74,8 +74,8 @@ public struct Ledger: LoopDefinition {
     public var feedbacks: [Feedback<LedgerState, Event>] {
         let held = HeldRequests()
         return [
-            .each("book", requests: { $0.open }, on: .workers, retry: Self.retry, effect: Self.book),
-            .each("hold", requests: { held.all(of: $0) }, on: .workers(Self.holders), effect: Self.hold),
+            .react("book", requests: \.open, effect: Self.book).on(.workers).retry(Self.retry),
+            .react("hold", requests: { held.all(of: $0) }, effect: Self.hold).on(.workers(Self.holders)),
         ]
     }
 

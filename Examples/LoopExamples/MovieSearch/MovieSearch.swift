@@ -41,15 +41,17 @@ public struct MovieSearch: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("rest", state: \.typing) { [clock] (text: String) in
+            .react("rest", request: \.typing) { [clock] (text: String) in
                 .task {
                     try await clock.sleep(for: Self.rest)
                     return .rested(text)
                 }
             },
-            .skippingRepeated("page", state: \.nextPage, on: .workers, policy: Self.policy) { (page: PageRequest) in
+            .react("page", request: \.nextPage) { (page: PageRequest) in
                 .run { send in try await Self.fetch(page, send) }
             }
+            .policy(Self.policy)
+            .on(.workers)
             .failing { (_: PageRequest, error) in .failed("\(error)") },
         ]
     }

@@ -35,8 +35,9 @@ public struct Movies: LoopDefinition {
 
     /// Fetches the next page on a worker, if there is one to fetch. A failure is an event, and the user may retry.
     public static let feedback = Feedback<State, Event>
-        .skippingRepeated("page", state: \.nextPage, on: .workers) { (page: PageRequest) in
+        .react("page", request: \.nextPage) { (page: PageRequest) in
             .task { .loaded(try await JSONResource.get(page.url, as: Answer.self)) }
         }
+        .on(.workers)
         .failing { (_: PageRequest, error) in .failed("\(error)") }
 }

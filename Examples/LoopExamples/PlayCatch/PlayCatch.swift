@@ -50,12 +50,13 @@ public struct PlayCatch: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .whenBecomesTrue("machine", state: \.isMachinesTurn, on: .workers) { [clock, hold] _ in
+            .whenBecomesTrue("machine", state: \.isMachinesTurn) { [clock, hold] _ in
                 .task {
                     try await clock.sleep(for: hold)
                     return .throwToPerson
                 }
             }
+            .on(.workers)
         ]
     }
 }

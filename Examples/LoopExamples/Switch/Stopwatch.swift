@@ -32,7 +32,7 @@ public struct Stopwatch: LoopDefinition {
     /// Each second requests the next one.
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("second", state: \.seconds) { [clock] (_: Int) in
+            .react("second", request: \.seconds) { [clock] (_: Int) in
                 .task {
                     try await clock.sleep(for: .seconds(1))
                     return .tick

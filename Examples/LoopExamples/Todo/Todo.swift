@@ -57,12 +57,14 @@ public struct Todo: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .react("sync", requests: \.toSync, on: .workers, retry: .exponential(max: 3)) { [server] item, context in
+            .react("sync", requests: \.toSync) { [server] item, context in
                 .task {
                     try await server.save(item, key: context.idempotencyKey)
                     return .synced(item)
                 }
             }
+            .on(.workers)
+            .retry(.exponential(max: 3))
             .failing { (item: Item, error) in .syncFailed(item, "\(error)") }
         ]
     }

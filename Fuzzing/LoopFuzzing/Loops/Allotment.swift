@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 
 /// The loop of the targets that need one: a feedback of every form that remembers something, small values, and effects that
@@ -71,13 +72,13 @@ struct Allotment: LoopDefinition {
             Feedback(
                 name: "beds", placement: .workers, policy: Self.retry,
                 query: { KeyedQuery<State, Event, String, Int> { $0.beds } }, effect: { (_: Int, _) in .none }),
-            .skippingRepeated("weather", state: Self.weather) { (_: String) in .none },
+            .react("weather", request: Self.weather) { (_: String) in .none },
             .firstValueAfterNil("forecast", state: Self.weather) { (_: String) in .none },
             .extracting("calls", payload: Self.called) { (_: String) in .none },
-            .whileTrue("awake", state: { $0.beds.count > 1 }, effect: { _ in .none }),
-            Feedback<Shed, Event>.each("shelves", requests: \.shelves) { (_: String) in .none }.pullback(
+            .whileTrue("awake", state: { $0.beds.count > 1 }, effects: { _ in .none }),
+            Feedback<Shed, Event>.react("shelves", requests: \.shelves) { (_: String) in .none }.pullback(
                 optionalValue: { $0.shed }, embedEvent: { $0 }, extractEvent: { $0 }),
-            Form.each("grouped", requests: \.beds) { (_: Int) in .none }.grouped { (water: Int) in "\(water % 2)" },
+            Form.react("grouped", requests: \.beds) { (_: Int) in .none }.grouped { (water: Int) in "\(water % 2)" },
         ]
     }
 }

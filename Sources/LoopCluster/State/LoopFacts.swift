@@ -125,7 +125,7 @@ package struct TimerFacts: Sendable {
     /// The encoded event of an encoded request; nil: it cannot be made.
     let event: @Sendable (RequestBytes) -> [UInt8]?
 
-    init<Event: Encodable>(_ timer: FeedbackTimer<Event>, _ coder: any ValueCoder) {
+    init<State, Event: Encodable>(_ timer: FeedbackTimer<State, Event>, _ coder: any ValueCoder) {
         time = { request in request.withBytes { try? timer.encodedTime($0, coder) } }
         event = { request in request.withBytes { bytes in try? coder.encode(timer.encodedEvent(bytes, coder)) } }
     }

@@ -13,6 +13,10 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         case unchanged
         case nothing
         case wanted(Request)
+
+        /// The wish for a request, or for nothing.
+        @inlinable
+        package init(_ request: Request?) { self = request.map { .wanted($0) } ?? .nothing }
     }
 
     /// Whether a request replaces the one before it.

@@ -127,16 +127,16 @@ package struct SlotLoop: LoopDefinition {
     }
 
     private var jobs: Feedback<SlotState, SlotEvent> {
-        var feedback = Feedback<SlotState, SlotEvent>(
+        Feedback(
             name: "jobs", placement: .workers,
             policy: EffectPolicy(
                 retry: SlotLoop.patient, timeout: .milliseconds(1500), concurrency: 3, concurrencyPerGroup: 1),
             query: {
                 KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { $0.jobs }
             },
-            effect: { (_: UInt64, _) in .none })
-        feedback.group = { request in (request as? UInt64).map { "\($0 % 2)" } ?? "" }
-        return feedback
+            effect: { (_: UInt64, _) in .none }
+        )
+        .grouped { (request: UInt64) in "\(request % 2)" }
     }
 
     private static let patient = Retry.exponential(max: 1000, first: .milliseconds(20), longest: .milliseconds(400))

@@ -31,7 +31,7 @@ private struct Orders: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.react("charge", requests: \.ids, on: .workers) { id in .events(.charged(id: id)) }]
+        [.react("charge", requests: \.ids) { id in .events(.charged(id: id)) }.on(.workers)]
     }
 }
 

@@ -26,8 +26,8 @@ enum Plans {
 
         var feedbacks: [Feedback<State, Event>] {
             [
-                .react("tasks", requests: { Set($0.hours.keys) }, on: .workers, effect: { (_: String) in .none }),
-                .react("old news", requests: { Set($0.hours.keys) }, on: .workers, effect: { (_: String) in .none }),
+                .react("tasks", requests: { Set($0.hours.keys) }, effect: { (_: String) in .none }).on(.workers),
+                .react("old news", requests: { Set($0.hours.keys) }, effect: { (_: String) in .none }).on(.workers),
             ]
         }
     }
@@ -61,8 +61,8 @@ enum Plans {
 
         var feedbacks: [Feedback<State, Event>] {
             [
-                .react("reviews", requests: { Set($0.tasks.keys) }, on: .workers, effect: { (_: String) in .none }),
-                .react("tasks", requests: { Set($0.tasks.keys) }, on: .workers, effect: { (_: String) in .none }),
+                .react("reviews", requests: { Set($0.tasks.keys) }, effect: { (_: String) in .none }).on(.workers),
+                .react("tasks", requests: { Set($0.tasks.keys) }, effect: { (_: String) in .none }).on(.workers),
             ]
         }
 

@@ -37,12 +37,13 @@ private struct Downloads: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("fetch", state: \.nextPage) { page in
+            .react("fetch", request: \.nextPage) { page in
                 .run { send in try await send(.response(try await load(page), next: next(page))) }
             },
-            .each("download", requests: \.pending, retry: .exponential(max: 5)) { file in
+            .react("download", requests: \.pending) { file in
                 .run { send in try await send(.downloaded(file)) }
             }
+            .retry(.exponential(max: 5))
             .on(.workers)
             .limited(to: 4, perGroup: 2) { (file: File) in file.host }
             .failing { (file: File, _) in .failed(file) },
@@ -70,8 +71,8 @@ private struct Downloads: LoopDefinition {
     }
 
     @Test func `one word moves a feedback to the workers`() {
-        let here = Feedback<Int, Int>.skippingRepeated("a", state: \.self, on: .local) { (_: Int) in .none }
-        let there = Feedback<Int, Int>.skippingRepeated("a", state: \.self, on: .workers) { (_: Int) in .none }
+        let here = Feedback<Int, Int>.react("a", request: \.self) { (_: Int) in .none }.on(.local)
+        let there = Feedback<Int, Int>.react("a", request: \.self) { (_: Int) in .none }.on(.workers)
         #expect(here.placement == .local)
         #expect(there.placement == .workers("default"))
         #expect(here.on(.workers("gpu")).placement == .workers("gpu"))

@@ -39,7 +39,7 @@ func parcelFeedbacks(
     ship: @escaping @Sendable (Parcel, _ key: String) async throws -> Void
 ) -> [Feedback<Parcels, ParcelEvent>] {
     [
-        .each("charge", requests: \.unpaid) { parcel, context in
+        .react("charge", requests: \.unpaid) { parcel, context in
             .task {
                 try await charge(parcel, context.idempotencyKey)
                 return .charged(parcel.number)
@@ -50,7 +50,7 @@ func parcelFeedbacks(
         .timeout(.seconds(30))
         .limited(to: 20, perGroup: 2) { (parcel: Parcel) in parcel.customer }
         .failing { (parcel: Parcel, failure) in .declined(parcel.number, because: "\(failure)") },
-        .each("ship", requests: \.paid) { parcel, context in
+        .react("ship", requests: \.paid) { parcel, context in
             .task {
                 try await ship(parcel, context.idempotencyKey)
                 return .shipped(parcel.number)

@@ -41,13 +41,15 @@ struct Feeds: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         [
             // Workers of schema 1 have this one too: its name, its placement and its requests are what they were.
-            .react("read", requests: \.addresses, on: .workers) { address in
+            .react("read", requests: \.addresses) { address in
                 .events(.read(address: address, items: address.count))
-            },
+            }
+            .on(.workers),
             // New in schema 2: asked for the state as it is when this build takes over, and run by workers of schema 2.
-            .skippingRepeated("sum up", state: \.allItems, on: .workers) { items in
+            .react("sum up", request: \.allItems) { items in
                 .event(.summary("\(items.values.reduce(0, +)) items"))
-            },
+            }
+            .on(.workers),
         ]
     }
 

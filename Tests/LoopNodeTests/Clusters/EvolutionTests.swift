@@ -129,7 +129,7 @@ import ZMQ
             let initial = 0
             func reduce(_ state: inout Int, _ event: Int) { state += event }
             var feedbacks: [Feedback<Int, Int>] {
-                [.each("work", requests: { [Opaque(): $0] }, on: .workers, effect: { (_: Int) in .none })]
+                [.react("work", requests: { [Opaque(): $0] }, effect: { (_: Int) in .none }).on(.workers)]
             }
         }
         do {

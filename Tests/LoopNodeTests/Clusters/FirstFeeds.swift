@@ -27,9 +27,10 @@ struct FirstFeeds: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("read", requests: \.unread, on: .workers) { address in
+            .react("read", requests: \.unread) { address in
                 .events(.read(address: address, items: address.count))
             }
+            .on(.workers)
         ]
     }
 }

@@ -56,9 +56,10 @@ struct Jobs: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let work = work
         return [
-            .each("square", requests: \.waiting, on: placement) { job in
+            .react("square", requests: \.waiting) { job in
                 .run { send in try await send(.squared(job, try await work(job))) }
             }
+            .on(placement)
         ]
     }
 

@@ -19,13 +19,14 @@ private struct Reading: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let door = door
         return [
-            .each("read", requests: \.unread, on: placement) { (_: Int, context) in
+            .react("read", requests: \.unread) { (_: Int, context) in
                 .run { send in
                     for page in 1...40 { context.progress(Double(page) / 100, "page \(page)\u{1b}[2J") }
                     try await door.pass()
                     try await send(.read)
                 }
             }
+            .on(placement)
         ]
     }
 

@@ -25,9 +25,11 @@ struct Primes: LoopDefinition {
     /// What should be going on is a function of the state: one effect for each block that waits.
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("count", requests: \.waiting, on: .workers, retry: .exponential(max: 3)) { block in
+            .react("count", requests: \.waiting) { block in
                 .run { send in try await send(.counted(block: block, primes: count(of: block))) }
             }
+            .on(.workers)
+            .retry(.exponential(max: 3))
         ]
     }
 

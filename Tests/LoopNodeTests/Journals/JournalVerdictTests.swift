@@ -367,7 +367,7 @@ private struct MoreJobs: LoopDefinition {
     func reduce(_ state: inout Jobs.State, _ event: Jobs.Event) { jobs.reduce(&state, event) }
 
     var feedbacks: [Feedback<Jobs.State, Jobs.Event>] {
-        jobs.feedbacks + [.each("cube", requests: \.done, on: .workers) { _ in .run { _ in } }]
+        jobs.feedbacks + [.react("cube", requests: \.done) { _ in .run { _ in } }.on(.workers)]
     }
 }
 

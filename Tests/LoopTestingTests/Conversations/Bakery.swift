@@ -33,7 +33,7 @@ struct Bakery: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("bake", requests: \.wanted, on: .workers) { (_: Loaf) in .run { _ in } }]
+        [.react("bake", requests: \.wanted) { (_: Loaf) in .run { _ in } }.on(.workers)]
     }
 
     func outcome(of state: State) -> Outcome? {

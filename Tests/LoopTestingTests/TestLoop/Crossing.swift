@@ -50,10 +50,11 @@ struct Crossing: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("timer", state: \.timed, policy: timer) { (_: Colour) in
+            .react("timer", request: \.timed) { (_: Colour) in
                 .task { .next }
-            },
-            .each("camera", requests: \.cameras, policy: camera) { (_: Int) in .task { nil } },
+            }
+            .policy(timer),
+            .react("camera", requests: \.cameras) { (_: Int) in .task { nil } }.policy(camera),
             .extracting("log", payload: \.note) { (_: String) in .event(.noted) },
             .input("button", Input()),
         ]

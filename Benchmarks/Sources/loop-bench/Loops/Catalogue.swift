@@ -49,7 +49,7 @@ struct Catalogue: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("checks", requests: \.checks, on: .workers) { (_: Int) -> Effect<Event> in .none }]
+        [.react("checks", requests: \.checks) { (_: Int) -> Effect<Event> in .none }.on(.workers)]
     }
 
     func outcome(of state: State) -> Outcome? {

@@ -54,12 +54,13 @@ struct Crowd: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .each("jobs", requests: \.jobs, on: .workers) { number in
+            .react("jobs", requests: \.jobs) { number in
                 .run { send in
                     try await send(.started(number))
                     try await Task.sleep(for: .seconds(86_400))
                 }
             }
+            .on(.workers)
         ]
     }
 

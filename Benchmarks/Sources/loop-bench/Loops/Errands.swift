@@ -42,13 +42,14 @@ struct Errands: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let onStart = onStart
         return [
-            .each("errands", requests: \.live, on: .workers) { number in
+            .react("errands", requests: \.live) { number in
                 .task {
                     onStart(number)
                     try await Task.sleep(for: .milliseconds(5))
                     return .done(number)
                 }
             }
+            .on(.workers)
         ]
     }
 

@@ -22,7 +22,7 @@ struct PackedFan: FanDefinition {
     func reduce(_ state: inout FanState, _ event: PackedFanEvent) { state.take(event.step) }
 
     var feedbacks: [Feedback<FanState, PackedFanEvent>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { PackedFanEvent(.done(number)) } }]
+        [.react("fan", requests: \.live) { number in .task { PackedFanEvent(.done(number)) } }.on(.workers)]
     }
 
     func outcome(of state: FanState) -> Outcome? { state.outcome }
@@ -36,7 +36,7 @@ struct PlainFan: FanDefinition {
     func reduce(_ state: inout FanState, _ event: PlainFanEvent) { state.take(event.step) }
 
     var feedbacks: [Feedback<FanState, PlainFanEvent>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
+        [.react("fan", requests: \.live) { number in .task { .done(number) } }.on(.workers)]
     }
 
     func outcome(of state: FanState) -> Outcome? { state.outcome }

@@ -33,12 +33,13 @@ struct Pulse: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let onStart = onStart
         return [
-            .skippingRepeated("pulse", state: \.wanted, on: .workers) { round in
+            .react("pulse", request: \.wanted) { round in
                 .task {
                     onStart()
                     return .done(round)
                 }
             }
+            .on(.workers)
         ]
     }
 

@@ -1,3 +1,5 @@
+public import LoopCore
+
 // Feedbacks from a stream of states or events to a stream of events or requests. They run in the state's process, and are
 // not queries: their work is not a function of the state, so no journal contains it.
 
@@ -5,9 +7,10 @@ extension Feedback {
     /// Sends the events of a sequence that is derived from the states. The sequence is made again each time the feedback is
     /// attached.
     public static func events<Events: AsyncSequence & SendableMetatype>(
-        _ name: String, _ events: @escaping @Sendable (FollowedStates<State>) -> Events
+        _ name: String? = nil, _ events: @escaping @Sendable (FollowedStates<State>) -> Events,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback where Events.Element == Event {
-        .custom(name) { transitions, send in
+        .custom(name ?? place(file, line, column)) { transitions, send in
             await sendAll(of: events(FollowedStates(transitions)), send)
         }
     }
@@ -16,73 +19,44 @@ extension Feedback {
     /// its later events are refused. An error ends that effect alone, and becomes the event that `failing` makes of it. No
     /// effect is retried, parked or limited, because its request is no function of the state.
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
-        _ name: String, state transform: @escaping @Sendable (FollowedStates<State>) -> Requests,
-        effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
+        _ name: String? = nil, state transform: @escaping @Sendable (FollowedStates<State>) -> Requests,
+        effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback where Requests.Element: Sendable {
-        .latest(name, of: Requests.Element.self) { transitions, port, report in
-            await runLatest(of: transform(FollowedStates(transitions)), port, report, effect)
-        }
+        .latest(name ?? place(file, line, column), { transform(FollowedStates($0)) }, effects)
     }
 
-    /// Runs an effect for each element of a sequence that is derived from the events. The previous effect is cancelled, and
-    /// its later events are refused. An error ends that effect alone, and becomes the event that `failing` makes of it. No
-    /// effect is retried, parked or limited, because its request is no function of the state.
+    /// `compacting(_:state:effects:)` for a sequence that is derived from the events.
     public static func compacting<Requests: AsyncSequence & SendableMetatype>(
-        _ name: String, events transform: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
-        effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
+        _ name: String? = nil, events transform: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
+        effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback where Requests.Element: Sendable {
-        .latest(name, of: Requests.Element.self) { transitions, port, report in
-            await runLatest(of: transform(FollowedEvents(transitions)), port, report, effect)
+        .latest(name ?? place(file, line, column), { transform(FollowedEvents($0)) }, effects)
+    }
+
+    private static func latest<Requests: AsyncSequence & SendableMetatype>(
+        _ name: String, _ requests: @escaping @Sendable (AsyncStream<(state: State, event: Event?)>) -> Requests,
+        _ effect: @escaping @Sendable (Requests.Element) -> Effect<Event>
+    ) -> Feedback where Requests.Element: Sendable {
+        let custom = CustomFeedback<State, Event>(reporting: RequestType(Requests.Element.self)) {
+            transitions, port, report in await runLatest(of: requests(transitions), port, report, effect)
         }
+        return Feedback(name: name, kind: .custom(custom))
     }
 
-    private static func latest<Request: Sendable>(
-        _ name: String, of type: Request.Type,
-        _ body:
-            @escaping @Sendable (
-                AsyncStream<(state: State, event: Event?)>, CustomPort<Event>, @escaping FailureReport
-            ) async -> Void
-    ) -> Feedback {
-        Feedback(name: name, custom: CustomFeedback(reporting: body), requestType: RequestType(type))
+    /// `source(_:_:as:)` without a name.
+    public static func source<Elements: AsyncSequence & Sendable>(
+        _ elements: Elements, as event: @escaping @Sendable (Elements.Element) -> Event,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
+    ) -> Feedback where Elements.Element: Sendable {
+        .source(place(file, line, column), elements, as: event)
     }
 
-    /// Binds the loop to its outside: each subscription follows the states, each sequence brings events. All begin when the
-    /// feedback is attached and are cancelled when it ends.
-    public static func bind(
-        _ name: String, _ bindings: @escaping @Sendable () -> Bindings<State, Event>
-    ) -> Feedback {
-        .custom(name) { transitions, send in
-            let bindings = bindings()
-            await withTaskGroup(of: Void.self) { group in
-                var streams: [AsyncStream<State>.Continuation] = []
-                for subscription in bindings.subscriptions {
-                    let (stream, continuation) = AsyncStream<State>.makeStream()
-                    streams.append(continuation)
-                    group.addTask { await subscription(FollowedStates(stream)) }
-                }
-                for events in bindings.events { group.addTask { await events(send) } }
-                for await (state, _) in transitions { for stream in streams { stream.yield(state) } }
-                for stream in streams { stream.finish() }
-                group.cancelAll()
-            }
-        }
-    }
-}
-
-/// The subscriptions and events that a `bind` feedback connects to the loop.
-public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
-    let subscriptions: [@Sendable (FollowedStates<State>) async -> Void]
-    let events: [@Sendable (Send<Event>) async -> Void]
-
-    /// - Parameters:
-    ///   - subscriptions: functions that each get the states, beginning with the present one.
-    ///   - events: functions that each send events until they return.
-    public init(
-        subscriptions: [@Sendable (FollowedStates<State>) async -> Void] = [],
-        events: [@Sendable (Send<Event>) async -> Void] = []
-    ) {
-        self.subscriptions = subscriptions
-        self.events = events
+    /// A feedback named "input", and the function that sends through it. A loop with two inputs needs `input(_:_:)`.
+    public static var input: (feedback: Feedback, observer: @Sendable (Event) -> Void) {
+        let input = Input<Event>()
+        return (.input("input", input), { input.send($0) })
     }
 }
 

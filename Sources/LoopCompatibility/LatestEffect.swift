@@ -1,3 +1,4 @@
+internal import LoopCore
 internal import LoopLock
 
 /// Sends every event of a sequence, until the sequence or the loop ends.

@@ -1,3 +1,5 @@
+public import LoopCore
+
 extension Feedback {
     /// Binds the loop to its outside, with bindings made of the states: subscriptions that follow them, and sequences of
     /// events that may be derived from them. All begin when the feedback is attached and are cancelled when it ends.
@@ -12,9 +14,10 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - bindings: called each time the feedback is attached.
     public static func bind(
-        _ name: String, _ bindings: @escaping @Sendable (BoundStates<State>) -> Bindings<State, Event>
+        _ name: String? = nil, _ bindings: @escaping @Sendable (BoundStates<State>) -> Bindings<State, Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .bind(name) {
+        .bind(name ?? place(file, line, column)) {
             let states = BoundStates<State>()
             let bindings = bindings(states)
             let telling: @Sendable (FollowedStates<State>) async -> Void = { followed in
@@ -25,13 +28,44 @@ extension Feedback {
         }
     }
 
-    /// The form of `bind(_:_:)` without a name.
-    @inlinable
+    /// Binds the loop to its outside: each subscription follows the states, each sequence brings events. All begin when the
+    /// feedback is attached and are cancelled when it ends.
     public static func bind(
-        _ bindings: @escaping @Sendable (BoundStates<State>) -> Bindings<State, Event>,
+        _ name: String? = nil, _ bindings: @escaping @Sendable () -> Bindings<State, Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .bind(place(file, line, column), bindings)
+        .custom(name ?? place(file, line, column)) { transitions, send in
+            let bindings = bindings()
+            await withTaskGroup(of: Void.self) { group in
+                var streams: [AsyncStream<State>.Continuation] = []
+                for subscription in bindings.subscriptions {
+                    let (stream, continuation) = AsyncStream<State>.makeStream()
+                    streams.append(continuation)
+                    group.addTask { await subscription(FollowedStates(stream)) }
+                }
+                for events in bindings.events { group.addTask { await events(send) } }
+                for await (state, _) in transitions { for stream in streams { stream.yield(state) } }
+                for stream in streams { stream.finish() }
+                group.cancelAll()
+            }
+        }
+    }
+}
+
+/// The subscriptions and events that a `bind` feedback connects to the loop.
+public struct Bindings<State: Sendable, Event: Sendable>: Sendable {
+    let subscriptions: [@Sendable (FollowedStates<State>) async -> Void]
+    let events: [@Sendable (Send<Event>) async -> Void]
+
+    /// - Parameters:
+    ///   - subscriptions: functions that each get the states, beginning with the present one.
+    ///   - events: functions that each send events until they return.
+    public init(
+        subscriptions: [@Sendable (FollowedStates<State>) async -> Void] = [],
+        events: [@Sendable (Send<Event>) async -> Void] = []
+    ) {
+        self.subscriptions = subscriptions
+        self.events = events
     }
 }
 
