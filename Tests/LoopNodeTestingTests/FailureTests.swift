@@ -29,7 +29,7 @@ private struct Mishaps: LoopDefinition {
     static let name = "mishaps"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state.jobs[event.job.rawValue] = nil
         state.ends[event.job.rawValue] = event.end
     }

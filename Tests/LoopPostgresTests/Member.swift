@@ -16,7 +16,7 @@ struct Counter: LoopDefinition {
     let initial = State()
     var feedbacks: [Feedback<State, Event>] { [] }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         usleep(Self.pause.withLock { $0 })
         state.count += 1
     }

@@ -63,7 +63,7 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state.applied += 1
         state.last = event.number
     }
@@ -88,7 +88,7 @@ struct Fan: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .begin(let count): for _ in 0..<count { state.startNext() }
         case .done(let number):

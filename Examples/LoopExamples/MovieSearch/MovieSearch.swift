@@ -24,7 +24,7 @@ public struct MovieSearch: LoopDefinition {
 
     public var initial: State { State(server: server) }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typed(let text): state.text = text
         case .rested(let query): state.begin(query)

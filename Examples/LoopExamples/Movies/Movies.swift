@@ -15,7 +15,9 @@ public struct Movies: LoopDefinition {
 
     public var initial: State { State(server: server) }
 
-    public func reduce(_ state: inout State, _ event: Event) { Self.reducer(&state, event) }
+    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+        Self.reducer(&state, event, transition)
+    }
 
     public var feedbacks: [Feedback<State, Event>] { [Self.feedback] }
 

@@ -41,7 +41,7 @@ public struct SignIn: LoopDefinition {
         self.clock = clock
     }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typeName(let name):
             guard state.status.isEditable, name != state.userName else { return }

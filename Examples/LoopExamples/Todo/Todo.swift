@@ -39,7 +39,7 @@ public struct Todo: LoopDefinition {
 
     public init(server: any ItemServer = StubItemServer()) { self.server = server }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typeTitle(let title): state.draft = title
         case .add:

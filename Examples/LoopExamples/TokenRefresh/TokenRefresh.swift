@@ -42,7 +42,7 @@ public struct TokenRefresh: LoopDefinition {
 
     public init(server: any TokenServer = StubTokenServer()) { self.server = server }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ask(let path): state.ask(path)
         case .answered(let job, .page(let text)): state.end(job.call, text)

@@ -32,7 +32,7 @@ struct Allotment: LoopDefinition {
 
     var initial: State { State(beds: ["rose": 1]) }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .plant(let name, let water): state.beds[name] = water
         case .dig(let name): state.beds[name] = nil
@@ -44,17 +44,24 @@ struct Allotment: LoopDefinition {
         }
     }
 
-    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    enum Answer: Codable, Sendable {
+        case beds([String: Int])
+        case days(Int)
+    }
+
+    func answer(to event: Event, in state: State) -> Answer? {
         switch event {
-        case .plant, .dig: state.beds
-        case .sleep: state.days
+        case .plant, .dig: .beds(state.beds)
+        case .sleep: .days(state.days)
         case .weather, .shed, .call, .leave: nil
         }
     }
 
     var sections: [StateSection<State>] { [StateSection("beds", \.beds)] }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> State { State(days: try old.decode(Int.self)) }
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
+        State(days: try old.decode(Int.self))
+    }
 
     func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "left", exitCode: 1) : nil }
 

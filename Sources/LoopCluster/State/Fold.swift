@@ -113,7 +113,7 @@ where Definition.State == State, Definition.Event == Event {
     ) throws {
         var event = try Self.decode(bytes, from: schema, definition, coder)
         step.note?.step(.reducing)
-        definition.reduce(&state, event, step.transition)
+        definition.reduce(into: &state, event, step.transition)
         step.note?.step(.query)
         evaluator.queries.advance(state: &state, event: &event, seq: step.transition.seq, into: &changes)
     }
@@ -121,7 +121,7 @@ where Definition.State == State, Definition.Event == Event {
     @inline(__always)
     mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange]) {
         step.note?.step(.reducing)
-        event.read(as: Event.self) { definition.reduce(&state, $0, step.transition) }
+        event.read(as: Event.self) { definition.reduce(into: &state, $0, step.transition) }
         step.note?.step(.query)
         evaluator.queries.advance(state: &state, lent: event, seq: step.transition.seq, into: &changes)
     }

@@ -69,6 +69,7 @@ struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable 
     /// The evaluations of the requests that a closure makes of the entries of a dictionary. A stored dictionary is read in its
     /// memory, without counting a reference.
     @inlinable
+    @inline(__always)
     init<Entry: Sendable>(
         _ entries: any KeyPath<State, TrackedDictionary<Key, Entry>> & Sendable,
         _ request: @escaping @Sendable (Key, Entry) -> Request?

@@ -133,6 +133,32 @@ extension Feedback {
         effect: @escaping @Sendable (Request) -> Effect<Event>
     ) -> Feedback { preconditionFailure("unavailable") }
 
+    /// Not available, as the form without a context.
+    @available(
+        *, unavailable,
+        message: """
+            Name the stored dictionary: requests: \\.jobs. To choose some of its entries, or to use their keys, write \
+            each: \\.jobs, request: { key, job in … }
+            """
+    )
+    public static func react<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String? = nil, requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>,
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) -> Feedback { preconditionFailure("unavailable") }
+
+    /// Not available: an effect gets what its worker gets, which is the request.
+    @available(
+        *, unavailable,
+        message: """
+            An effect gets its request, and after it an EffectContext. Let the request have the key: \
+            each: \\.jobs, request: { key, job in … }
+            """
+    )
+    public static func react<Key: Hashable & Sendable, Request: Sendable & Equatable>(
+        _ name: String? = nil, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
+        effect: @escaping @Sendable (Key, Request) -> Effect<Event>
+    ) -> Feedback { preconditionFailure("unavailable") }
+
     @usableFromInline
     static func keyed<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String, _ requests: @escaping @Sendable (State) -> [Key: Request],

@@ -225,16 +225,12 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
     /// In the process that owns the state.
     case local
     /// On any worker that serves this group.
-    case workers(String)
+    case workers(group: String)
     /// By the owner of the state itself, without a body: timers and schedules.
     case reducer
 
     /// On the workers of the group "default".
-    public static let workers = Placement.workers("default")
-
-    /// A spelling that the compiler corrects to `.workers("gpu")`.
-    @available(*, unavailable, renamed: "workers(_:)")
-    public static func workers(group: String) -> Placement { .workers(group) }
+    public static let workers = Placement.workers(group: "default")
 
     /// `local`, `workers(group)` or `reducer`: the text that a definition's fingerprint contains.
     public var description: String {

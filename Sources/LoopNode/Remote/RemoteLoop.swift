@@ -146,18 +146,16 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
     /// Hands an event over and waits for the definition's answer to it, which is computed from the state right after the
     /// event was applied: one round trip.
     ///
-    ///     let (receipt, id) = try await loop.ask(.withdraw("ann", 5), for: Receipt.self)
+    ///     let (receipt, id) = try await loop.ask(.withdraw("ann", 5))
     ///
     /// The answer is told once the event is durable. The event is applied once however often it has to be sent again, and
     /// its answer stays the same.
-    /// - Parameters:
-    ///   - event: one to which the definition answers; see `LoopDefinition.answer(to:in:)`.
-    ///   - type: the type of the answer.
+    /// - Parameter event: one to which the definition answers; see `LoopDefinition.answer(to:in:)`.
     /// - Returns: the answer, and the name of the state that the event made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
-    public nonisolated(nonsending) func ask<Answer: Decodable>(
-        _ event: Definition.Event, for type: Answer.Type
-    ) async throws(AskError) -> (answer: Answer, id: StateID) {
+    public nonisolated(nonsending) func ask(
+        _ event: Definition.Event
+    ) async throws(AskError) -> (answer: Definition.Answer, id: StateID) {
         let bytes: [UInt8]
         do throws(SendRefusal) {
             bytes = try encode(event)
@@ -166,7 +164,7 @@ public final class RemoteLoop<Definition: LoopDefinition>: Sendable {
         }
         let (answer, id) = try await connection.ask(bytes)
         do {
-            return (try CBOR.decode(type, from: answer), id)
+            return (try CBOR.decode(Definition.Answer.self, from: answer), id)
         } catch {
             throw .otherType(at: id.seq, "\(error)")
         }

@@ -39,7 +39,7 @@ struct Chronicle<Definition: LoopDefinition>: Sendable {
     mutating func append(_ record: EventRecord, _ event: Definition.Event) {
         let transition = Transition(
             seq: record.seq, time: record.time, seed: histories[histories.count - 1].value)
-        definition.reduce(&state, event, transition)
+        definition.reduce(into: &state, event, transition)
         entries.append(Entry(record: record, event: event, transition: transition))
         if entries.count % Self.interval == 0 { kept.append(state) }
     }
@@ -51,7 +51,7 @@ struct Chronicle<Definition: LoopDefinition>: Sendable {
         if count == entries.count { return state }
         var state = kept[count / Self.interval]
         for entry in entries[(count - count % Self.interval)..<count] {
-            definition.reduce(&state, entry.event, entry.transition)
+            definition.reduce(into: &state, entry.event, entry.transition)
         }
         return state
     }

@@ -18,7 +18,7 @@ package struct SlotLoop: LoopDefinition {
         return state
     }
 
-    package func reduce(_ state: inout SlotState, _ event: SlotEvent) {
+    private func reduceSlots(_ state: inout SlotState, _ event: SlotEvent) {
         if event.kind == .end { state.endedBy = event.id }
         guard state.slots.indices.contains(event.slot) else { return }
         var slot = state.slots[event.slot]
@@ -38,8 +38,8 @@ package struct SlotLoop: LoopDefinition {
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
 
-    package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
-        reduce(&state, event)
+    package func reduce(into state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
+        reduceSlots(&state, event)
         if state.deadlines != nil { reduceTimers(&state, event, transition) }
         // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
         var random = transition.random
@@ -65,7 +65,7 @@ package struct SlotLoop: LoopDefinition {
     }
 
     /// Clients are answered with the digest, which no other state has.
-    package func answer(to event: SlotEvent, in state: SlotState) -> (any Codable & Sendable)? {
+    package func answer(to event: SlotEvent, in state: SlotState) -> UInt64? {
         switch event.kind {
         case .on, .off, .bump, .end: state.digest
         case .step, .finish, .poison, .setTimer, .clearTimer, .expired, .ran: nil

@@ -72,9 +72,9 @@ struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
 
     var initial: Base.State { base.initial }
 
-    func reduce(_ state: inout Base.State, _ event: Base.Event, _ transition: Transition) {
+    func reduce(into state: inout Base.State, _ event: Base.Event, _ transition: Transition) {
         trap?.reduces(event)
-        base.reduce(&state, event, transition)
+        base.reduce(into: &state, event, transition)
     }
 
     var feedbacks: [Feedback<Base.State, Base.Event>] { base.feedbacks }
@@ -85,12 +85,12 @@ struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
 
     func progress(of state: Base.State) -> Progress? { base.progress(of: state) }
 
-    func answer(to event: Base.Event, in state: Base.State) -> (any Codable & Sendable)? {
+    func answer(to event: Base.Event, in state: Base.State) -> Base.Answer? {
         base.answer(to: event, in: state)
     }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> Base.State {
-        try base.migrateState(old, from: schema)
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> Base.State {
+        try base.migrateState(old, from: schema, at: time)
     }
 
     func migrateEvent(_ old: Encoded, from schema: Int) throws -> Base.Event {

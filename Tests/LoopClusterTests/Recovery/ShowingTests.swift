@@ -24,14 +24,14 @@ extension Adding {
 private struct First: Adding {
     static let name = "adding"
     var feedbackName = "two"
-    func reduce(_ state: inout Int, _ event: Int) { state += event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
 }
 
 private struct Second: Adding {
     static let name = "adding"
     static let schema = 2
     var feedbackName = "two"
-    func reduce(_ state: inout Int, _ event: Int) { state += 100 * event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += 100 * event }
 }
 
 @Suite struct `A state that is shown` {

@@ -33,7 +33,7 @@ struct Garden: LoopDefinition {
 
     var initial: State { State(beds: ["rose": 1], tools: ["rake"]) }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .plant(let name, let water): state.beds[name] = water
         case .dig(let name): state.beds[name] = nil

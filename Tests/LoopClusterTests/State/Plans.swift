@@ -17,7 +17,7 @@ enum Plans {
 
         var initial: State { State() }
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .add(let name, let hours): state.hours[name] = hours
             case .remove(let name): state.hours[name] = nil
@@ -52,7 +52,7 @@ enum Plans {
 
         var initial: State { State() }
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .add(let name, let task): state.tasks[name] = task
             case .remove(let name): state.tasks[name] = nil
@@ -66,7 +66,7 @@ enum Plans {
             ]
         }
 
-        func migrateState(_ old: Encoded, from schema: Int) throws -> State {
+        func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
             State(tasks: try old.decode(First.State.self).hours.mapValues { Task(minutes: $0 * 60, owner: "nobody") })
         }
 
@@ -88,7 +88,9 @@ enum Plans {
         typealias Event = Second.Event
 
         var initial: State { State() }
-        func reduce(_ state: inout State, _ event: Event) { Second().reduce(&state, event) }
+        func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+            Second().reduce(into: &state, event, transition)
+        }
         var feedbacks: [Feedback<State, Event>] { Second().feedbacks }
     }
 }

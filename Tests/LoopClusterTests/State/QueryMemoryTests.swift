@@ -16,7 +16,9 @@ import Testing
         var starts = 0
         for step in 0..<120 {
             let event = step == 0 ? nil : Garden.Event.any(&random)
-            if let event { garden.reduce(&state, event) }
+            if let event {
+                garden.reduce(into: &state, event, Transition(seq: .initial, time: WallTime(milliseconds: 0), seed: 0))
+            }
             let seq = Seq(UInt64(step))
             let (one, two) = (advance(&original, state, event, seq), advance(&restored, state, event, seq))
             try #require(one.filter(isNotUnordered) == two.filter(isNotUnordered), "step \(step)")

@@ -22,7 +22,7 @@ struct Works: LoopDefinition {
 
     init(_ feedbacks: Feedback<State, Event>...) { self.feedbacks = feedbacks }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .job(let name, let effort): state.jobs[name] = effort
         case .alarm(let alarm): state.alarm = alarm

@@ -48,7 +48,7 @@ import Testing
         struct Halving: LoopDefinition {
             static let name = "halving"
             let initial = 0
-            func reduce(_ state: inout Int, _ event: Int) { state = event }
+            func reduce(into state: inout Int, _ event: Int, _: Transition) { state = event }
             var feedbacks: [Feedback<Int, Int>] {
                 let even = { @Sendable (state: Int) in state > 0 && state.isMultiple(of: 2) ? state : nil }
                 let odd = { @Sendable (state: Int) in state.isMultiple(of: 2) ? nil : state }

@@ -24,7 +24,7 @@ private struct Downloads: LoopDefinition {
     let initial = State()
     let pages: [[String]]
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .response(let files, let next):
             state.nextPage = next
@@ -74,7 +74,7 @@ private struct Downloads: LoopDefinition {
         let here = Feedback<Int, Int>.react("a", request: \.self) { (_: Int) in .none }.on(.local)
         let there = Feedback<Int, Int>.react("a", request: \.self) { (_: Int) in .none }.on(.workers)
         #expect(here.placement == .local)
-        #expect(there.placement == .workers("default"))
-        #expect(here.on(.workers("gpu")).placement == .workers("gpu"))
+        #expect(there.placement == .workers(group: "default"))
+        #expect(here.on(.workers(group: "gpu")).placement == .workers(group: "gpu"))
     }
 }

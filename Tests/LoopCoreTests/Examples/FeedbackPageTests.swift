@@ -8,7 +8,7 @@ import Testing
         static let name = "parcels"
         let initial: Parcels
 
-        func reduce(_ state: inout Parcels, _ event: ParcelEvent) {
+        func reduce(into state: inout Parcels, _ event: ParcelEvent, _: Transition) {
             switch event {
             case .charged(let number):
                 if let parcel = state.unpaid.removeValue(forKey: number) { state.paid[number] = parcel }

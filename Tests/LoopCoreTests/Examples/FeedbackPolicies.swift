@@ -45,7 +45,7 @@ func parcelFeedbacks(
                 return .charged(parcel.number)
             }
         }
-        .on(.workers("payments"))
+        .on(.workers(group: "payments"))
         .retry(.exponential(max: 5, first: .seconds(1), longest: .seconds(60)))
         .timeout(.seconds(30))
         .limited(to: 20, perGroup: 2) { (parcel: Parcel) in parcel.customer }
@@ -56,7 +56,7 @@ func parcelFeedbacks(
                 return .shipped(parcel.number)
             }
         }
-        .on(.workers("warehouse"))
+        .on(.workers(group: "warehouse"))
         .retry(.exponential(max: 10))
         .rated(RateLimit(perSecond: 5, burst: 10))
         .fair(by: \Parcel.customer)

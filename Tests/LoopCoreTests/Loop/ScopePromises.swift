@@ -77,7 +77,7 @@ private func house(_ feedbacks: [Feedback<House, HouseEvent>] = []) -> Loop<Hous
         static let name = "listed"
         let initial = 0
         let feedbacks: [Feedback<Int, Int>]
-        func reduce(_ state: inout Int, _ event: Int) {}
+        func reduce(into state: inout Int, _ event: Int, _: Transition) {}
     }
 
     @Test func `34 a scope is a projection both ways, in the order of the root`() async {

@@ -28,7 +28,7 @@ struct Feeds: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .follow(let feed): state.unread[feed.address] = feed
         case .read(let address, let items):
@@ -55,7 +55,7 @@ struct Feeds: LoopDefinition {
 
     func outcome(of state: State) -> Outcome? { state.summary.map { Outcome(text: $0) } }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> State {
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
         let first = try old.decode(First.State.self)
         let unread = first.unread.map { ($0, Feed(address: $0, title: $0)) }
         return State(unread: Dictionary(uniqueKeysWithValues: unread), items: first.items)

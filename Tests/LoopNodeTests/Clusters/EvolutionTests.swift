@@ -127,7 +127,7 @@ import ZMQ
         struct Keyed: LoopDefinition {
             static let name = "keyed"
             let initial = 0
-            func reduce(_ state: inout Int, _ event: Int) { state += event }
+            func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
             var feedbacks: [Feedback<Int, Int>] {
                 [.react("work", requests: { [Opaque(): $0] }, effect: { (_: Int) in .none }).on(.workers)]
             }

@@ -14,7 +14,7 @@ private struct Reading: LoopDefinition {
     let door: Door
     let placement: Placement
 
-    func reduce(_ state: inout State, _ event: Event) { state.unread = [:] }
+    func reduce(into state: inout State, _ event: Event, _: Transition) { state.unread = [:] }
 
     var feedbacks: [Feedback<State, Event>] {
         let door = door

@@ -14,7 +14,7 @@ struct Primes: LoopDefinition {
     static let name = "primes"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .counted(let block, let primes):
             state.waiting.remove(block)

@@ -23,7 +23,7 @@ import ZMQ
         var hasLamp = false
         let initial = State()
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .shelve(let number, let title): state.books[number] = title
             case .visit: state.visits += 1

@@ -18,7 +18,7 @@ private struct Oversized: LoopDefinition {
     let wasStopped: Monitor<Bool>
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) { state.wanted = [:] }
+    func reduce(into state: inout State, _ event: Event, _: Transition) { state.wanted = [:] }
 
     var feedbacks: [Feedback<State, Event>] {
         let wasStopped = wasStopped

@@ -26,7 +26,7 @@ struct Fuses: LoopDefinition {
 
     var initial: State { State() }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .step: state.count += 1
         case .trap: state.count = [1, 2][state.count + 2]

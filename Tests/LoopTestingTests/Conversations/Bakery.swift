@@ -21,7 +21,7 @@ struct Bakery: LoopDefinition {
     static let name = "bakery"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ordered(let number): state.wanted[number] = Loaf(number: number)
         case .cancelled(let number): state.wanted[number] = nil

@@ -42,7 +42,7 @@ struct Orchard: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch fickleness {
         case .randomness: state.whim = Int.random(in: 0..<1_000_000)
         case .setOrder: state.whim = state.planted.first ?? 0

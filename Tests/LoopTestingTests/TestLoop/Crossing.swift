@@ -31,7 +31,7 @@ struct Crossing: LoopDefinition {
     var timer = EffectPolicy()
     var camera = EffectPolicy()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .next:
             state.colour = state.colour == .red ? .green : state.colour == .green ? .yellow : .red

@@ -17,7 +17,7 @@ private struct Restless: LoopDefinition {
     let clock: VirtualClock?
 
     /// 0..<8 toggles a key, 10..<18 changes its request; what is above comes from effects.
-    func reduce(_ state: inout State, _ event: Int) {
+    func reduce(into state: inout State, _ event: Int, _: Transition) {
         state.history.append(event)
         switch event {
         case 0..<8: state.keys[event] = state.keys[event] == nil ? 0 : nil

@@ -11,7 +11,7 @@ private struct TrafficLight: LoopDefinition {
     let clock: VirtualClock
     let initial = State.red
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state = state == .red ? .green : state == .green ? .yellow : .red
     }
 

@@ -253,8 +253,7 @@ import Testing
             static let name = "diary"
             let initial: [Int64] = []
             let feedbacks: [Feedback<[Int64], Bool>] = []
-            func reduce(_ state: inout [Int64], _ event: Bool) {}
-            func reduce(_ state: inout [Int64], _ event: Bool, _ transition: Transition) {
+            func reduce(into state: inout [Int64], _ event: Bool, _ transition: Transition) {
                 var random = transition.random
                 state.append(event ? Int64.random(in: 0..<1000, using: &random) : transition.time.milliseconds)
             }

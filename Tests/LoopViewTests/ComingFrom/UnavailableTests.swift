@@ -82,7 +82,7 @@ import Testing
     }
 
     /// What the compiler has against a file that imports the modules that these tests were built with.
-    private static func errors(in text: String) throws -> [(line: Int, text: String)] {
+    static func errors(in text: String) throws -> [(line: Int, text: String)] {
         let file = FileManager.default.temporaryDirectory.appending(path: "loop-names-\(UUID()).swift")
         try Data(text.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }

@@ -31,7 +31,7 @@ struct Catalogue: LoopDefinition {
     /// Called for each vote.
     var onVote: @Sendable () -> Void = {}
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .add(let count):
             for number in state.films.count..<state.films.count + count { state.films[number] = .numbered(number) }

@@ -33,7 +33,7 @@ struct Crowd: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .add(let count):
             for number in state.films.count..<state.films.count + count { state.films[number] = .numbered(number) }

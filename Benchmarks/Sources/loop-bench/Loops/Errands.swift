@@ -25,7 +25,7 @@ struct Errands: LoopDefinition {
     /// Called by an effect as it starts.
     var onStart: @Sendable (Int) -> Void = { _ in }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ask(let number):
             state.asked += 1

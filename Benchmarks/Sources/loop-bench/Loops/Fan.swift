@@ -19,7 +19,7 @@ struct PackedFan: FanDefinition {
     static let name = "bench-fan-packed"
     let initial = FanState()
 
-    func reduce(_ state: inout FanState, _ event: PackedFanEvent) { state.take(event.step) }
+    func reduce(into state: inout FanState, _ event: PackedFanEvent, _: Transition) { state.take(event.step) }
 
     var feedbacks: [Feedback<FanState, PackedFanEvent>] {
         [.react("fan", requests: \.live) { number in .task { PackedFanEvent(.done(number)) } }.on(.workers)]
@@ -33,7 +33,7 @@ struct PlainFan: FanDefinition {
     static let name = "bench-fan-plain"
     let initial = FanState()
 
-    func reduce(_ state: inout FanState, _ event: PlainFanEvent) { state.take(event.step) }
+    func reduce(into state: inout FanState, _ event: PlainFanEvent, _: Transition) { state.take(event.step) }
 
     var feedbacks: [Feedback<FanState, PlainFanEvent>] {
         [.react("fan", requests: \.live) { number in .task { .done(number) } }.on(.workers)]

@@ -47,7 +47,7 @@ public struct NewLoop: LoopDefinition {
         .refunded(number: "1"),
     ]
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .place(let order):
             // A number is used once: an order that is placed twice is one order.
