@@ -1,7 +1,7 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
-/// The entries of a map with text keys, asked for in any order.
+/// The entries of a map with text keys, which are read in any order.
 struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let place: KeyedPlace
 
@@ -13,7 +13,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     var codingPath: [any CodingKey] { core.codingPath(of: place.item) }
 
-    /// Every text key that `Key` knows.
+    /// The text keys of the map for which `Key` has a value.
     var allKeys: [Key] { place.allKeys() }
 
     func contains(_ key: Key) -> Bool { place.value(key) != nil }
@@ -47,7 +47,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try core.decode(type, at: try find(key)) }
 
-    // One look-up each, where the defaults take three.
+    // Each of these needs one look-up. The defaults need three.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try present(key).map(core.bool) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try present(key).map(core.string) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try present(key).map(core.double) }
@@ -60,7 +60,7 @@ struct CBORKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         guard let found = place.value(key) else { return nil }
-        // A null for a field that is an optional of an optional is the inner nil: the outer one is an absent key.
+        // A null for a field that is an optional of an optional is the inner nil. An absent key is the outer one.
         if try core.isNull(found), !(type is any CBOROptional.Type) { return nil }
         return try core.decode(type, at: found)
     }

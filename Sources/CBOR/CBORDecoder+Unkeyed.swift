@@ -1,4 +1,4 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
 /// The elements of an array, read one after the other.
@@ -15,7 +15,7 @@ struct CBORUnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     var codingPath: [any CodingKey] {
-        // The container's own place is the item that holds its first byte.
+        // The container is the item that contains the byte before its content.
         guard core.isOpen else { return [] }
         let start = unsafe core.index.containers[Int(container)].start
         return core.codingPath(of: CBORIndex.Item(offset: start - 1, container: container))

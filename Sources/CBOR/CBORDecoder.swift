@@ -1,4 +1,4 @@
-/// What a type's `init(from:)` is given: an item of the document.
+/// The decoder that a type's `init(from:)` gets: an item of the document.
 struct CBORDecoder: Decoder {
     let core: DecodingCore
     let item: CBORIndex.Item

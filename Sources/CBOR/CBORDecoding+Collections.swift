@@ -1,4 +1,4 @@
-// Unsafe: a container's number is one of the index, which stays until the document is closed.
+// Unsafe: a container's number is one of the index, which lasts until the document is closed.
 
 /// A collection that the coder builds itself, from the form in which it writes it.
 protocol CBORCollectionDecodable: Decodable {
@@ -58,15 +58,15 @@ extension Optional: CBORCollectionDecodable where Wrapped: Decodable {
 }
 
 extension DecodingCore {
-    /// For how many elements room is made before any of them was read: for all, but with no more than 16 bytes of memory for
-    /// each byte of the document. An element may be large in memory, and its place in the bytes a single one that is none.
+    /// The number of elements for which memory is reserved before they are read. At most 16 bytes are reserved for each byte of the
+    /// document, because a tiny item may claim to be a large element.
     func room(for count: Int, of stride: Int, in item: Item) -> Int {
         let container = unsafe index.containers[Int(item.container)]
         let size = Int(container.contentEnd - container.start)
         return min(count, 16 * size / max(stride, 1))
     }
 
-    /// A dictionary's key. Integer keys are also taken from decimal text, the only form that JSON has for them.
+    /// A dictionary's key. Integer keys are also accepted as decimal text, the only form that JSON has for them.
     func decodeKey<K: Decodable>(_ type: K.Type, at item: Item) throws -> K {
         guard let number = type as? any FixedWidthInteger.Type, try head(item).major == 3 else {
             return try decode(type, at: item)

@@ -1,4 +1,4 @@
-/// The entries of a map with text keys, in any order: sealing sorts them.
+/// The entries of a map with text keys, in any order. Sealing sorts them.
 struct CBORKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let place: EncodingPlace
 

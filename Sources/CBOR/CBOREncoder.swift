@@ -1,4 +1,4 @@
-/// What a value's `encode(to:)` is given: a name for its node, no more.
+/// The encoder that a value's `encode(to:)` gets. It only names the value's node.
 struct CBOREncoder: Encoder {
     let handle: NodeHandle
 
@@ -61,7 +61,7 @@ struct CBORUnkeyedEncoding: UnkeyedEncodingContainer {
 
     var codingPath: [any CodingKey] { handle.codingPath }
 
-    /// How many elements were written; 0 once the array's value is encoded.
+    /// The number of elements that were written, or 0 once the array's value is encoded.
     var count: Int { core.isLive(node, handle.serial) ? core.nodes[node].count : 0 }
 
     @inline(__always)

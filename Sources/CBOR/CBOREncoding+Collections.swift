@@ -1,10 +1,10 @@
-/// A collection that is taken apart by the coder: deterministic where its own `encode(to:)` is not.
+/// A collection that the coder encodes itself, because the collection's own `encode(to:)` is not deterministic, packed or lossless.
 protocol CBORCollectionEncodable: Encodable {
     func encode(to core: EncodingCore, at position: ValuePosition) throws
 }
 
 extension Array: CBORCollectionEncodable where Element: Encodable {
-    /// An array; of bytes a byte string.
+    /// An array, or a byte string for bytes.
     func encode(to core: EncodingCore, at position: ValuePosition) throws {
         try core.encoding(of: Element.self).writeArray(self, to: core, at: position)
     }
@@ -42,7 +42,7 @@ extension Dictionary: CBORCollectionEncodable where Key: Encodable, Value: Encod
 }
 
 extension Optional: CBORCollectionEncodable where Wrapped: Encodable {
-    /// Null, or the value. An optional in an optional stands in an array of one, so that `.some(nil)` is not `nil`.
+    /// Null, or the value. An optional in an optional is in an array of one, so that `.some(nil)` is not `nil`.
     func encode(to core: EncodingCore, at position: ValuePosition) throws {
         guard let value = self else { return core.log.byte(0xF6) }
         guard Wrapped.self is any CBOROptional.Type else { return try core.encode(value, at: position) }
@@ -54,6 +54,6 @@ extension Optional: CBORCollectionEncodable where Wrapped: Encodable {
     }
 }
 
-/// Marks Optional, whatever it wraps.
+/// Marks `Optional`, whatever it wraps.
 protocol CBOROptional {}
 extension Optional: CBOROptional {}

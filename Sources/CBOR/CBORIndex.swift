@@ -1,30 +1,30 @@
-// Unsafe: the index owns the memory of its containers until `free()`; the document's bytes belong to the caller until
+// Unsafe: the index owns the memory of its containers until `free()`. The document's bytes belong to the caller until
 // `close()`.
 
-/// One pass over a document that finds everything that can be wrong with its form, and where each container ends.
+/// The result of one pass over a document, which finds every error in its form and the end of each container.
 ///
-/// After it, reading needs no bounds checks against announced lengths and steps over any item at once, however much is
-/// in it: the whole work of decoding stays in proportion to the document's size. Containers (arrays, maps, strings of
-/// indefinite length) are numbered in the order in which they begin; nothing is reserved for what is only announced.
+/// After the pass, reading needs no checks of announced lengths, and skips any item in constant time, whatever its size. So the
+/// whole work of decoding is in proportion to the document's size. Containers (arrays, maps, strings of indefinite length) are
+/// numbered in the order in which they begin. No memory is reserved for lengths that are only announced.
 @safe struct CBORIndex {
-    /// A container, as found by the pass. Offsets count from the document's start.
+    /// A container that the pass has found. Offsets count from the document's start.
     struct Container {
         /// The first byte after the head.
         var start: UInt32
-        /// The first byte after the last element; before the break of an indefinite length.
+        /// The first byte after the last element, which is before the break of an indefinite length.
         var contentEnd: UInt32
         /// The first byte after the container.
         var end: UInt32
         /// The number of the first container that begins after this one.
         var next: UInt32
-        /// How many elements, pairs or chunks it holds.
+        /// The number of elements, pairs or chunks.
         var count: UInt32
-        /// Where the last look-up in a map ended; the next key asked for is most often there.
+        /// The end of the last look-up in a map, because the next key is most often there.
         var hintOffset: UInt32
         var hintContainer: UInt32
     }
 
-    /// An item: where its bytes begin, and the number of the first container that begins there or later.
+    /// An item: the offset of its bytes, and the number of the first container that begins there or later.
     struct Item {
         var offset: UInt32
         var container: UInt32
@@ -34,25 +34,25 @@
 
     private(set) var base: UnsafePointer<UInt8>
     private(set) var count: Int
-    /// How many bytes may be read from `base` on: the document's, and where it was copied, some after it.
+    /// The number of bytes that may be read from `base` on. After a copied document, more bytes may be read.
     private(set) var readable: Int
     let shortLengths = unsafe Self.shortLengths
     private let textMasks = unsafe Self.textMasks
     private(set) var containers: UnsafeMutablePointer<Container>
     private(set) var containerCount = 0
     private(set) var containerCapacity: Int
-    /// For the pass: the containers that are open, as deep as the limit allows.
+    /// The containers that are open during the pass, as many as the depth limit allows.
     private var frames: UnsafeMutablePointer<CBORScan.Frame>
     private var frameCapacity: Int
-    /// Where short documents are copied, so that their ends need no care.
+    /// Memory for copies of short documents, so that reading near their ends needs no checks.
     private let copy: UnsafeMutablePointer<UInt8>
 
-    /// How long a document may be that is copied.
+    /// The largest length of a document that is copied.
     private static var copyMax: Int { 512 }
-    /// How many bytes may be read after it: more than an entry of a short key and a short value has.
+    /// The number of bytes that may be read after a copy: more than an entry of a short key and a short value has.
     private static var copySlack: Int { 64 }
 
-    /// An index of nothing, with memory for a few containers. The caller frees it.
+    /// An empty index, with memory for a few containers. The caller frees it.
     init() {
         containerCapacity = 64
         unsafe containers = unsafe Self.resized(nil, from: 0, to: containerCapacity)
@@ -70,7 +70,7 @@
         unsafe copy.deallocate()
     }
 
-    /// Gives `body` the index of a document and frees it.
+    /// Calls `body` with the index of a document, and frees it afterwards.
     static func with<R>(
         _ bytes: [UInt8], _ limits: CBORLimits, isValid: Bool, _ body: (CBORIndex) throws(WireError) -> R
     ) throws(WireError) -> R {
@@ -82,9 +82,10 @@
         }
     }
 
-    /// Reads a document through.
+    /// Reads a whole document.
     ///
-    /// - Parameter isValid: also refuse what is well-formed but not valid: the same key twice, text that is not UTF-8.
+    /// - Parameter isValid: whether to refuse well-formed but invalid documents too: those with duplicate keys, or with text that
+    ///   is not UTF-8.
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, limits: CBORLimits, isValid: Bool) throws(WireError) {
         guard let base = bytes.baseAddress, bytes.count > 0 else {
             throw .truncated(needed: 1, have: 0, what: "CBOR item")
@@ -111,7 +112,7 @@
         }
     }
 
-    /// Takes a document, whose memory stays where it is until it is closed.
+    /// Stores a document, whose memory does not move until it is closed.
     @inline(__always)
     private mutating func hold(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
         self.count = count
@@ -137,7 +138,7 @@
         unsafe frames = .allocate(capacity: capacity)
     }
 
-    /// Forgets the document, whose memory is about to be freed: every later read finds nothing.
+    /// Forgets the document, whose memory is about to be freed. Every later read finds nothing.
     mutating func close() {
         count = 0
         readable = 0

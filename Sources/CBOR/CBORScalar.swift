@@ -1,12 +1,12 @@
-/// A value that is one item: a Bool, an integer, a float or text. The coder writes and reads it without asking it.
+/// A value that is one item: a Bool, an integer, a float or text. The coder writes and reads it without its `Codable` methods.
 protocol CBORScalar: Codable {
     func write(to log: inout RawBuffer)
 
-    /// Writes a key that is known by its ordinal, and the value. False, and nothing is written, if the key has to go the
+    /// Writes a key that is known by its ordinal, and the value. Returns false and writes nothing if the key must be written the
     /// general way.
     func put(at place: EncodingPlace, _ ordinal: Int) -> Bool
 
-    /// Writes the items of an array, and its head.
+    /// Writes an array's head and its items.
     static func write(_ values: [Self], to log: inout RawBuffer)
 
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Self
@@ -55,7 +55,7 @@ extension UInt32: CBORScalar {}
 extension UInt64: CBORScalar {}
 
 extension UInt8: CBORScalar {
-    /// A byte string.
+    /// Writes a byte string.
     static func write(_ values: [UInt8], to log: inout RawBuffer) { log.byteString(values) }
 
     static func readArray(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> [UInt8] { try core.bytes(item) }

@@ -1,17 +1,17 @@
-// Unsafe: every read is checked against the document's end; the stack and the containers grow before they are written.
+// Unsafe: every read is checked against the document's end. The stack and the containers grow before they are written to.
 
-/// The pass that fills a ``CBORIndex``: a loop over items with a stack of its own, so that nesting costs no recursion.
+/// The pass that fills a ``CBORIndex``. It is a loop over items with its own stack, so that nesting needs no recursion.
 @safe struct CBORScan {
     let base: UnsafePointer<UInt8>
     let count: Int
-    /// How many bytes may be read; those after the document are zero.
+    /// The number of bytes that may be read. Those after the document are zero.
     let readable: Int
     let shortLengths: UnsafePointer<UInt8>
     let textMasks: UnsafePointer<Mask>
     let depthMax: Int
     let isValid: Bool
 
-    /// Bits of 24 bytes, the first byte lowest.
+    /// Bits of 24 bytes, with the first byte in the lowest bits.
     struct Mask {
         var first: UInt64
         var second: UInt64
@@ -19,33 +19,33 @@
     }
 
     struct Frame {
-        /// The document itself is a frame too, full after one item.
+        /// A frame of the stack. The document itself is a frame too, which is full after one item.
         enum Kind { case document, array, map, tag, bytes, text }
         var kind: Kind
         var isIndefinite: Bool
-        /// In a map: a key was read and its value comes next.
+        /// Whether, in a map, a key was read and its value comes next.
         var isBetween = false
-        /// In a map: keys ascended so far, each by its bytes; and each is in the one form that its value has.
+        /// Whether, in a map, the keys have ascended bytewise so far, and whether each key is in its canonical form.
         var isSorted = true
         var isCanonical = true
-        /// The one that is being filled; nil: a document or a tag, which are none.
+        /// The container that is being filled, or nil for a document or a tag.
         var container: Int?
-        /// Elements, or pairs, still to come where the length is definite.
+        /// The number of elements or pairs that are missing, if the length is definite.
         var remaining: Int
         var count = 0
         var keyStart = 0
         var lastKeyStart = 0
         var lastKeyEnd = 0
-        /// The first 8 bytes of the last key, highest first.
+        /// The first 8 bytes of the last key, with the first byte in the highest bits.
         var lastPrefix: UInt64 = 0
 
-        /// Nothing more can come.
+        /// Whether nothing more can come.
         var isFull: Bool {
             @inline(__always) get { remaining == 0 && !isIndefinite && kind != .document }
         }
     }
 
-    /// Whether a document of at least one byte is a number, a simple value or a byte string, about which nothing is wrong.
+    /// Whether a document of at least one byte is a valid number, simple value or byte string.
     @inline(__always)
     static func isNumberOrBytes(_ base: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         let (first, info) = unsafe (base[0], base[0] & 31)
@@ -61,7 +61,7 @@
         }
     }
 
-    /// - Parameter frames: memory for one more than `depthMax`.
+    /// - Parameter frames: memory for `depthMax` + 1 frames.
     func run(_ index: inout CBORIndex, _ frames: UnsafeMutablePointer<Frame>) throws(WireError) {
         unsafe frames.initialize(to: Frame(kind: .document, isIndefinite: false, remaining: 1))
         var top = unsafe frames
@@ -80,7 +80,7 @@
             } else if try unsafe readItem(&offset, &top, depthMax - (top - frames), &index) {
                 continue
             }
-            // An item ended here: it is counted where it belongs, and what is full by it is closed.
+            // An item ended here. It is counted in its frame, and frames that are full now are closed.
             completion: while true {
                 switch unsafe top.pointee.kind {
                 case .map where unsafe !top.pointee.isBetween:
@@ -108,10 +108,11 @@
         }
     }
 
-    /// Reads an item, or the head of one that holds others, and says if it holds others: `top` is its frame then. After a
-    /// break, `top` is the frame around what the break ended.
+    /// Reads an item, or the head of a container, which becomes `top`. After a break, `top` is the frame around the container that
+    /// ended.
     ///
-    /// - Parameter levels: how many more may be opened.
+    /// - Parameter levels: how many more frames may be opened.
+    /// - Returns: whether the item is a container or a tag, so that `top` is its frame.
     private func readItem(
         _ offset: inout Int, _ top: inout UnsafeMutablePointer<Frame>, _ levels: Int, _ index: inout CBORIndex
     ) throws(WireError) -> Bool {
@@ -148,7 +149,7 @@
             }
             return false
         case 4, 5:
-            // Each element takes at least a byte, so that a count beyond what is left need not be tried.
+            // Each element takes at least a byte, so a count beyond the remaining bytes is an error.
             guard argument <= UInt64(count - content) / (major == 4 ? 1 : 2) else {
                 throw .truncated(
                     needed: Int(clamping: argument), have: count - content, what: major == 4 ? "array" : "map")
@@ -176,9 +177,9 @@
         }
     }
 
-    // MARK: What most documents consist of
+    // MARK: Common documents
 
-    /// Goes through elements that are no more than numbers and short strings, and stops at any other.
+    /// Steps over elements that are numbers and short strings, and stops at any other.
     private func simpleElements(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
         var offset = start
         var left = unsafe frame.pointee.remaining
@@ -191,26 +192,26 @@
         return offset
     }
 
-    /// Goes through entries that have short ascending text keys, and numbers and short strings as values; stops at any
-    /// other key, and after the key of any other value.
+    /// Steps over entries with short ascending text keys and with numbers or short strings as values. Stops at any other key, and
+    /// after the key of any other value.
     private func simpleEntries(_ frame: UnsafeMutablePointer<Frame>, _ start: Int) -> Int {
         var offset = start
         var left = unsafe frame.pointee.remaining
         var lastPrefix = unsafe frame.pointee.lastPrefix
         var (lastStart, lastEnd) = unsafe (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
-        // Below, nothing can overflow: 56 bytes are there, of which a key takes 24 at most, and its value as many.
+        // Nothing below can overflow: 56 bytes can be read, a key takes at most 24 of them, and its value as many.
         let last = readable &- 56
         while left > 0, offset <= last {
             let word = unsafe UInt64(littleEndian: UnsafeRawPointer(base + offset).loadUnaligned(as: UInt64.self))
             let length = Int(truncatingIfNeeded: word & 0xFF) &- 0x5F
             guard length > 0, length <= 24 else { break }
             let valueStart = offset &+ length
-            // The key's first bytes with its head, whose highest bit is never set.
+            // The key's first bytes with its head. The highest bit of the head is never set.
             let start = length >= 8 ? word : word & ~(UInt64.max &<< UInt64(truncatingIfNeeded: 8 &* length))
             guard valueStart <= count, start & 0x8080_8080_8080_8080 == 0, length <= 8 || isASCII(offset, length)
             else { break }
             let prefix = start.byteSwapped
-            // Equal beginnings say nothing yet, and other orders are rare.
+            // Equal prefixes decide nothing yet, and other orders are rare.
             guard prefix > lastPrefix else { break }
             (lastPrefix, lastStart, lastEnd) = (prefix, offset, valueStart)
             offset = valueStart
@@ -233,7 +234,7 @@
         return offset
     }
 
-    /// Where a number, a simple value or a short string that begins here ends; nil for anything else, right or wrong.
+    /// The end of a number, a simple value or a short string that begins here, or nil for any other item, valid or not.
     @inline(__always)
     private func simpleEnd(_ start: Int) -> Int? {
         guard start < count else { return nil }
@@ -246,7 +247,7 @@
         return start &+ length
     }
 
-    /// Whether up to 24 bytes are ASCII, where 24 can be read.
+    /// Whether up to 24 bytes are ASCII. 24 bytes must be readable.
     @inline(__always)
     private func isASCII(_ start: Int, _ length: Int) -> Bool {
         let place = unsafe UnsafeRawPointer(base + start)
@@ -281,13 +282,13 @@
         }
     }
 
-    /// Compares a key with the one before it: keys that ascend cannot be the same.
+    /// Compares a key with the one before it. Keys that ascend cannot be equal.
     @inline(__always)
     private func noteKey(_ frame: UnsafeMutablePointer<Frame>, _ end: Int) throws(WireError) {
         let start = unsafe frame.pointee.keyStart
         let prefix = prefix(start, end)
         if unsafe prefix > frame.pointee.lastPrefix {
-            // Most keys are in order by their first bytes already.
+            // Most keys already ascend by their first bytes.
         } else if unsafe frame.pointee.count > 0 {
             let (lastStart, lastEnd) = unsafe (frame.pointee.lastKeyStart, frame.pointee.lastKeyEnd)
             let order = unsafe BytesOrder.compare(base + lastStart, lastEnd - lastStart, base + start, end - start)
@@ -302,7 +303,7 @@
         unsafe frame.pointee.lastPrefix = prefix
     }
 
-    /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
+    /// The first 8 bytes of a key as one number. Shorter keys are padded with zeros.
     @inline(__always)
     private func prefix(_ start: Int, _ end: Int) -> UInt64 {
         guard readable - start >= 8 else { return 0 }
@@ -310,7 +311,8 @@
         return end - start >= 8 ? word : word & ~(UInt64.max >> UInt64(8 * (end - start)))
     }
 
-    /// False for an integer or a string whose head is not the shortest, and for a tagged key, as tags are skipped.
+    /// Whether a key is in its canonical form. False for an integer or a string with a head that is not the shortest, and for a
+    /// tagged key, because tags are skipped.
     private func isCanonicalKey(_ start: Int) -> Bool {
         let (major, info) = unsafe (base[start] >> 5, base[start] & 31)
         guard major < 4 else { return major != 6 }
@@ -319,7 +321,7 @@
         return info == 24 ? argument >= 24 : argument >> (4 << UInt64(info - 24)) != 0
     }
 
-    /// The long way, for maps whose keys came in no order: sorts them, in time n log n.
+    /// The slow way, for maps with keys in no order: sorts them, in time n log n.
     private func refuseDuplicates(_ frame: Frame, _ container: Int, _ index: CBORIndex) throws(WireError) {
         var keys: [(start: Int, end: Int, canonical: [UInt8])] = []
         keys.reserveCapacity(frame.count)
@@ -340,7 +342,7 @@
             }
             return unsafe keys[a].canonical.withUnsafeBufferPointer { x in
                 unsafe keys[b].canonical.withUnsafeBufferPointer { y in
-                    // A canonical key has at least its head.
+                    // A canonical key has at least a head.
                     guard let x0 = x.baseAddress, let y0 = y.baseAddress else { return 0 }
                     return unsafe BytesOrder.compare(x0, x.count, y0, y.count)
                 }
@@ -376,13 +378,13 @@
         return (argument, start + 1 + width)
     }
 
-    /// The argument of the head at `place`, whose lowest bits are `info`, of which the length is definite.
+    /// The argument of the head at `place`, whose lowest bits are `info`. Its length must be definite.
     @inline(__always)
     static func argument(_ place: UnsafePointer<UInt8>, info: UInt8) -> UInt64 {
         unsafe info < 24 ? UInt64(info) : argument(place + 1, width: CBORIndex.width(info))
     }
 
-    /// A number of 0, 1, 2, 4 or 8 bytes, the highest first.
+    /// A number of 0, 1, 2, 4 or 8 bytes, with the highest byte first.
     @inline(__always)
     static func argument(_ place: UnsafePointer<UInt8>, width: Int) -> UInt64 {
         let raw = unsafe UnsafeRawPointer(place)

@@ -1,11 +1,11 @@
 import Synchronization
 
-// Unsafe: a state belongs to the coding that took it out by an atomic exchange, else to the pool.
+// Unsafe: a state belongs to the coding that took it out by an atomic exchange, or else to the pool.
 
-/// Encoding and decoding states that wait for their next value, so that coding a small one allocates nothing.
+/// A pool of encoding or decoding states, so that coding a small value allocates nothing.
 ///
-/// A place is taken and filled by one atomic exchange each; no thread waits for another. A state that finds no
-/// free place is freed. Handles are refused by their serial number when their state serves another value.
+/// Each place is emptied and filled by one atomic exchange, so no thread waits for another. A state is freed if no place is free. A
+/// handle of an older value is refused by its serial number when its state serves another value.
 @safe struct CorePool<State>: @unchecked Sendable {
     private let places: UnsafeMutablePointer<Atomic<UInt>>
     private static var placesMax: Int { 64 }
@@ -15,7 +15,7 @@ import Synchronization
         for place in 0..<Self.placesMax { unsafe (places + place).initialize(to: Atomic(0)) }
     }
 
-    /// A state that was given back, if one is there.
+    /// Returns a state that was given back, or nil if there is none.
     func take() -> UnsafeMutablePointer<State>? {
         for place in 0..<Self.placesMax {
             guard unsafe places[place].load(ordering: .relaxed) != 0 else { continue }
@@ -25,7 +25,7 @@ import Synchronization
         return nil
     }
 
-    /// Keeps a state for later; false if there is no place for it.
+    /// Keeps a state for later. Returns false if no place is free.
     func give(_ state: UnsafeMutablePointer<State>) -> Bool {
         let word = UInt(bitPattern: state)
         for place in 0..<Self.placesMax {

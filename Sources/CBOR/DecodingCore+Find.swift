@@ -1,16 +1,16 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
-/// Finding a key in a map.
+/// Finds a key in a map.
 ///
-/// A derived `init(from:)` asks for keys in declaration order, the map has them in encoded order: the search begins
-/// after the key found last and goes around once, which for the few keys of a struct is the fastest way. Maps of
-/// many keys are sorted once, as soon as a search does not succeed at its first steps.
+/// A derived `init(from:)` reads keys in declaration order, and the map has them in encoded order. The search begins after the last
+/// found key and goes around once. For the few keys of a struct that is the fastest way. Maps of many keys are sorted once, when a
+/// search does not succeed in its first steps.
 extension DecodingCore {
     /// How many keys are tried one by one.
     private static let stepsMax = 24
 
-    /// The value of a text key; nil if the map does not hold it.
+    /// The value of a text key, or nil if the map does not have it.
     @inline(__always)
     func find(_ key: String, in item: Item) -> Item? {
         guard isOpen else { return nil }
@@ -18,7 +18,7 @@ extension DecodingCore {
         return key.withUTF8 { unsafe find($0, in: item) }
     }
 
-    /// The same for the bytes of a key, in a document that is known to be open. The next key is looked at at once.
+    /// The value for the bytes of a key, in a document that is known to be open. The next key is tried first.
     @inline(__always)
     func find(_ key: UnsafeBufferPointer<UInt8>, in item: Item) -> Item? {
         let containers = unsafe state.pointee.index.containers
@@ -83,7 +83,7 @@ extension DecodingCore {
     /// Whether an item is this text.
     func isText(_ text: UnsafeBufferPointer<UInt8>, _ item: Item) -> Bool { unsafe match(text, item).0 }
 
-    /// Whether fewer than 24 bytes are the same: the first and the last ones, which overlap, a word at a time.
+    /// Whether fewer than 24 bytes are equal. Compares the first and the last bytes a word at a time, and the words may overlap.
     @inline(__always)
     private static func isSame(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         let (a, b) = unsafe (UnsafeRawPointer(a), UnsafeRawPointer(b))
@@ -100,7 +100,7 @@ extension DecodingCore {
         return count == 0 || same(UInt8.self, at: 0)
     }
 
-    /// The order of a text and a key; keys that are no text come after every text.
+    /// The order of a text and a key. Keys that are no text come after every text.
     private func compare(_ key: UnsafeBufferPointer<UInt8>, _ item: Item) -> Int {
         let head = index.head(at: Int(item.offset))
         guard head.major == 3 else { return -1 }

@@ -1,20 +1,20 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
 /// Keyed containers for the maps of a document.
 extension DecodingCore {
-    /// A container for a map's entries, in a box that was used before if one is free.
+    /// A container for a map's entries, in a used box if one is free.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type, _ item: Item) throws -> KeyedDecodingContainer<Key> {
         guard let (keys, box) = unsafe box(type, item) else {
-            // Not a map, or one without a box so far.
+            // The item is no map, or the type has no free box.
             _ = try openMap(item)
             return newContainer(type, item)
         }
         return unsafe keys.pointee.maker.container(KeyedDecodingContainer<Key>.self, &box.pointee.object)
     }
 
-    /// A box that nothing refers to. It stands for this map from now on.
+    /// A box that nothing refers to. It is bound to this map from now on.
     @inline(__always)
     func box<Key: CodingKey>(_ type: Key.Type, _ item: Item) -> (
         UnsafeMutablePointer<DecodingKeys>, UnsafeMutablePointer<DecodingKeys.Box>
@@ -63,10 +63,10 @@ extension DecodingCore {
         return nil
     }
 
-    /// Walks through a map once and notes where the known keys' values are.
+    /// Walks through a map once and notes the positions of the known keys' values.
     ///
-    /// A map as this coder writes it has them in the order in which they are looked for. In any other order they are found
-    /// as well; with a key that is not written in the shortest way, or with very many, each key is searched by its text.
+    /// A map that this coder wrote has the keys in the order in which they are looked for. In other orders they are found too. If a
+    /// key is not in its shortest form, or if there are very many, each key is searched by its text.
     private func look(
         for keys: UnsafeMutablePointer<DecodingKeys>, _ box: UnsafeMutablePointer<DecodingKeys.Box>, _ first: Item,
         _ count: Int
@@ -85,7 +85,7 @@ extension DecodingCore {
         var here = first
         for _ in 0..<count {
             let place = unsafe base + Int(here.offset)
-            // Most are in the order of the names; one that is left out is passed over.
+            // Most keys are in the order of the names. A name that is absent is skipped.
             var left = unsafe keys.pointee.nameCount
             while left > 0, unsafe !name.pointee.isAt(place, available: readable &- Int(here.offset)) {
                 unsafe name += 1
@@ -93,7 +93,7 @@ extension DecodingCore {
                 left &-= 1
             }
             guard left > 0 else {
-                // An unknown key is passed over, if its bytes say that it is none of the names.
+                // An unknown key is skipped if its bytes show that it is none of the names.
                 let head = unsafe place[0]
                 guard head & 0xE0 == 0x60, head & 31 < 24 else { return }
                 here = index.after(Item(offset: here.offset &+ 1 &+ UInt32(head & 31), container: here.container))

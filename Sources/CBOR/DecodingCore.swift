@@ -1,22 +1,22 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
-/// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
+/// The shared state of the decoder handles of one document: the document's index, and the methods that read values.
 ///
-/// Handles are an item's position and the serial number of the document. What they read is checked once more against
-/// the serial, so that a handle that outlives its document finds nothing. The state is reached by one bare pointer, as in
-/// ``EncodingCore``, and kept by ``CorePool`` for the next document.
+/// A handle is an item's position and the serial number of the document. Reads check the serial, so that a handle that outlives its
+/// document finds nothing. The state is reached by one bare pointer, as in ``EncodingCore``, and ``CorePool`` keeps it for the next
+/// document.
 @safe struct DecodingCore {
     let state: UnsafeMutablePointer<State>
-    /// Of the document that this copy of the pointer is for.
+    /// The serial number of the document that this copy of the pointer is for.
     let serial: UInt32
 
     @safe struct State {
         var index = CBORIndex()
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-        /// Maps of many keys that were asked out of order: their entries, ascending by key.
+        /// The entries of large maps that were read out of order, ascending by key.
         var sortedMaps: [UInt32: [MapEntry]] = [:]
-        /// How many steps may still be spent on finding coding paths, which are found by walking.
+        /// How many steps may still be spent on coding paths, which are found by walking.
         var pathSteps = 0
         var serial: UInt32 = 0
         /// What is known about types, for this document and all later ones.
@@ -31,9 +31,9 @@
 
     typealias Item = CBORIndex.Item
 
-    /// Reads a document through, for values to be read from it. The caller closes it.
+    /// Reads a whole document, so that values can be read from it. The caller closes it.
     ///
-    /// - Parameter bytes: memory that stays as it is until the document is closed.
+    /// - Parameter bytes: memory that does not change until the document is closed.
     static func open(
         _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?
     ) throws(WireError) -> DecodingCore {
@@ -59,7 +59,7 @@
         return unsafe state
     }
 
-    /// Ends the reading of the document: handles of it find nothing from now on.
+    /// Ends the reading of the document. Its handles find nothing from now on.
     func close() {
         unsafe state.pointee.serial &+= 1
         unsafe state.pointee.index.close()
@@ -81,7 +81,7 @@
         @inline(__always) get { unsafe state.pointee.index }
     }
 
-    /// False once the document was read.
+    /// Whether the document is still open.
     var isOpen: Bool {
         @inline(__always) get { unsafe state.pointee.serial == serial }
     }
@@ -116,7 +116,7 @@
     func integer<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> N {
         let head = try head(item)
         if head.major == 0, let value = N(exactly: head.argument) { return value }
-        // The argument of a negative number n is −1 − n; its complement is n, if it fits Int64 at all.
+        // The argument of a negative number n is −1 − n. Its complement is n, if it fits Int64 at all.
         if head.major == 1, head.argument <= UInt64(Int64.max), let value = N(exactly: ~Int64(head.argument)) {
             return value
         }
@@ -133,7 +133,7 @@
 
     @inline(__always)
     func double(_ item: Item) throws -> Double {
-        // Most of those that are not short ones.
+        // Most floats that are not short have this form.
         let place = unsafe state.pointee.index.base + Int(item.offset)
         guard isOpen, unsafe place[0] == 0xFB else { return try anyDouble(item) }
         return unsafe Double(bitPattern: UInt64(bigEndian: UnsafeRawPointer(place + 1).loadUnaligned(as: UInt64.self)))
@@ -170,7 +170,7 @@
         guard count < 16 else {
             return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
         }
-        // The library holds up to 15 bytes in the string itself.
+        // The library stores up to 15 bytes in the string itself.
         return unsafe String(unsafeUninitializedCapacity: 15) { place in
             guard let start = place.baseAddress else { return 0 }
             unsafe RawBuffer.copy(short: text, to: start, count)
@@ -181,11 +181,11 @@
     private func anyString(_ item: Item) throws -> String {
         let head = try head(item)
         guard head.major == 3 else { throw mismatch(String.self, "text", item) }
-        // The pass over the document has found every text to be UTF-8, so that nothing is repaired here.
+        // The pass over the document has checked that every text is UTF-8, so nothing is repaired here.
         return unsafe index.withString(head, item) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A byte string; or an array of integers, which is what a person can write in JSON.
+    /// A byte string, or an array of integers, which a person can write in JSON.
     func bytes(_ item: Item) throws -> [UInt8] {
         let head = try head(item)
         if head.major == 2 { return index.bytes(head, item) }
@@ -197,13 +197,13 @@
     @inline(__always)
     func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {
         var (element, count) = try open(item, major: 4, [N].self, "an array")
-        // Of no elements the library would write the count into the storage that all empty arrays share.
+        // For no elements, the library would write the count into the storage that all empty arrays share.
         if count == 0 { return [] }
         let base = unsafe index.base
         return try unsafe [N](unsafeUninitializedCapacity: count) { values, made in
             guard let first = values.baseAddress else { return }
             while count > 0 {
-                // Numbers up to 23, and any other that is not negative; whatever else there may be takes the long way.
+                // This handles numbers up to 23, and any other that is not negative. All others take the slow way.
                 let head = unsafe base[Int(element.offset)]
                 if head < 0x1C, isOpen {
                     let width = CBORIndex.width(head)
@@ -223,7 +223,7 @@
         }
     }
 
-    /// An array whose elements are read by `read`.
+    /// An array, with its elements read by `read`.
     @inline(__always)
     func values<V>(_ item: Item, _ read: (Item) throws -> V) throws -> [V] {
         var (element, count) = try open(item, major: 4, [V].self, "an array")
@@ -241,7 +241,7 @@
         }
     }
 
-    /// The same where there is not room for all of them before they were read.
+    /// Reads an array whose elements do not all fit into the memory that is reserved before they are read.
     @inline(never)
     private func largeValues<V>(
         _ first: Item, _ count: Int, _ room: Int, _ read: (Item) throws -> V
@@ -256,7 +256,7 @@
         return values
     }
 
-    /// The first key of a map and how many entries there are.
+    /// The first key of a map and the number of its entries.
     @inline(__always)
     func openMap(_ item: Item) throws -> (Item, Int) {
         guard isOpen, unsafe state.pointee.index.base[Int(item.offset)] >> 5 == 5 else {
@@ -268,7 +268,7 @@
         )
     }
 
-    /// The first item in an array or a map and how many elements or pairs there are.
+    /// The first item in an array or a map and the number of its elements or pairs.
     func open(_ item: Item, major: UInt8, _ type: Any.Type, _ expected: String) throws -> (Item, Int) {
         let head = try head(item)
         guard head.major == major else { throw mismatch(type, expected, item) }

@@ -1,25 +1,24 @@
-// Unsafe: the entry owns its memory until `free()`, and is never moved; it is used by one coding state, which one thread
+// Unsafe: the entry owns its memory until `free()`, and is never moved. One coding state uses it, which one thread
 // has at a time.
 
-/// What decoding knows about a type of keys: their names in the order in which a map has them, and containers that can be
-/// used again.
+/// What decoding knows about a type of keys: their names in the order in which a map has them, and containers to reuse.
 @safe struct DecodingKeys {
     /// A container of the standard library, and the map that it reads now.
     @safe struct Box {
         var object: KeptContainer.Object
         var item: CBORIndex.Item
-        /// Of the document.
+        /// The serial number of the document.
         var serial: UInt32
-        /// By ordinal, a bit each: the keys that were looked for in the whole map, and those that are there.
+        /// Bits by ordinal: the keys that were looked for in the whole map, and those that are there.
         var known: UInt64
         var present: UInt64
-        /// By ordinal: the values of those that are there.
+        /// The values of the present keys, by ordinal.
         var values: UnsafeMutablePointer<CBORIndex.Item>
     }
 
-    /// Keys are known by their one byte.
+    /// Whether keys are known by their one byte.
     private(set) var isOrdinal: Bool
-    /// The keys that were asked for, in the order in which a map has them.
+    /// The names that were looked up so far, in the order in which a map has them.
     let names: UnsafeMutablePointer<KeyName>
     private(set) var nameCount = 0
     /// The ordinals of `names`, a bit each.
@@ -27,7 +26,7 @@
     let boxes: UnsafeMutablePointer<Box>
     var boxCount = 0
     let maker: KeptContainer.Maker
-    /// By ordinal: the answer to `allKeys` for a map with that key only.
+    /// By ordinal: the answer to `allKeys` for a map with only that key.
     let keptKeys: UnsafeMutablePointer<AnyObject?>
 
     init<Key: CodingKey>(_ type: Key.Type) {
@@ -48,7 +47,7 @@
         unsafe keptKeys.deallocate()
     }
 
-    /// Remembers a key's name, if it is short.
+    /// Stores a key's name, if it is short.
     mutating func learn(_ text: String, ordinal: Int) {
         guard isOrdinal, ordinal < KeyName.ordinalsMax, known & 1 << UInt64(ordinal) == 0,
             let name = KeyName(text, ordinal: ordinal)
@@ -56,7 +55,7 @@
         var place = 0
         while place < nameCount, unsafe names[place].precedes(name) { place += 1 }
         if place < nameCount, unsafe names[place].isSame(name) {
-            // Of two keys with one name only one would be found: such a type's keys are found by their texts.
+            // Of two keys with one name only one would be found. So the keys of such a type are found by their texts.
             isOrdinal = false
             for number in 0..<boxCount { unsafe boxes[number].known = 0 }
             return

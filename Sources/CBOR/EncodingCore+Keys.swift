@@ -1,8 +1,8 @@
 // Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
 
-/// Keyed containers, and keys that are known.
+/// Keyed containers, and known keys.
 extension EncodingCore {
-    /// A container for a node's entries, in a box that was used before if one is free.
+    /// A container for a node's entries, in a used box if one is free.
     @inline(__always)
     func keyedContainer<Key: CodingKey>(_ type: Key.Type, _ handle: NodeHandle) -> KeyedEncodingContainer<Key> {
         let isNew = open(handle.node, handle.serial, as: .map)
@@ -55,7 +55,7 @@ extension EncodingCore {
         return nil
     }
 
-    /// Lets the known keys of a map that was just opened be written at once through this box.
+    /// Lets the known keys of a map that was just opened be written directly through this box.
     @inline(__always)
     private func beQuick(
         _ node: Int, _ keys: UnsafeMutablePointer<EncodingKeys>, _ box: UnsafeMutablePointer<EncodingKeys.Box>
@@ -72,8 +72,8 @@ extension EncodingCore {
         unsafe state.pointee.quickNode = node
     }
 
-    /// Writes a value into a container; meanwhile no known key of one around it may be written. Every container that is given to
-    /// `encode(to:)` writes values of any type through this.
+    /// Writes a value into a container. Meanwhile the known keys of the outer containers cannot be written directly. Every
+    /// container of `encode(to:)` writes values of any type through this method.
     @inline(__always)
     func encodeAside<T: Encodable>(_ value: T, at position: ValuePosition) throws {
         let (box, quickNode) = unsafe (state.pointee.quickBox, state.pointee.quickNode)
@@ -82,7 +82,7 @@ extension EncodingCore {
         try encode(value, at: position)
     }
 
-    /// Lets known keys be written through this box again, if it still stands for the node.
+    /// Lets known keys be written directly through this box again, if it is still bound to the node.
     @inline(__always)
     private func beQuickAgain(_ box: UnsafeMutablePointer<EncodingKeys.Box>?, _ node: Int) {
         unsafe state.pointee.quickBox = nil
@@ -91,7 +91,7 @@ extension EncodingCore {
         unsafe state.pointee.quickNode = node
     }
 
-    /// Makes entries of the known keys that were written to a map: from now on all its keys go the general way.
+    /// Makes entries of the known keys that were written to a map. From now on all its keys are written the general way.
     @inline(never)
     func makeEntries(_ node: Int) {
         let owner = nodes[node]
@@ -100,7 +100,7 @@ extension EncodingCore {
         guard let keys = unsafe owner.keys else { return }
         var written = owner.quickKeys ^ owner.openKeys
         while written != 0 {
-            // In the order in which they were written.
+            // Finds the first in the order in which they were written.
             var first = written.trailingZeroBitCount
             for ordinal in first..<KeyName.ordinalsMax
             where written &>> UInt64(ordinal) & 1 != 0

@@ -1,14 +1,14 @@
 // Unsafe: the bytes of a key are in the log as long as its node is there.
 
-/// Coding paths while encoding: read back from the nodes, so that they cost nothing until an error needs one.
+/// Coding paths while encoding. They are read back from the nodes, so that they cost nothing until an error needs one.
 extension EncodingCore {
-    /// The keys from the outermost value to this node; empty for a node that is gone.
+    /// The keys from the outermost value to this node, or an empty path if the node no longer exists.
     func codingPath(of node: Int, _ serial: UInt32) -> [any CodingKey] {
         guard node < nodes.count, nodes[node].serial == serial else { return [] }
         return steps(to: node)
     }
 
-    /// The same as a text for people.
+    /// The path to a node as text for people.
     func path(of node: Int?) -> String { CBORPath.text(steps(to: node)) }
 
     private func steps(to node: Int?) -> [any CodingKey] {

@@ -1,6 +1,6 @@
-// Unsafe: a state belongs to the coding that began it, then to the pool; the one that gives it up frees it.
+// Unsafe: a state belongs to the coding that began it, then to the pool. The one that gives it up frees it.
 
-/// Where encoding states come from and go to.
+/// The pool of encoding states.
 extension EncodingCore {
     private static let pool = CorePool<State>()
 
@@ -12,7 +12,7 @@ extension EncodingCore {
         return core
     }
 
-    /// What was written, as an array.
+    /// A copy of the written bytes.
     func written() -> [UInt8] { unsafe Array(UnsafeBufferPointer(start: log.base, count: log.count)) }
 
     private static func fresh() -> UnsafeMutablePointer<State> {

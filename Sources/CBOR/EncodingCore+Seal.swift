@@ -1,8 +1,8 @@
 // Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
 
-/// Sealing: how a value's piece of the log becomes its final, deterministic bytes (RFC 8949, section 4.2.1).
+/// Sealing: turns a value's piece of the log into its final, deterministic bytes (RFC 8949, section 4.2.1).
 extension EncodingCore {
-    /// Makes the log from the node's start on the final bytes of its value.
+    /// Replaces the log from the node's start on with the final bytes of its value.
     func seal(_ node: Int) {
         if nodes[node].quickKeys != nodes[node].openKeys {
             if log.count - nodes[node].start <= Self.largeMin { return sealSpans(node) }
@@ -18,7 +18,7 @@ extension EncodingCore {
         case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
             patchHead(0xA0, owner.count, start: owner.start)
         case .map where owner.count == 1 && onlyChild(owner) != nil:
-            // An enum's case: all that follows the key is the child's.
+            // An enum's case: everything behind the key belongs to the child.
             if let child = onlyChild(owner) { seal(child) }
             unsafe log.base[owner.start] = 0xA1
         case .map where isWhole && log.count - owner.start > Self.largeMin && sealAroundLargest(node):
@@ -33,13 +33,13 @@ extension EncodingCore {
         }
     }
 
-    /// The same for a map whose keys were all written at once.
+    /// Seals a map whose keys were all written directly.
     private func sealSpans(_ node: Int) {
         let owner = nodes[node]
         guard let keys = unsafe owner.keys else { return }
         let written = owner.quickKeys ^ owner.openKeys
         let orderEnd = unsafe keys.pointee.order + keys.pointee.orderCount
-        // Most often the keys are in order already, or in none.
+        // Most often the keys are already in order, or in none.
         var ordinal = unsafe keys.pointee.order
         var place = owner.start &+ 1
         var count = 0
@@ -61,7 +61,7 @@ extension EncodingCore {
         unsafe log.append(piece: scratch.base, scratch.count)
     }
 
-    /// Writes the entries of a map whose keys were all written at once.
+    /// Writes the entries of a map whose keys were all written directly.
     @inline(__always)
     private func emitSpans(_ node: Int, into out: inout RawBuffer) {
         let owner = nodes[node]
@@ -70,7 +70,7 @@ extension EncodingCore {
         let source = unsafe log.base
         var ordinal = unsafe keys.pointee.order
         let orderEnd = unsafe ordinal + keys.pointee.orderCount
-        // What is written is in the log after the node's start, each piece once.
+        // The log has what is written after the node's start, each piece once.
         out.reserve(log.count &- owner.start &+ 9 &+ RawBuffer.slack)
         if unsafe keys.pointee.orderCount < 24 {
             out.count &+= 1
@@ -94,7 +94,7 @@ extension EncodingCore {
         out.count = unsafe target - out.base
     }
 
-    /// The node that is the value of a map's only entry, and follows the key.
+    /// The node that is the value of a map's only entry, and directly follows the key.
     private func onlyChild(_ owner: Node) -> Int? {
         guard let first = owner.first, let child = entries[Int(first)].child,
             nodes[Int(child)].start == entries[Int(first)].end
@@ -102,7 +102,7 @@ extension EncodingCore {
         return Int(child)
     }
 
-    /// Fills in the head of a container whose content is in place already.
+    /// Fills in the head of a container whose content is already in its final position.
     private func patchHead(_ major: UInt8, _ count: Int, start: Int) {
         if count < 24 {
             unsafe log.base[start] = major | UInt8(truncatingIfNeeded: count)
@@ -117,7 +117,7 @@ extension EncodingCore {
         log.count += length
     }
 
-    /// How long the head of a container with `count` elements is.
+    /// The length of the head of a container with `count` elements.
     private static func headSize(_ count: Int) -> Int {
         count < 24 ? 1 : count <= 0xFF ? 2 : count <= 0xFFFF ? 3 : count <= 0xFFFF_FFFF ? 5 : 9
     }
@@ -127,7 +127,7 @@ extension EncodingCore {
         if nodes[node].quickKeys != nodes[node].openKeys { return emitSpans(node, into: &out) }
         switch nodes[node].kind {
         case .unset:
-            // A value that encoded nothing is an empty map, as an empty struct is.
+            // A value that encoded nothing is an empty map, like an empty struct.
             out.byte(0xA0)
         case .single:
             emitElements(node, into: &out)
@@ -166,12 +166,12 @@ extension EncodingCore {
         }
     }
 
-    /// From how many bytes on a map is worth a look at which of its entries are large.
+    /// The size in bytes from which a map is searched for a large entry.
     private static var largeMin: Int { 1 << 16 }
 
-    /// Puts the entries of a map in order where they are if one of them has most of the bytes: that one is moved at most
-    /// once, and only the others are copied away.
-    /// - Returns: false, and nothing has changed: no entry is that large, or the entries are not one run.
+    /// Sorts the entries of a map in the log if one of them has most of the bytes. That entry is moved at most once, and only the
+    /// others are copied away.
+    /// - Returns: false, without a change, if no entry is that large or the entries are not one run.
     private func sealAroundLargest(_ node: Int) -> Bool {
         let owner = nodes[node]
         return unsafe withSorted(node) { order in
@@ -187,10 +187,10 @@ extension EncodingCore {
             }
             let largest = unsafe entries[Int(order[place])]
             let before = unsafe sizes[..<place].reduce(0, +)
-            // There is room for a head of one byte so far.
+            // So far there is space only for a head of one byte.
             log.reserve(9)
             let start = owner.start + Self.headSize(order.count)
-            // First to its place; what the others left there is in the scratch.
+            // The largest entry is moved first. The other entries are in the scratch.
             unsafe (log.base + start + before).update(
                 from: log.base + largest.start, count: largest.end - largest.start)
             unsafe (log.base + start).update(from: scratch.base, count: before)
@@ -203,7 +203,7 @@ extension EncodingCore {
         }
     }
 
-    /// Lends the entries of a container in their order; of several with one key the one that counts.
+    /// Lends the entries of a container in their order. Of several entries with one key, only the valid one is among them.
     private func withSorted<Result>(_ node: Int, _ body: (UnsafeMutableBufferPointer<Int32>) -> Result) -> Result {
         unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(nodes[node].count, 1)) { order in
             var count = 0
@@ -238,7 +238,7 @@ extension EncodingCore {
         unsafe many.sort { precedes($0, $1) }
     }
 
-    /// Keys ascend bytewise; equal keys keep the order in which they were written.
+    /// Whether one entry comes before another. Keys ascend bytewise, and equal keys keep the order in which they were written.
     @inline(__always)
     private func precedes(_ left: Int32, _ right: Int32) -> Bool {
         let (a, b) = (entries[Int(left)].prefix, entries[Int(right)].prefix)
@@ -253,7 +253,8 @@ extension EncodingCore {
             log.base + a.start, Int(a.keyLength), log.base + b.start, Int(b.keyLength))
     }
 
-    /// Of several values for one key the last counts; maps that were opened for the same key are one map.
+    /// Removes overwritten entries. Of several values for one key the last is valid, but maps that were opened for one key become
+    /// one map.
     private func dropOverwritten(_ order: UnsafeMutableBufferPointer<Int32>, _ count: Int, in node: Int) -> Int {
         guard count > 1 else { return count }
         var kept = 0
@@ -271,7 +272,7 @@ extension EncodingCore {
         return kept + 1
     }
 
-    /// Adds the entries of a map to those of another one; false if one of the two is no map.
+    /// Adds the entries of a map to those of another one. Returns false if one of the two is no map.
     private func merge(_ later: Int32?, into earlier: Int32?) -> Bool {
         guard let later = later.map(Int.init), let earlier = earlier.map(Int.init),
             nodes[later].kind == .map, nodes[earlier].kind == .map
@@ -288,7 +289,8 @@ extension EncodingCore {
 
 /// The bytewise lexicographic order.
 enum BytesOrder {
-    /// Below, at or above zero as the first bytes come before, are, or come after the second; a prefix comes first.
+    /// A negative number if the first bytes come before the second, 0 if they are equal, or a positive number. A prefix comes
+    /// first.
     static func compare(_ a: UnsafePointer<UInt8>, _ aCount: Int, _ b: UnsafePointer<UInt8>, _ bCount: Int) -> Int {
         let common = min(aCount, bCount)
         var index = 0

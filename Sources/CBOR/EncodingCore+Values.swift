@@ -1,20 +1,20 @@
 // Unsafe: the coding state lives until `end()` gives it back.
 
-/// Writing one value of any type to the log.
+/// Writes one value of any type to the log.
 extension EncodingCore {
     /// Writes the final bytes of a value.
     ///
-    /// Scalars are written without going through their own `encode(to:)`, because that costs a container each;
-    /// Dictionary, Set, Array and Optional because theirs would not be deterministic, packed or lossless.
+    /// Scalars are written without their `encode(to:)`, because that costs a container each. Dictionary, Set, Array and Optional
+    /// are too, because theirs would not be deterministic, packed or lossless.
     @inline(__always)
     func encode<T: Encodable>(_ value: T, at position: ValuePosition) throws {
         try encoding(of: T.self).write(value, to: self, at: position)
     }
 
-    /// Lets a value encode itself into a node of its own.
+    /// Lets a value encode itself into a separate node.
     func encodeChild<T: Encodable>(_ value: T, at position: ValuePosition) throws {
         try withNode(at: position) { child in
-            // No known key of a container around the value is written now.
+            // No known key of an outer container is written now.
             defer { unsafe state.pointee.quickBox = nil }
             try value.encode(to: CBOREncoder(handle: NodeHandle(core: self, node: child)))
             try throwFailure()
@@ -22,7 +22,7 @@ extension EncodingCore {
         }
     }
 
-    /// Writes a container that is not the encoding of a value of its own: the content of a collection.
+    /// Writes a container that is no separate value: the content of a collection.
     func encodeContainer(_ kind: Node.Kind, at position: ValuePosition, _ fill: (Int) throws -> Void) throws {
         try withNode(at: position) { child in
             open(child, nodes[child].serial, as: kind)

@@ -1,18 +1,18 @@
 // Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
 
-/// Where one value's encoding happens: a log of bytes, and nodes that say how the pieces of the log belong together.
+/// The state of one value's encoding: a log of bytes, and nodes that describe how the pieces of the log belong together.
 ///
-/// Scalars and keys go to the log at once. A container is a node; what it holds that is not one unbroken run of the
-/// log is a list of entries. When a value's `encode(to:)` returns, its node is *sealed*: keys are put in order, heads
-/// are filled in, and the value's piece of the log becomes its final bytes, so that nodes and entries live only as
-/// long as the value they describe. Containers of one value may be filled in any order, interleaved.
+/// Scalars and keys go to the log at once. A container is a node. If its content is not one unbroken run of the log, the node has a
+/// list of entries. When a value's `encode(to:)` returns, its node is *sealed*: its keys are sorted, its heads are filled in, and
+/// its piece of the log becomes its final bytes. So nodes and entries exist only as long as the value that they describe. The
+/// containers of one value may be filled in any order, interleaved.
 ///
 ///     log   … ┃ head? ┃ key ┃ value ┃ key ┃ head? ┃ … ┃
 ///                       └── entry ──┘ └── entry ─▶ node
 ///
-/// The handles given to `encode(to:)` name a node by index and serial number; a handle that is kept and used after its
-/// value was sealed is found out by the serial and refused. The state is reached by one bare pointer, because reference
-/// counts would be the largest single cost of encoding; ``CorePool`` keeps it for the next value.
+/// A handle for `encode(to:)` names a node by index and serial number. A handle that is used after its value was sealed is refused,
+/// because its serial does not match. The state is reached by one bare pointer, because reference counts would be the largest
+/// single cost of encoding. ``CorePool`` keeps it for the next value.
 @safe struct EncodingCore {
     let state: UnsafeMutablePointer<State>
 
@@ -21,17 +21,17 @@
         var scratch = RawBuffer(capacity: 256)
         var nodes = RawStack<Node>(capacity: 16)
         var entries = RawStack<Entry>(capacity: 32)
-        /// Where the values of known keys are, for each node that has some by the ordinals of its keys.
+        /// The positions of the values of known keys, by node and by the ordinals of its keys.
         var spans = RawStack<Span>(capacity: 128)
-        /// The box whose known keys may be written at once, and the node that it stands for: of the value that is being
-        /// encoded, not of one that waits for it. Nil where every key goes the general way, also once something failed.
+        /// The box whose known keys may be written directly, and its node. They belong to the value that is being encoded, not to
+        /// an outer one. Nil if every key goes the general way, or once something has failed.
         var quickBox: UnsafeMutablePointer<EncodingKeys.Box>?
         var quickNode = 0
-        /// Nodes below this one belong to values whose encoding waits for an inner value's; they must not be written to.
+        /// The first node that may be written to. Those below it belong to outer values, which wait for an inner value's encoding.
         var floor = 0
-        /// Of the node made last. It goes on from one value to the next.
+        /// The serial number of the newest node. It continues from one value to the next.
         var serial: UInt32 = 0
-        /// The first thing that went wrong in a call that cannot throw; thrown at the next one that can.
+        /// The first error in a call that cannot throw. The next call that can throw throws it.
         var failure: WireError? {
             didSet {
                 hasFailed = failure != nil
@@ -48,39 +48,39 @@
 
     /// A container or the one value of an encoder.
     @safe struct Node {
-        /// What the node became. A `set` is an array and a `dictionary` a map whose entries come in no order of their
-        /// own, so that of two alike none can be said to be the last.
+        /// What the node became. A `set` is an array and a `dictionary` a map, but their entries have no order of their own. So of
+        /// two equal entries, neither is the last.
         enum Kind: UInt8 {
             case unset, single, array, map, set, dictionary
 
             var isContainer: Bool { rawValue >= Kind.array.rawValue }
         }
         var kind: Kind
-        /// All content is one run of the log that ends at `tail`; a map's entries follow each other without gaps.
+        /// Whether all content is one run of the log that ends at `tail`, and a map's entries follow each other without gaps.
         var isRun: Bool
-        /// Map keys came in ascending order so far.
+        /// Whether the keys of a map have ascended so far.
         var isSorted: Bool
-        /// How many containers are around this one.
+        /// The number of containers around this one.
         var depth: Int32
         var serial: UInt32
         var first: Int32?
         var last: Int32?
         var count: Int
-        /// Where this value's piece of the log begins.
+        /// The start of this value's piece of the log.
         var start: Int
-        /// Where the run of the log that is not an entry yet begins and ends.
+        /// The start and the end of the run of the log that is not an entry yet.
         var runStart: Int
         var tail: Int
         let position: ValuePosition
-        /// The keys that can be written at once, by their ordinals, a bit each; and those of them that are not written yet. What is
-        /// written is in the spans from `spans` on, until a key goes the general way: then all become entries.
+        /// The keys that can be written directly, a bit for each ordinal, and those of them that are not written yet. The written
+        /// ones are in the spans from `spans` on. Once a key goes the general way, all become entries.
         var quickKeys: UInt64 = 0
         var openKeys: UInt64 = 0
         var spans = 0
         var keys: UnsafeMutablePointer<EncodingKeys>?
     }
 
-    /// A key that is known, with its value: a piece of the log.
+    /// A known key with its value, as a piece of the log.
     struct Span {
         var start: Int
         var end: Int
@@ -88,12 +88,12 @@
 
     /// A piece of a container: in a map a key with its value, in an array a run of values or a node.
     struct Entry {
-        /// The first 8 bytes of the encoded key, highest first: enough to order most keys.
+        /// The first 8 bytes of the encoded key, with the first byte in the highest bits. They are enough to order most keys.
         var prefix: UInt64
         var start: Int
         var end: Int
         var keyLength: Int32
-        /// The node that is the value; nil where the value's bytes follow the key.
+        /// The node that is the value, or nil if the value's bytes follow the key.
         var child: Int32?
         var next: Int32?
 
@@ -157,21 +157,21 @@
         return nodes.count &- 1
     }
 
-    /// How many containers are around what stands in this node.
+    /// The number of containers around the content of this node.
     @inline(__always)
     private func innerDepth(of node: Int?) -> Int32 {
         guard let node else { return 0 }
         return nodes[node].depth + (nodes[node].kind.isContainer ? 1 : 0)
     }
 
-    /// Throws if one more container does not fit here.
+    /// Throws if one more container would be too deep here.
     func checkDepth(at position: ValuePosition) throws {
         guard innerDepth(of: position.node) < depthMax else {
             throw WireError.tooDeep(limit: depthMax, offset: log.count)
         }
     }
 
-    /// Turns an unset node into a container, or finds that it is one already; anything else is a failure.
+    /// Turns an unset node into a container, or finds that it already is one. Any other case is a failure.
     /// - Returns: true if it was turned into one now.
     @discardableResult
     @inline(__always)
@@ -182,7 +182,7 @@
         }
         nodes[node].kind = kind
         nodes[node].start = log.count
-        // Room for the head, which is one byte for up to 23 elements.
+        // Reserves a byte for the head, which has one byte for up to 23 elements.
         log.byte(0)
         nodes[node].runStart = log.count
         nodes[node].tail = log.count
@@ -191,8 +191,8 @@
 
     @inline(never)
     private func refuseToOpen(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
-        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
-        // written through it is refused.
+        // The state may serve another value by now, so a late handle must leave no trace in it. Writing through that handle is
+        // refused.
         guard isLive(node, serial), nodes[node].kind != kind else { return }
         if nodes[node].kind == .unset {
             failure = failure ?? .tooDeep(limit: depthMax, offset: log.count)
@@ -230,13 +230,13 @@
         if hasFailed, let failure { throw failure }
     }
 
-    /// Adds a key (and, without a child, its value), which is the log from `start` on, to a map.
+    /// Adds a key, which is the log from `start` on, to a map. Without a child, the log has its value too.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int? = nil) {
         addEntry(node, start: start, keyLength: keyLength, child: child, prefix: keyPrefix(start, keyLength))
     }
 
-    /// The same for a key whose first bytes are at hand.
+    /// Adds an entry for a key whose first bytes are known.
     @inline(__always)
     func addEntry(_ node: Int, start: Int, keyLength: Int, child: Int? = nil, prefix: UInt64) {
         if nodes[node].quickKeys != 0 { makeEntries(node) }
@@ -245,7 +245,7 @@
 
     @inline(__always)
     func addEntry(_ node: Int, start: Int, end: Int, keyLength: Int, child: Int?, prefix: UInt64) {
-        // Equal prefixes say nothing yet; the sort looks closer.
+        // Equal prefixes decide nothing yet. The sort compares the whole keys.
         if let last = nodes[node].last, entries[Int(last)].prefix >= prefix { nodes[node].isSorted = false }
         link(node, Entry(prefix: prefix, start: start, end: end, keyLength: keyLength, child: child))
         nodes[node].count += 1
@@ -274,7 +274,7 @@
         nodes[node].tail = log.count
     }
 
-    /// Makes an entry of the run that was not one yet.
+    /// Makes an entry of the run that is not one yet.
     func flushRun(_ node: Int) {
         let (start, end) = (nodes[node].runStart, nodes[node].tail)
         guard end > start else { return }
@@ -291,7 +291,7 @@
         nodes[node].last = index
     }
 
-    /// The first 8 bytes of a key as one number; shorter keys are filled with zeros.
+    /// The first 8 bytes of a key as one number. Shorter keys are padded with zeros.
     @inline(__always)
     func keyPrefix(_ start: Int, _ length: Int) -> UInt64 {
         let word = unsafe UInt64(bigEndian: UnsafeRawPointer(log.base + start).loadUnaligned(as: UInt64.self))

@@ -1,7 +1,7 @@
-// Unsafe: the entry owns its memory until `free()`, and is never moved; it is used by one coding state, which one thread
+// Unsafe: the entry owns its memory until `free()`, and is never moved. One coding state uses it, which one thread
 // has at a time.
 
-/// What encoding knows about a type of keys: their names, their order, and containers that can be used again.
+/// What encoding knows about a type of keys: their names, their order, and containers to reuse.
 @safe struct EncodingKeys {
     /// A container of the standard library, and the node that it writes to now.
     struct Box {
@@ -10,9 +10,9 @@
         var serial: UInt32
     }
 
-    /// Keys are known by their one byte, in `names`.
+    /// Whether keys are known by their one byte, in `names`.
     private(set) var isOrdinal: Bool
-    /// By ordinal; those that were not met yet have length 0, and no bit in `known`.
+    /// The names by ordinal. Those that were not used yet have length 0, and no bit in `known`.
     let names: UnsafeMutablePointer<KeyName>
     private(set) var known: UInt64 = 0
     /// The ordinals of the known keys, in the order of the keys' encodings.
@@ -39,11 +39,11 @@
         unsafe boxes.deallocate()
     }
 
-    /// Remembers a key's name, if it is short, and its place among the others.
+    /// Stores a key's name, if it is short, and its position among the others.
     mutating func learn(_ text: String, ordinal: Int) {
         guard let name = KeyName(text, ordinal: ordinal) else { return }
         for known in 0..<KeyName.ordinalsMax where unsafe names[known].length > 0 && names[known].isSame(name) {
-            // Two keys with one name have no order: such a type's keys are coded by their texts.
+            // Two keys with one name have no order, so the keys of such a type are coded by their texts.
             isOrdinal = false
             self.known = 0
             return

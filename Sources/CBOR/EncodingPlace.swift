@@ -1,11 +1,11 @@
-// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number;
-// kept boxes are never moved.
+// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+// Kept boxes are never moved.
 
-/// Which node a keyed container writes to, whatever its type of keys.
+/// The node that a keyed container writes to, independent of its type of keys.
 @safe struct EncodingPlace {
-    /// What is known about the type of keys; nil where there was no room for it.
+    /// What is known about the type of keys, or nil if the table was full.
     let keys: UnsafeMutablePointer<EncodingKeys>?
-    /// The kept box that this is in, where the node is found then; nil if it is in none and has its own.
+    /// The kept box that has the node, or nil if this value has the node itself.
     let box: UnsafeMutablePointer<EncodingKeys.Box>?
     private let ownHandle: NodeHandle
 
@@ -29,10 +29,10 @@
 
 /// Entries with known keys, without generic code for the type of keys.
 ///
-/// This is what encoding a struct mostly consists of: a key's bytes, the value's bytes, and a note where they are. Each
-/// function gives false, and writes nothing, where the key has to go the general way.
+/// This is most of the work of encoding a struct: a key's bytes, the value's bytes, and a note of their positions. Each function
+/// returns false and writes nothing if the key must be written the general way.
 extension EncodingPlace {
-    /// The node and the bit of a known key that can be written at once.
+    /// The node and the bit of a known key that can be written directly.
     @inline(__always)
     private func open(_ ordinal: Int) -> (node: Int, bit: UInt64, name: UnsafePointer<KeyName>)? {
         guard let box = unsafe box, unsafe box == core.state.pointee.quickBox, let keys = unsafe keys,
@@ -44,14 +44,14 @@ extension EncodingPlace {
         return unsafe (node, bit, UnsafePointer(keys.pointee.names + ordinal))
     }
 
-    /// Notes that a known key was written with its value: the log from `start` on.
+    /// Notes that a known key was written with its value, which are the log from `start` on.
     @inline(__always)
     private func close(_ node: Int, _ bit: UInt64, _ ordinal: Int, start: Int) {
         core.nodes[node].openKeys ^= bit
         core.spans[core.nodes[node].spans &+ ordinal] = EncodingCore.Span(start: start, end: core.log.count)
     }
 
-    /// Writes a known key and then what `write` writes, at most `room` bytes; `write` says where that ends.
+    /// Writes a known key and then the value by `write`, at most `room` bytes. `write` returns the end of its bytes.
     @inline(__always)
     private func put(
         _ ordinal: Int, room: Int, _ write: (UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt8>
@@ -110,7 +110,7 @@ extension EncodingPlace {
         }
     }
 
-    /// The same for a value of any type; nothing is written if that throws.
+    /// Writes a known key and a value of any type. If that throws, nothing is written.
     @inline(never)
     func put<T: Encodable>(_ ordinal: Int, value: T) throws -> Bool {
         guard let (node, bit, name) = unsafe open(ordinal) else { return false }
@@ -130,7 +130,7 @@ extension EncodingPlace {
 
 /// Entries with any key.
 extension EncodingPlace {
-    /// Writes a key, and then the value that `write` writes; nothing if that throws.
+    /// Writes a key, and then the value that `write` writes. If that throws, nothing is written.
     @inline(__always)
     func put<Key: CodingKey>(_ key: Key, _ write: (ValuePosition) throws -> Void) throws {
         let handle = handle

@@ -2,22 +2,22 @@
 
 /// The object inside a keyed container of the standard library, and the container made of it.
 ///
-/// For each keyed container the library allocates an object, after looking up its generic type and its conformances: more work than
-/// coding a small struct's fields. So the coder keeps these objects, and uses one again when nothing else refers to it.
+/// For each keyed container the library allocates an object, after a look-up of its generic type and its conformances. That is more
+/// work than coding a small struct's fields. So the coder keeps these objects, and reuses one when nothing else refers to it.
 ///
-/// This file is the only code that relies on what a keyed container is made of, which is not documented. It checks itself: an object is
-/// kept only if reflection says that the container is one reference to it, and the container's bits are that reference. Otherwise, and
-/// everywhere in a build with `LOOP_PORTABLE=1`, no object is kept, and each container is a new one.
+/// Only this file relies on the layout of a keyed container, which is not documented. It checks itself: an object is kept only if
+/// reflection shows that the container is one reference to it, and the container's bits are that reference. Otherwise, and in every
+/// build with `LOOP_PORTABLE=1`, no object is kept, and each container is a new one.
 package enum KeptContainer {
-    /// An object whose class only the library knows. It is only asked whether anything else refers to it.
+    /// An object whose class only the library knows. The only use of it is to check for other references.
     package class Object {
         private init() {}
     }
 
-    /// How many are kept for a type of keys: as deep as values of one type are usually nested in each other.
+    /// The number of objects that are kept for a type of keys: as deep as values of one type are usually nested.
     static var countMax: Int { 4 }
 
-    /// The object of a container, if the container is a reference to it and no more.
+    /// The object of a container, or nil if the container is not exactly one reference to it.
     package static func object<Container>(of container: Container) -> Object? {
         #if PORTABLE
             return nil
@@ -32,11 +32,10 @@ package enum KeptContainer {
         #endif
     }
 
-    /// Makes containers of their objects.
+    /// Makes containers from their objects.
     ///
-    /// The type of a container is a generic one of another library: where it is not known at compile time, each function
-    /// that hands one on looks its description up, which costs more than all else here. An object of this class has it in
-    /// its own description.
+    /// The type of a container is a generic type of another library. If it is not known at compile time, each function that passes
+    /// one on looks up its metadata, which costs more than all else here. An object of this class has it in its own metadata.
     class Maker {
         /// Makes the maker of a type of containers.
         static func of<Container>(_ type: Container.Type) -> Maker { Typed<Container>() }

@@ -1,28 +1,28 @@
-// Unsafe: 24 bytes can be read or written where the caller says so; a key of one byte is trivial.
+// Unsafe: 24 bytes can be read or written as the caller promises. A key of one byte is trivial.
 
-/// A short text key as it stands in CBOR, its head and up to 23 bytes, in three words that are copied and compared whole.
+/// A short text key in its CBOR form, a head and up to 23 bytes, in three words that are copied and compared whole.
 ///
-/// The compiler makes an enum of a struct's or a case's keys. Asking such a key for its text builds a string for every
-/// field of every value; its one byte says as much. So the coder asks for each text once and knows it by the byte.
+/// The compiler makes an enum of the keys of a struct or a case. The text of such a key is a new string for every field of every
+/// value, but its one byte identifies it too. So the coder reads each text once, and then knows it by the byte.
 struct KeyName {
-    /// How many keys of a type can be known; those beyond are coded by their texts.
+    /// The number of keys of a type that can be known. Any others are coded by their texts.
     static var ordinalsMax: Int { 64 }
 
-    /// The encoded bytes, the first one lowest; zeros after them.
+    /// The encoded bytes with the first byte in the lowest bits, then zeros.
     var word0: UInt64 = 0
     var word1: UInt64 = 0
     var word2: UInt64 = 0
-    /// How many bytes the key has with its head; 0 where the key is not known.
+    /// The length of the key with its head, or 0 if the key is not known.
     var length: UInt8 = 0
     /// The bits of `word0` that are the key's.
     var mask0: UInt64 = 0
     /// The key's one byte in memory.
     var ordinal: UInt8 = 0
 
-    /// Nothing.
+    /// An unknown key.
     init() {}
 
-    /// Nil for a text of more than 23 bytes.
+    /// Nil if the text has more than 23 bytes.
     init?(_ text: String, ordinal: Int) {
         let utf8 = text.utf8
         let count = utf8.count
@@ -41,7 +41,7 @@ struct KeyName {
         self.ordinal = UInt8(truncatingIfNeeded: ordinal)
     }
 
-    /// The first 8 bytes, the first one highest.
+    /// The first 8 bytes, with the first byte in the highest bits.
     var prefix: UInt64 { word0.byteSwapped }
 
     /// Writes the key, and zeros up to 24 bytes.
@@ -57,20 +57,20 @@ struct KeyName {
         word0 == other.word0 && word1 == other.word1 && word2 == other.word2
     }
 
-    /// The bytewise order. Keys of different length differ in their first byte, which holds the length.
+    /// The bytewise order. Keys of different length differ in their first byte, which has the length.
     func precedes(_ other: KeyName) -> Bool {
         if word0 != other.word0 { return word0.byteSwapped < other.word0.byteSwapped }
         if word1 != other.word1 { return word1.byteSwapped < other.word1.byteSwapped }
         return word2.byteSwapped < other.word2.byteSwapped
     }
 
-    /// Whether the document has this key at `place`, from where on it has `available` bytes.
+    /// Whether the document has this key at `place`, where `available` bytes remain.
     @inline(__always)
     func isAt(_ place: UnsafePointer<UInt8>, available: Int) -> Bool {
         unsafe available >= 24 ? isAt(UnsafeRawPointer(place)) : isNearEnd(place, available)
     }
 
-    /// The same where 24 bytes can be read.
+    /// Whether the document has this key at `raw`, if 24 bytes can be read there.
     @inline(__always)
     func isAt(_ raw: UnsafeRawPointer) -> Bool {
         guard unsafe (raw.loadUnaligned(as: UInt64.self) ^ word0) & mask0 == 0 else { return false }
@@ -93,12 +93,12 @@ struct KeyName {
     }
 }
 
-/// Types of keys that are known by their one byte in memory, as the enums are that the compiler makes.
+/// Types of keys that are known by their one byte in memory, such as the enums that the compiler makes.
 enum KeyOrdinal {
-    /// True if a key of the type has no more than one byte. A reference has more, so the byte is all that a key is made of.
+    /// Whether a key of the type has at most one byte. A reference has more, so that byte is the whole key.
     static func isOrdinal<Key: CodingKey>(_ type: Key.Type) -> Bool { MemoryLayout<Key>.size <= 1 }
 
-    /// The byte; 0 for the key of a type that has one value, which has no byte.
+    /// The byte, or 0 if the type has only one value, which has no byte.
     @inline(__always)
     static func of<Key: CodingKey>(_ key: Key) -> Int {
         unsafe MemoryLayout<Key>.size == 1 ? Int(unsafeBitCast(key, to: UInt8.self)) : 0

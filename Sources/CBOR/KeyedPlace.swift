@@ -1,13 +1,13 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
-// serial number; kept boxes are never moved.
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its serial number.
+// Kept boxes are never moved.
 
-/// Which map a keyed container reads, whatever its type of keys.
+/// The map that a keyed container reads, independent of its type of keys.
 @safe struct KeyedPlace {
-    /// What is known about the type of keys; nil where there was no room for it.
+    /// What is known about the type of keys, or nil if the table was full.
     let keys: UnsafeMutablePointer<DecodingKeys>?
-    /// Of the document that this was made for.
+    /// The state, and the serial number of the document that this was made for.
     private let ownCore: DecodingCore
-    /// The kept box that this is in, where the map is found then; nil if it is in none and has its own.
+    /// The kept box that has the map, or nil if this value has the map itself.
     let box: UnsafeMutablePointer<DecodingKeys.Box>?
     private let ownItem: CBORIndex.Item
 
@@ -32,7 +32,7 @@
         @inline(__always) get { unsafe box?.pointee.item ?? ownItem }
     }
 
-    /// The value for a key; nil if the map does not hold it.
+    /// The value for a key, or nil if the map does not have it.
     @inline(__always)
     func value<Key: CodingKey>(_ key: Key) -> CBORIndex.Item? {
         if let box = unsafe box, let keys = unsafe keys, unsafe keys.pointee.isOrdinal {
@@ -54,18 +54,18 @@
         return core.find(text, in: item)
     }
 
-    /// Every text key of the map that `Key` knows.
+    /// The text keys of the map for which `Key` has a value.
     ///
-    /// The compiler codes an enum as a map of one entry, and asks for its keys to find the case. The answer is kept,
-    /// because a new array for each value would cost as much as reading a small event.
+    /// The compiler codes an enum as a map of one entry, and reads its keys to find the case. The answer is kept, because a new
+    /// array for each value would cost as much as reading a small event.
     @inline(__always)
     func allKeys<Key: CodingKey>() -> [Key] {
         guard let kept = unsafe keptKeys, let answer = unsafe kept.pointee else { return readKeys() }
-        // The answers of a type of keys are of this class.
+        // The answers for a type of keys are of this class.
         return unsafe unsafeDowncast(answer, to: KeptKeys<Key>.self).keys
     }
 
-    /// Where the answer is kept for a map of one entry whose key is known.
+    /// The memory for the answer for a map of one entry with a known key.
     private var keptKeys: UnsafeMutablePointer<AnyObject?>? {
         guard let keys = unsafe keys, let box = unsafe box, core.isOpen else { return nil }
         let present = unsafe box.pointee.present & box.pointee.known
@@ -89,7 +89,7 @@
     }
 }
 
-/// An answer to `allKeys`.
+/// A kept answer to `allKeys`.
 private final class KeptKeys<Key: CodingKey> {
     let keys: [Key]
 

@@ -16,7 +16,7 @@ struct NodeHandle {
         self.serial = serial
     }
 
-    /// A handle of no node, for a call that has no other way to refuse: writing to it throws.
+    /// A handle of no node, for a call that cannot throw. Writing to it throws.
     static func stray(_ core: EncodingCore) -> NodeHandle {
         // The first node has serial number 1.
         NodeHandle(core: core, node: 0, serial: 0)
@@ -26,7 +26,7 @@ struct NodeHandle {
 
     func open(as kind: EncodingCore.Node.Kind) { core.open(node, serial, as: kind) }
 
-    /// An encoder for a node that `make` adds to this container of a kind; a stray one if this is no such container.
+    /// An encoder for a node that `make` adds to this container of a kind, or a stray one if this is no such container.
     @inline(__always)
     func child(in kind: EncodingCore.Node.Kind, _ make: () -> Int) -> CBOREncoder {
         guard core.isLive(node, serial), core.nodes[node].kind == kind else {

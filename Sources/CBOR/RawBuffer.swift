@@ -2,10 +2,10 @@ internal import LoopLock
 
 // Unsafe: the buffer owns its memory until `free()`, and reserves before it writes.
 
-/// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
+/// Growing memory of this module, written through a bare pointer without reference counts or uniqueness checks.
 ///
-/// The owner frees it. There is always room for 32 bytes beyond `count`, so that keys can be compared a word at a
-/// time, and short pieces copied without asking for their exact length.
+/// The owner frees it. There is always space for 32 bytes beyond `count`. So keys can be compared a word at a time, and short
+/// pieces can be copied without their exact length.
 @safe struct RawBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
@@ -19,7 +19,7 @@ internal import LoopLock
     func free() {
         var size = capacity
         #if os(Linux) && !PORTABLE
-            // Pages take the system time to take back, as they did to be cleared: a hundred megabytes some 8 ms.
+            // Freeing pages takes the system time, as clearing them did: some 8 ms for a hundred megabytes.
             while size > 2 * Self.stepBytes {
                 _ = unsafe Self.resized(base, from: size, to: size - Self.stepBytes)
                 size -= Self.stepBytes
@@ -37,7 +37,7 @@ internal import LoopLock
         self = RawBuffer(capacity: capacity)
     }
 
-    /// How many bytes after `count` may be read and written.
+    /// The number of bytes after `count` that may be read and written.
     static var slack: Int { 32 }
 
     @inline(__always)
@@ -72,7 +72,7 @@ internal import LoopLock
         count += length
     }
 
-    /// Appends a piece of another buffer of this kind, whose slack may be read as well.
+    /// Appends a piece of another buffer of this kind. Its slack may be read too.
     @inline(__always)
     mutating func append(piece source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(max(length, 32))
@@ -80,7 +80,7 @@ internal import LoopLock
         count += length
     }
 
-    /// Copies a piece; where it is short, up to 32 bytes from there on.
+    /// Copies a piece. If it is short, up to 32 bytes are copied.
     @inline(__always)
     static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
         guard length <= 32 else { return unsafe target.update(from: source, count: length) }
@@ -91,7 +91,7 @@ internal import LoopLock
         unsafe target.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
     }
 
-    /// Appends a key that is known.
+    /// Appends a known key.
     @inline(__always)
     mutating func name(_ name: UnsafePointer<KeyName>) {
         reserve(24)
@@ -106,7 +106,7 @@ internal import LoopLock
         count = unsafe Self.head(at: base + count, major, argument) - base
     }
 
-    /// The same into memory that has room for 9 bytes; gives the place after it.
+    /// Writes a head into memory that has space for 9 bytes. Returns the address after it.
     @inline(__always)
     static func head(
         at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
@@ -134,7 +134,7 @@ internal import LoopLock
         }
     }
 
-    /// Writes a head byte and its argument, highest byte first.
+    /// Writes a head byte and its argument, with the highest byte first.
     @inline(__always)
     private static func store<N: FixedWidthInteger>(
         at place: UnsafeMutablePointer<UInt8>, _ first: UInt8, _ value: N
@@ -165,7 +165,7 @@ internal import LoopLock
         if let start = utf8.baseAddress { unsafe append(short: start, utf8.count) }
     }
 
-    /// Appends foreign memory, which is mostly short: pieces that overlap cost less than finding out how to copy.
+    /// Appends foreign memory, which is mostly short. Overlapping pieces cost less than a general copy.
     @inline(__always)
     private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
         reserve(length)
@@ -207,7 +207,7 @@ internal import LoopLock
         }
     }
 
-    /// Appends a byte string that `fill` puts into place; nothing, if it throws.
+    /// Appends a byte string that `fill` writes. If it throws, nothing is appended.
     mutating func byteString(_ length: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
         precondition(length >= 0, "a byte string of \(length) bytes")
         let before = count
@@ -225,7 +225,7 @@ internal import LoopLock
         unsafe count += span.finalize(for: UnsafeMutableBufferPointer(start: base + count, count: length))
     }
 
-    /// The shortest of the three float forms that keeps the value; every NaN becomes one (RFC 8949, section 4.2).
+    /// Appends the shortest of the three float forms that keeps the value. Every NaN becomes one (RFC 8949, section 4.2).
     mutating func float(_ value: Double) {
         reserve(9)
         count = unsafe Self.float(at: base + count, value) - base
@@ -236,7 +236,7 @@ internal import LoopLock
         count = unsafe Self.float(at: base + count, value) - base
     }
 
-    /// The same into memory that has room for 9 bytes; gives the place after it.
+    /// Writes a float into memory that has space for 9 bytes. Returns the address after it.
     @inline(__always)
     static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Double) -> UnsafeMutablePointer<UInt8> {
         let single = Float(value)

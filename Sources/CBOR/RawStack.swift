@@ -1,12 +1,12 @@
-// Unsafe: the stack owns its memory until `free()`; in a debug build every index is checked.
+// Unsafe: the stack owns its memory until `free()`. In a debug build every index is checked.
 
-/// Elements of this module's own, added and removed at the end, without reference counts and uniqueness checks.
+/// Elements of this module, added and removed at the end, without reference counts or uniqueness checks.
 ///
 /// An index is valid until its element is removed. The owner frees the memory.
 @safe struct RawStack<Element: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<Element>
     private(set) var capacity: Int
-    /// A lower count removes elements; a higher one must be within what was reserved.
+    /// The number of elements. A lower count removes elements. A higher one must be within what was reserved.
     var count = 0
 
     init(capacity: Int) {
@@ -16,7 +16,7 @@
 
     func free() { unsafe base.deallocate() }
 
-    /// Forgets everything; memory for more than `most` elements is exchanged for some for `capacity`.
+    /// Removes all elements. Memory for more than `most` elements is replaced by memory for `capacity`.
     mutating func empty(keeping most: Int, or capacity: Int) {
         count = 0
         guard self.capacity > most else { return }
@@ -42,7 +42,7 @@
         count &+= 1
     }
 
-    /// Makes room for more elements after `count`.
+    /// Reserves memory for more elements after `count`.
     @inline(__always)
     mutating func reserve(_ more: Int) {
         if capacity &- count < more { grow(more) }

@@ -1,6 +1,6 @@
 // Unsafe: the table owns its entries until `free(_:)`, and never moves them.
 
-/// By type: what was found out about it, in a table of fixed size whose entries are never moved.
+/// What is known about types, in a table of fixed size whose entries are never moved.
 @safe struct TypeTable<Entry> {
     private let places: UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
     private let types: UnsafeMutablePointer<UInt>
@@ -14,12 +14,12 @@
         unsafe types.initialize(repeating: 0, count: Self.placesMax + Self.stepsMax)
     }
 
-    /// The entry of a type; nil if there is none.
+    /// The entry of a type, or nil if there is none.
     @inline(__always)
     func entry(_ type: Any.Type) -> UnsafeMutablePointer<Entry>? {
         let identity = UInt(bitPattern: ObjectIdentifier(type))
         var place = Self.place(identity)
-        // Most are where they are looked for first.
+        // Most entries are in their first place.
         if unsafe types[place] == identity { return unsafe places[place] }
         for _ in 1..<Self.stepsMax {
             place += 1
@@ -28,7 +28,7 @@
         return nil
     }
 
-    /// Adds the entry of a type that has none; nil if there is no room near its place.
+    /// Adds the entry of a type that has none. Returns nil if no place near its first one is free.
     func add(_ type: Any.Type, _ entry: Entry) -> UnsafeMutablePointer<Entry>? {
         let identity = UInt(bitPattern: ObjectIdentifier(type))
         let first = Self.place(identity)

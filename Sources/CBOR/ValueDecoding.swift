@@ -1,6 +1,6 @@
 // Unsafe: an object of the table was made for its type.
 
-/// How the values of one type are decoded. Each coding state keeps these objects, as those of ``ValueEncoding``.
+/// How the values of one type are decoded. Each coding state keeps these objects, like those of ``ValueEncoding``.
 class ValueDecoding<Value> {
     func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Value {
         preconditionFailure("no decoding of \(Value.self) was chosen")
@@ -76,7 +76,7 @@ extension DecodingCore {
             } else {
                 PlainDecoding<T>()
             }
-        // Without room in the table it is made for each value.
+        // If the table is full, the object is made for each value.
         _ = unsafe state.pointee.decodings.add(type, decoding)
         return decoding
     }

@@ -1,9 +1,9 @@
-// Unsafe: an object of the table was made for its type; an array lends its elements for one call.
+// Unsafe: an object of the table was made for its type. An array lends its elements for one call.
 
 /// How the values of one type are encoded.
 ///
-/// Finding out takes a search through the program's protocol conformances, which costs more than encoding a small value.
-/// The answer never changes for a type, so each coding state keeps these objects in a ``TypeTable``.
+/// To find out takes a search through the program's protocol conformances, which costs more than encoding a small value. The answer
+/// never changes for a type, so each coding state keeps these objects in a ``TypeTable``.
 class ValueEncoding<Value> {
     func write(_ value: Value, to core: EncodingCore, at position: ValuePosition) throws {
         preconditionFailure("no encoding of \(Value.self) was chosen")
@@ -11,7 +11,7 @@ class ValueEncoding<Value> {
 
     func writeArray(_ values: [Value], to core: EncodingCore, at position: ValuePosition) throws {
         try core.encodeContainer(.array, at: position) { array in
-            // The elements where they are, because taking one out of the array would copy it.
+            // The elements are encoded in the array, because taking one out would copy it.
             try unsafe values.withUnsafeBufferPointer { values in
                 for index in values.indices {
                     let start = core.log.count
@@ -86,7 +86,7 @@ extension EncodingCore {
             } else {
                 PlainEncoding<T>()
             }
-        // Without room in the table it is made for each value.
+        // If the table is full, the object is made for each value.
         _ = unsafe state.pointee.encodings.add(type, encoding)
         return encoding
     }

@@ -1,4 +1,4 @@
-/// Where a value stands: in which node, and after which key or at which index there.
+/// The position of a value: its node, and the key or the index there.
 ///
 /// Coding paths and depths are found from it.
 struct ValuePosition {
@@ -10,7 +10,7 @@ struct ValuePosition {
         case key(start: Int, length: Int)
     }
 
-    /// The node around the value; nil at the top.
+    /// The node around the value, or nil at the top.
     let node: Int?
     let step: Step
 
@@ -22,7 +22,7 @@ struct ValuePosition {
     @inline(__always)
     static func element(_ index: Int, of node: Int) -> ValuePosition { ValuePosition(node: node, step: .index(index)) }
 
-    /// After the key that begins at `keyStart` in the log.
+    /// The position after the key that begins at `keyStart` in the log.
     @inline(__always)
     static func entry(keyStart: Int, keyLength: Int, of node: Int) -> ValuePosition {
         ValuePosition(node: node, step: .key(start: keyStart, length: keyLength))

@@ -1,7 +1,6 @@
 import LoopCommands
 import LoopCore
 import LoopNode
-import LoopOptions
 import Testing
 
 /// Every program that speaks to a reducer takes its address from one option and one variable.

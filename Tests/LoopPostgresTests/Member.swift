@@ -4,7 +4,6 @@ import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 
 /// Counts, and takes its time for each event where a test wants that.
 struct Counter: LoopDefinition {

@@ -1,6 +1,6 @@
-// Unsafe: a key is written where there is room for it; a static string's bytes are never freed.
+// Unsafe: a key is written only if there is space for it. A static string's bytes are never freed.
 
-/// What a ``WireWriter`` does to the log.
+/// The methods by which a ``WireWriter`` writes to the log.
 extension EncodingCore {
     /// Writes a value of a type that writes itself.
     @inline(__always)
@@ -39,21 +39,22 @@ extension EncodingCore {
         }
     }
 
-    /// Opens a container, lets it be filled, and seals it.
+    /// Opens a container, calls `fill`, and seals the container.
     @inline(__always)
     private func wireContainer(_ kind: Node.Kind, at position: ValuePosition, _ fill: (Int) throws -> Void) rethrows {
         try withNode(at: position) { child in
             open(child, nodes[child].serial, as: kind)
-            // One that did not open is nested too deep, or something failed before: the encoding throws in the end.
+            // A container that did not open is nested too deep, or something failed before. The encoding throws in the end.
             guard nodes[child].kind == kind else { return }
             try fill(child)
             seal(child)
         }
     }
 
-    /// Writes a key as text, and gives the first 8 bytes of its encoding, highest first, with zeros after a shorter one.
+    /// Writes a key as text. Returns the first 8 bytes of its encoding, with the first byte in the highest bits and zeros after a
+    /// shorter one.
     ///
-    /// They are put together here and stored at once: reading them back from pieces just written would wait for these.
+    /// The bytes are combined here and stored at once, because reading them back from pieces that were just written would stall.
     @inline(__always)
     func key(_ key: StaticString) -> UInt64 {
         let count = key.utf8CodeUnitCountIfText
@@ -89,7 +90,7 @@ extension EncodingCore {
 }
 
 extension StaticString {
-    /// How many bytes of text it points to; 0 if it is a single scalar, which it holds itself.
+    /// The number of bytes of text that it points to, or 0 if it is a single scalar, which it stores itself.
     @inline(__always)
     fileprivate var utf8CodeUnitCountIfText: Int { hasPointerRepresentation ? utf8CodeUnitCount : 0 }
 }

@@ -1,12 +1,12 @@
 // Unsafe: a static string's bytes are never freed.
 
 extension WireReader {
-    /// Reads the entries of a map, in any order; entries that are not asked for are skipped.
+    /// Reads the entries of a map, in any order. Other entries are skipped.
     public struct Map {
         let core: DecodingCore
         let item: CBORIndex.Item
 
-        /// True if the map holds the key.
+        /// Whether the map has the key.
         public func contains(_ key: StaticString) -> Bool { value(key) != nil }
 
         /// Reads a boolean.
@@ -46,7 +46,7 @@ extension WireReader {
             try core.decode(Value.self, at: find(key))
         }
 
-        /// Reads a value; nil for null and where there is no entry, as derived code does.
+        /// Reads a value. Returns nil for null or if there is no entry, as derived code does.
         ///
         /// - Throws: what the type's `init(from:)` throws.
         public func readIfPresent<Value: Decodable>(_ key: StaticString) throws -> Value? {
@@ -54,7 +54,7 @@ extension WireReader {
             return try core.decode(Value.self, at: found)
         }
 
-        /// A reader of the value, for one of any form.
+        /// A reader of the value, which may have any form.
         ///
         /// - Throws: `WireError` if there is no entry for the key.
         public func reader(_ key: StaticString) throws -> WireReader { WireReader(core: core, item: try find(key)) }

@@ -1,14 +1,14 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
-/// Reads one value of a document. The document was read through before: its form is right and within the limits.
+/// Reads one value of a document. The document was checked before: its form is right and within the limits.
 public struct WireReader {
     let core: DecodingCore
     let item: CBORIndex.Item
 
-    /// True for null.
+    /// Whether the value is null.
     ///
-    /// - Throws: `WireError` if the document was read already.
+    /// - Throws: `WireError` if the document was already closed.
     public var isNull: Bool {
         get throws { try core.isNull(item) }
     }
@@ -43,7 +43,7 @@ public struct WireReader {
     /// - Throws: `WireError` if the value is of another kind.
     public func read() throws -> [UInt8] { try core.bytes(item) }
 
-    /// Lends a byte string where it lies.
+    /// Lends a byte string without a copy, if it is in one piece.
     ///
     /// - Throws: `WireError` if the value is of another kind, and what `body` throws.
     @inlinable
@@ -52,7 +52,7 @@ public struct WireReader {
         return try unsafe read().withUnsafeBytes { try unsafe body($0.bytes) }
     }
 
-    /// A byte string in the document; nil if it is in pieces or in another form.
+    /// A byte string in the document, or nil if it is in pieces or in another form.
     @usableFromInline
     func lyingBytes() throws -> UnsafeRawBufferPointer? {
         let head = try core.head(item)
@@ -96,7 +96,7 @@ public struct WireReader {
         return Choice(name: Name(core: core, item: name), values: Map(core: core, item: values))
     }
 
-    /// The name of a case, to be switched over with literals.
+    /// The name of a case, for a switch over literals.
     public struct Name {
         let core: DecodingCore
         let item: CBORIndex.Item
@@ -104,7 +104,7 @@ public struct WireReader {
         /// The name as text.
         public var text: String { (try? core.string(item)) ?? "?" }
 
-        /// True if the name is this one.
+        /// Whether the name is this one.
         public static func ~= (pattern: StaticString, name: Name) -> Bool {
             unsafe name.core.isOpen && WireReader.withText(pattern) { unsafe name.core.isText($0, name.item) }
         }
@@ -112,12 +112,12 @@ public struct WireReader {
 
     /// An enum's case.
     public struct Choice {
-        /// Of the case.
+        /// The name of the case.
         public let name: Name
-        /// Its values, by label; `_0`, `_1` and so on where they have none.
+        /// Its values by label, or by `_0`, `_1` and so on if they have none.
         public let values: Map
 
-        /// The error for a name that is none of the type's cases.
+        /// The error for a name that is no case of the type.
         public func unknown<Value>(_ type: Value.Type) -> WireError {
             let why = "\(type) has no case \(CBORText.quoted(CBORPath.shortened(name.text)))"
             return .refused(path: CBORPath.text(name.core.codingPath(of: values.item)), why: why)

@@ -1,5 +1,5 @@
 extension WireWriter {
-    /// Writes the entries of a map. Of several values for one key the last counts.
+    /// Writes the entries of a map. Of several values for one key the last is valid.
     public struct Map: ~Copyable {
         let core: EncodingCore
         let node: Int
@@ -43,35 +43,35 @@ extension WireWriter {
 
         /// Writes a value that writes itself.
         ///
-        /// - Throws: what the value's `encode(to:)` throws; the encoding as a whole has failed then.
+        /// - Throws: what the value's `encode(to:)` throws. Then the encoding as a whole has failed.
         public mutating func write(_ key: StaticString, _ value: some WireCodable) throws {
             try put(key) { try $0.encodeWire(value, at: $1) }
         }
 
         /// Writes any other value.
         ///
-        /// - Throws: what the value's `encode(to:)` throws; the encoding as a whole has failed then.
+        /// - Throws: what the value's `encode(to:)` throws. Then the encoding as a whole has failed.
         public mutating func write(_ key: StaticString, _ value: some Encodable) throws {
             try put(key) { try $0.encode(value, at: $1) }
         }
 
         /// Writes a value, or no entry for nil, as derived code does.
         ///
-        /// - Throws: what the value's `encode(to:)` throws; the encoding as a whole has failed then.
+        /// - Throws: what the value's `encode(to:)` throws. Then the encoding as a whole has failed.
         public mutating func writeIfPresent(_ key: StaticString, _ value: (some Encodable)?) throws {
             if let value { try write(key, value) }
         }
 
         /// Writes a map with text keys.
         ///
-        /// - Throws: what `fill` throws; the encoding as a whole has failed then.
+        /// - Throws: what `fill` throws. Then the encoding as a whole has failed.
         public mutating func map(_ key: StaticString, _ fill: (inout Map) throws -> Void) rethrows {
             try put(key) { try $0.wireMap(at: $1, fill) }
         }
 
         /// Writes an array. Its elements are what `fill` writes.
         ///
-        /// - Throws: what `fill` throws; the encoding as a whole has failed then.
+        /// - Throws: what `fill` throws. Then the encoding as a whole has failed.
         public mutating func array(_ key: StaticString, _ fill: (inout WireWriter) throws -> Void) rethrows {
             try put(key) { try $0.wireArray(at: $1, fill) }
         }

@@ -1,7 +1,7 @@
 /// Writes values one after the other: the one value of a ``WireCodable`` type, or the elements of an array.
 ///
-/// A method throws only what the closure or the value it is given throws. What cannot be written, such as containers nested
-/// deeper than ``CBORLimits/depthMax``, fails the encoding as a whole.
+/// A method throws only what its closure or its value throws. What cannot be written, such as containers nested deeper than
+/// ``CBORLimits/depthMax``, fails the encoding as a whole.
 public struct WireWriter: ~Copyable {
     /// What the values are part of.
     private enum Target {
@@ -67,44 +67,44 @@ public struct WireWriter: ~Copyable {
     /// Writes a byte string.
     public mutating func write(_ value: [UInt8]) { put { core, _ in core.log.byteString(value) } }
 
-    /// Writes a byte string of `count` bytes. `fill` puts them into place; those it leaves out are zero.
+    /// Writes a byte string of `count` bytes. `fill` writes them. Bytes that it does not write are zero.
     ///
     /// - Parameters:
     ///   - count: 0 or more.
     ///   - fill: writes the bytes.
-    /// - Throws: what `fill` throws; nothing is written then.
+    /// - Throws: what `fill` throws. Nothing is written then.
     public mutating func writeBytes(_ count: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
         try put { core, _ in try core.log.byteString(count, fill) }
     }
 
     /// Writes a value that writes itself.
     ///
-    /// - Throws: what the value's `encode(to:)` throws; nothing is written then.
+    /// - Throws: what the value's `encode(to:)` throws. Nothing is written then.
     public mutating func write(_ value: some WireCodable) throws { try put { try $0.encodeWire(value, at: $1) } }
 
     /// Writes any other value.
     ///
-    /// - Throws: what the value's `encode(to:)` throws; nothing is written then.
+    /// - Throws: what the value's `encode(to:)` throws. Nothing is written then.
     public mutating func write(_ value: some Encodable) throws { try put { try $0.encode(value, at: $1) } }
 
     // MARK: Containers
 
     /// Writes a map with text keys.
     ///
-    /// - Throws: what `fill` throws; nothing is written then.
+    /// - Throws: what `fill` throws. Nothing is written then.
     public mutating func map(_ fill: (inout Map) throws -> Void) rethrows { try put { try $0.wireMap(at: $1, fill) } }
 
     /// Writes an array. Its elements are what `fill` writes.
     ///
-    /// - Throws: what `fill` throws; nothing is written then.
+    /// - Throws: what `fill` throws. Nothing is written then.
     public mutating func array(_ fill: (inout WireWriter) throws -> Void) rethrows {
         try put { try $0.wireArray(at: $1, fill) }
     }
 
-    /// Writes an enum's case as the compiler would: a map of one entry, the case's name and a map of its values. Values
-    /// without a label are called `_0`, `_1` and so on.
+    /// Writes an enum's case as the compiler would: a map of one entry, the case's name and a map of its values. Values without a
+    /// label have the names `_0`, `_1` and so on.
     ///
-    /// - Throws: what `fill` throws; nothing is written then.
+    /// - Throws: what `fill` throws. Nothing is written then.
     public mutating func choice(_ name: StaticString, _ fill: (inout Map) throws -> Void) rethrows {
         try map { try $0.map(name, fill) }
     }

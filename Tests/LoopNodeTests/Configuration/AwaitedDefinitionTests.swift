@@ -1,7 +1,6 @@
 import Glibc
 import LoopCore
 import LoopLock
-import LoopOptions
 import TestFolders
 import Testing
 

@@ -1,5 +1,4 @@
 import LoopCore
-import LoopOptions
 import Testing
 
 @testable import LoopNode

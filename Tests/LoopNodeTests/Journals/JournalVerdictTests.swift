@@ -5,7 +5,6 @@ import LoopCore
 import LoopJournal
 import LoopLock
 import LoopWire
-import SQLite
 import TestFolders
 import Testing
 import ZMQ

@@ -1,7 +1,6 @@
 import CBOR
 import Glibc
 import LoopCore
-import LoopOptions
 import Testing
 
 @testable import LoopNode

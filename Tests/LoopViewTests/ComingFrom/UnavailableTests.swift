@@ -92,7 +92,7 @@ import Testing
         process.arguments =
             ["swiftc", "-typecheck", "-parse-as-library", "-swift-version", "6", "-diagnostic-style", "llvm"]
             + ["-I", products().appending(path: "Modules").path]
-            + ["-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/CMemory/module.modulemap").path)"]
+            + ["-Xcc", "-fmodule-map-file=\(root.appending(path: "Sources/C/CMemory/module.modulemap").path)"]
             + ["-module-cache-path", products().appending(path: "ModuleCache").path, file.path]
         let output = Pipe()
         process.standardError = output
