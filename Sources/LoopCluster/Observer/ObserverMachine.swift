@@ -157,8 +157,6 @@ public struct ObserverMachine: Sendable {
         switch followed.hear(history, epoch, at: now, brokenRules) {
         case .same: return true
         case .newEpoch:
-            // Each reducer process numbers its transfers from the start.
-            if !breaks(.transfersEndWithTheirEpoch) { requests.endTransfer() }
             // The journal may have lost the last events that were shown. The state is fetched if it does not come by itself.
             let isKept = breaks(.epochsBeginWithAState)
             state.beginEpoch(keepingState: isKept)
@@ -178,7 +176,8 @@ public struct ObserverMachine: Sendable {
 
     /// Drops waiting updates and transfers, because nothing may build on what was handed out.
     private mutating func begin() {
-        requests.endTransfer()
+        // Each reducer process numbers its transfers from the start.
+        if !breaks(.transfersEndWithTheirEpoch) { requests.endTransfer() }
         waiting.removeAll()
         if following.dependsOnTheLast { requests.wait(until: now) }
     }
