@@ -80,9 +80,6 @@ extension DecodingCore {
         return unsafe (compare(key, item) == 0, index.after(item))
     }
 
-    /// Whether an item is this text.
-    func isText(_ text: UnsafeBufferPointer<UInt8>, _ item: Item) -> Bool { unsafe match(text, item).0 }
-
     /// Whether fewer than 24 bytes are the same: the first and the last ones, which overlap, a word at a time.
     @inline(__always)
     private static func isSame(_ a: UnsafePointer<UInt8>, _ b: UnsafePointer<UInt8>, _ count: Int) -> Bool {

@@ -207,24 +207,6 @@ internal import LoopLock
         }
     }
 
-    /// Appends a byte string that `fill` puts into place; nothing, if it throws.
-    mutating func byteString(_ length: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
-        precondition(length >= 0, "a byte string of \(length) bytes")
-        let before = count
-        head(0x40, UInt64(length))
-        reserve(length)
-        var span = unsafe OutputSpan(
-            buffer: UnsafeMutableBufferPointer(start: base + count, count: length), initializedCount: 0)
-        do {
-            try fill(&span)
-        } catch {
-            count = before
-            throw error
-        }
-        span.append(repeating: 0, count: span.freeCapacity)
-        unsafe count += span.finalize(for: UnsafeMutableBufferPointer(start: base + count, count: length))
-    }
-
     /// The shortest of the three float forms that keeps the value; every NaN becomes one (RFC 8949, section 4.2).
     mutating func float(_ value: Double) {
         reserve(9)

@@ -26,14 +26,6 @@ private final class ScalarDecoding<Value: CBORScalar>: ValueDecoding<Value> {
     }
 }
 
-/// A value that decodes itself, through ``WireCodable``.
-private final class WireDecoding<Value: WireCodable>: ValueDecoding<Value> {
-    override func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Value {
-        var reader = WireReader(core: core, item: item)
-        return try Value(from: &reader)
-    }
-}
-
 private final class CollectionDecoding<Value: CBORCollectionDecodable>: ValueDecoding<Value> {
     override func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Value {
         try Value.decode(from: core, at: item)
@@ -42,10 +34,6 @@ private final class CollectionDecoding<Value: CBORCollectionDecodable>: ValueDec
 
 extension CBORScalar {
     fileprivate static var decoding: AnyObject { ScalarDecoding<Self>() }
-}
-
-extension WireCodable {
-    fileprivate static var decoding: AnyObject { WireDecoding<Self>() }
 }
 
 extension CBORCollectionDecodable {
@@ -69,8 +57,6 @@ extension DecodingCore {
         let decoding: AnyObject =
             if let scalar = type as? any CBORScalar.Type {
                 scalar.decoding
-            } else if let wire = type as? any WireCodable.Type {
-                wire.decoding
             } else if let collection = type as? any CBORCollectionDecodable.Type {
                 collection.decoding
             } else {

@@ -41,13 +41,6 @@ private final class ScalarEncoding<Value: CBORScalar>: ValueEncoding<Value> {
     }
 }
 
-/// A value that encodes itself, through ``WireCodable``.
-private final class WireEncoding<Value: WireCodable>: ValueEncoding<Value> {
-    override func write(_ value: Value, to core: EncodingCore, at position: ValuePosition) throws {
-        try core.encodeWire(value, at: position)
-    }
-}
-
 private final class CollectionEncoding<Value: CBORCollectionEncodable>: ValueEncoding<Value> {
     override func write(_ value: Value, to core: EncodingCore, at position: ValuePosition) throws {
         try value.encode(to: core, at: position)
@@ -56,10 +49,6 @@ private final class CollectionEncoding<Value: CBORCollectionEncodable>: ValueEnc
 
 extension CBORScalar {
     fileprivate static var encoding: AnyObject { ScalarEncoding<Self>() }
-}
-
-extension WireCodable {
-    fileprivate static var encoding: AnyObject { WireEncoding<Self>() }
 }
 
 extension CBORCollectionEncodable {
@@ -79,8 +68,6 @@ extension EncodingCore {
         let encoding: AnyObject =
             if let scalar = type as? any CBORScalar.Type {
                 scalar.encoding
-            } else if let wire = type as? any WireCodable.Type {
-                wire.encoding
             } else if let collection = type as? any CBORCollectionEncodable.Type {
                 collection.encoding
             } else {
