@@ -59,7 +59,7 @@ private struct DiagnosticWriter {
     }
 
     private mutating func writeChunks(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = unsafe index.containers[Int(item.container)]
+        let container = index.containers[Int(item.container)]
         // Of no chunks the notation has to say which kind of string they would be of.
         guard container.count > 0 else {
             out += (head.major == 2 ? "''_" : "\"\"_").utf8
