@@ -18,14 +18,17 @@ let unchecked: [SwiftSetting] =
 let strictlySafe = unchecked + [.strictMemorySafety()]
 
 func library(
-    _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources"
+    _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources", path: String? = nil
 ) -> Target {
-    .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: strictlySafe)
+    .target(
+        name: name, dependencies: dependencies, path: path ?? "\(folder)/\(name)", swiftSettings: strictlySafe)
 }
 
-func executable(_ name: String, _ dependencies: [Target.Dependency], in folder: String = "Sources") -> Target {
+func executable(
+    _ name: String, _ dependencies: [Target.Dependency], in folder: String = "Sources", path: String? = nil
+) -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: strictlySafe)
+        name: name, dependencies: dependencies, path: path ?? "\(folder)/\(name)", swiftSettings: strictlySafe)
 }
 
 func tests(
@@ -56,12 +59,9 @@ let package = Package(
         .library(name: "LoopCluster", targets: ["LoopCluster"]),
         .library(name: "LoopJournal", targets: ["LoopJournal"]),
         .library(name: "LoopKeys", targets: ["LoopKeys"]),
-        .library(name: "LoopKeyFiles", targets: ["LoopKeyFiles"]),
-        .library(name: "LoopOptions", targets: ["LoopOptions"]),
         .library(name: "LoopNode", targets: ["LoopNode"]),
         .library(name: "LoopPostgres", targets: ["LoopPostgres"]),
         .library(name: "LoopApp", targets: ["LoopApp"]),
-        .library(name: "LoopWeb", targets: ["LoopWeb"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
         .library(name: "LoopNodeTesting", targets: ["LoopNodeTesting"]),
         // For the benchmark, which is a separate package.
@@ -77,14 +77,14 @@ let package = Package(
         .systemLibrary(name: "CCurl", path: "Examples/CCurl"),
         .systemLibrary(name: "CCMarkGFM", path: "Examples/CCMarkGFM"),
         .systemLibrary(name: "CIDN", path: "Examples/CIDN"),
-        .systemLibrary(name: "CHTTPD"),
-        .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CMemory"),
-        .systemLibrary(name: "CPQ"),
-        .systemLibrary(name: "CSQLite"),
-        .systemLibrary(name: "CZLib"),
+        .systemLibrary(name: "CHTTPD", path: "Sources/C/CHTTPD"),
+        .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+        .systemLibrary(name: "CMemory", path: "Sources/C/CMemory"),
+        .systemLibrary(name: "CPQ", path: "Sources/C/CPQ"),
+        .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite"),
+        .systemLibrary(name: "CZLib", path: "Sources/C/CZLib"),
         // The memory that libzmq allocates for the secrets of handshakes, reused.
-        .target(name: "CGuardedMemory"),
+        .target(name: "CGuardedMemory", path: "Sources/C/CGuardedMemory"),
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
 
@@ -93,8 +93,8 @@ let package = Package(
         // Hash tables, heaps, and dictionaries that share their structure with their copies.
         library("LoopCollections", ["CMemory", "LoopLock"]),
         library("LoopCore", ["LoopCollections", "LoopLock"]),
-        // The names of the four libraries for forms that LoopCore names differently.
-        library("LoopCompatibility", ["LoopCore"]),
+        // The forms and names of the four libraries that LoopCore does not have.
+        library("LoopCompatibility", ["LoopCore", "LoopLock"]),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", ["LoopLock", "LoopCore"]),
         // The coder of all values: deterministic CBOR for any `Codable` type.
@@ -105,54 +105,37 @@ let package = Package(
         library("LoopWire", ["CBOR", "LoopLock", "LoopCollections", "LoopCore"]),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
         library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"]),
-        // One owner type per SQLite handle.
-        library("SQLite", ["CSQLite"]),
-        // CRC-32 by zlib.
-        library("ZLib", ["CZLib", "LoopLock"]),
         // The system calls that take pointers, with owners and errors.
         library("Linux", ["CLinux"]),
-        // Certificates as files, and the folder of the certificates that a reducer admits.
-        library("LoopKeyFiles", ["Linux", "LoopKeys"]),
         // Journals in memory and in files.
         library(
-            "LoopJournal",
-            ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "SQLite", "ZLib"]),
+            "LoopJournal", ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "CSQLite", "CZLib"]),
         // One owner type per ZeroMQ handle.
         library("ZMQ", ["CGuardedMemory", "CZMQ", "CLinux", "Linux", "LoopKeys"]),
-        // Command lines and environment variables.
-        library("LoopOptions"),
         // The shells around the machines: threads, sockets, signals, effects.
         library(
             "LoopNode",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire",
-                "LoopCluster", "LoopJournal", "LoopOptions", "SQLite", "ZMQ",
+                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster",
+                "LoopJournal", "ZMQ",
             ]),
-        // One owner type per handle of libpq.
-        library("PostgreSQL", ["CPQ", "Linux"]),
         // Journals in a PostgreSQL database. A custom reducer adds this product; workers do not need it.
         library(
             "LoopPostgres",
-            ["Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "PostgreSQL"]),
-        // Programs with a user interface: stores of remote loops, and views on the terminal.
-        library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode"]),
+            ["Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "CPQ"]),
+        // Programs with a user interface: stores of remote loops; views on the terminal and in a browser; a server of files.
+        library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode", "CHTTPD"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
         library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
         // A real cluster inside a test's own process, whose nodes can be killed.
         library("LoopNodeTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "ZMQ"]),
         // Fetching by libcurl, links and anchors by a scan of tags, Markdown by libcmark-gfm.
         library("LoopFetch", ["CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopLock"], in: "Examples"),
-        // Daemons, requests and answers of libmicrohttpd.
-        library("HTTPServer", ["CHTTPD", "Linux", "LoopLock"]),
-        // Serves a folder, and widgets as HTML.
-        library("LoopWeb", ["HTTPServer", "Linux", "LoopLock", "LoopCore", "LoopView"]),
         // The loops of this project, such as the link checker.
         library(
             "LoopExamples",
-            [
-                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch",
-                "LoopOptions",
-            ], in: "Examples"),
+            ["CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch"],
+            in: "Examples"),
         // The files of the package that `loopctl new` makes.
         .target(
             name: "LoopTemplate", path: "Examples/NewLoop", sources: ["Template"],
@@ -161,16 +144,14 @@ let package = Package(
         library(
             "LoopCommands",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopTemplate", "LoopWire",
-                "LoopCluster", "LoopNode", "LoopOptions", "LoopPostgres", "LoopWeb", "PostgreSQL", "ZMQ",
-            ]),
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopNode", "LoopTemplate", "LoopWire",
+                "LoopCluster", "LoopPostgres", "LoopApp", "ZMQ",
+            ], path: "Sources/loopctl/Commands"),
         // Shows and serves the examples: pages, a server with faults, and the program that runs them.
         library(
             "LoopGallery",
-            [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopOptions",
-                "LoopWeb", "LoopExamples",
-            ], in: "Examples"),
+            ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopExamples"],
+            in: "Examples"),
 
         // The files of the new package as programs of this project, so that they are built and tested with it.
         library("NewLoop", ["LoopCollections", "LoopCore"], in: "Examples/NewLoop/Sources"),
@@ -188,8 +169,8 @@ let package = Package(
         library(
             "LoopChaos",
             [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopOptions", "LoopExamples",
-                "PostgreSQL", "TestDatabase", "ZMQ",
+                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopExamples", "LoopPostgres",
+                "TestDatabase", "ZMQ",
             ],
             in: "Tools"),
 
@@ -198,7 +179,7 @@ let package = Package(
 
         executable("loop-reducer", ["LoopExamples", "LoopNode", "LoopPostgres"]),
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
-        executable("loopctl", ["LoopCommands"]),
+        executable("loopctl", ["LoopCommands"], path: "Sources/loopctl/Program"),
         executable("loop-example", ["LoopGallery"], in: "Examples"),
         executable("loop-simulate", ["Linux", "LoopTesting"], in: "Tools"),
         executable("loop-chaos", ["LoopChaos"], in: "Tools"),
@@ -208,22 +189,23 @@ let package = Package(
         .target(
             name: "LoopFuzzing",
             dependencies: [
-                "CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopKeys", "LoopKeyFiles", "LoopNode",
-                "LoopFetch", "SQLite",
+                "CBOR", "LoopCompatibility", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopKeys", "LoopNode",
+                "LoopFetch",
             ],
             path: "Fuzzing/LoopFuzzing", swiftSettings: unchecked),
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: unchecked),
 
-        // Folders and addresses for tests, which are removed afterwards.
+        // Folders and addresses for tests, which are removed afterwards, a fake reducer, and a candidate for a journal.
         .target(
-            name: "TestFolders", dependencies: ["LoopLock", "LoopNode"], path: "Tests/TestFolders",
-            swiftSettings: unchecked),
+            name: "TestFolders",
+            dependencies: ["CBOR", "LoopCore", "LoopCluster", "LoopLock", "LoopNode", "LoopWire", "ZMQ"],
+            path: "Tests/TestFolders", swiftSettings: unchecked),
 
         // PostgreSQL servers for tests.
         .target(
             name: "TestDatabase",
-            dependencies: ["Linux", "LoopCore", "LoopLock", "LoopCluster", "LoopNode", "LoopPostgres", "PostgreSQL"],
+            dependencies: ["Linux", "LoopCore", "LoopLock", "LoopCluster", "LoopNode", "LoopPostgres"],
             path: "Tests/TestDatabase", swiftSettings: unchecked),
 
         tests("LoopLockTests", ["LoopLock"]),
@@ -232,36 +214,33 @@ let package = Package(
         tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView", "LoopTesting"]),
         tests("CBORTests", ["CBOR", "LoopFuzzing"], exclude: ["Vectors"]),
         tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
-        tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal"]),
-        tests("SQLiteTests", ["SQLite"]),
+        tests(
+            "LoopClusterTests",
+            ["CBOR", "LoopCompatibility", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal"]),
         tests(
             "LoopJournalTests",
             [
                 "CBOR", "CLinux", "CSQLite", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal",
-                "LoopNode",
-                "LoopPostgres", "PostgreSQL", "SQLite", "TestDatabase",
+                "LoopNode", "LoopPostgres", "TestDatabase",
             ]),
-        tests("PostgreSQLTests", ["Linux", "LoopLock", "PostgreSQL", "TestDatabase"]),
         tests(
             "LoopPostgresTests",
             [
                 "LoopCore", "LoopLock", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopPostgres",
-                "PostgreSQL",
                 "TestDatabase", "TestFolders",
             ]),
         tests("ZMQTests", ["CGuardedMemory", "LoopKeys", "ZMQ", "TestFolders"]),
-        tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopKeyFiles", "TestFolders"]),
-        tests("LoopOptionsTests", ["LoopOptions"]),
+        tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopNode", "TestFolders"]),
         tests(
             "LoopNodeTests",
             [
-                "CBOR", "Linux", "LoopCore", "LoopKeys", "LoopView", "LoopWire", "LoopCluster", "LoopJournal",
-                "LoopNode",
-                "LoopApp", "LoopOptions", "SQLite", "ZMQ", "TestFolders",
+                "CBOR", "Linux", "LoopCompatibility", "LoopCore", "LoopKeys", "LoopView", "LoopWire", "LoopCluster",
+                "LoopJournal", "LoopNode", "LoopApp", "ZMQ", "TestFolders",
             ]),
-        tests("LoopAppTests", ["LoopCore", "LoopView", "LoopNode", "LoopApp"]),
+        tests("LoopAppTests", ["LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopApp", "TestFolders"]),
         tests(
-            "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
+            "LoopTestingTests",
+            ["LoopCompatibility", "LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
             exclude: ["Transcripts"]),
         tests(
             "LoopNodeTestingTests",
@@ -271,23 +250,22 @@ let package = Package(
             ]),
         // The HTML parser with which the scanner of pages is compared.
         .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
-        tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopWeb"], exclude: ["Fixtures"]),
-        tests("LoopWebTests", ["LoopLock", "LoopCore", "LoopView", "LoopWeb", "TestFolders"]),
+        tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopApp"], exclude: ["Fixtures"]),
         tests(
             "LoopExamplesTests",
-            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopWeb", "LoopWire", "NewLoop"],
+            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopApp", "LoopWire", "NewLoop"],
             exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
             [
-                "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopKeyFiles", "LoopWire", "LoopCluster", "LoopNode",
-                "LoopOptions", "LoopCommands", "LoopTemplate", "ZMQ", "TestFolders",
+                "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopNode", "LoopWire", "LoopCluster", "LoopCommands",
+                "LoopTemplate", "ZMQ", "TestFolders",
             ]),
         tests(
             "LoopGalleryTests",
             [
-                "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopOptions", "LoopWeb", "LoopFetch", "LoopExamples",
-                "LoopTesting", "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
+                "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopApp", "LoopFetch", "LoopExamples", "LoopTesting",
+                "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
             ]),
         .testTarget(
             name: "NewLoopTests", dependencies: ["NewLoop", "LoopCore", "LoopTesting"],
@@ -296,10 +274,8 @@ let package = Package(
         tests(
             "EndToEndTests",
             [
-                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopPostgres", "LoopWeb", "LoopWire", "PostgreSQL",
-                "ZMQ",
-                "TestDatabase", "TestFolders",
-                "loop-reducer", "loop-effect", "loopctl",
+                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopPostgres", "LoopApp", "LoopWire", "ZMQ",
+                "TestDatabase", "TestFolders", "loop-reducer", "loop-effect", "loopctl",
             ]),
         tests(
             "ChaosTests",
@@ -309,7 +285,7 @@ let package = Package(
             ]),
         tests(
             "FuzzingTests",
-            ["CBOR", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "SQLite", "LoopFuzzing"]),
+            ["CBOR", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFuzzing"]),
         tests("ProjectTests", ["TestFolders"]),
     ],
     swiftLanguageModes: [.v6]

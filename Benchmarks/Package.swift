@@ -30,7 +30,6 @@ let package = Package(
                 .product(name: "LoopCluster", package: root),
                 .product(name: "LoopJournal", package: root),
                 .product(name: "LoopKeys", package: root),
-                .product(name: "LoopKeyFiles", package: root),
                 .product(name: "LoopNode", package: root),
                 .product(name: "LoopPostgres", package: root),
                 .product(name: "TestDatabase", package: root),

@@ -3,12 +3,12 @@
 extension CBOR {
     /// A document as JSON text on one line (RFC 8949, section 6.1).
     ///
-    /// Byte strings become base64url without padding, or what tags 21 to 23 ask for; bignums (tags 2 and 3) base64url,
-    /// with "~" in front of negative ones; other tags vanish. NaN, the infinities, `undefined` and unknown simple
-    /// values become null. Keys that are no text become the text of their diagnostic notation. The same bytes give
-    /// the same text; floats keep a fraction, so that they read back as floats.
+    /// Byte strings become base64url without padding, or the form that tags 21 to 23 require. Bignums (tags 2 and 3) become
+    /// base64url, with "~" in front of negative ones. Other tags are dropped. NaN, the infinities, `undefined` and unknown simple
+    /// values become null. Keys that are no text become the text of their diagnostic notation. Equal bytes give equal text. Floats
+    /// keep a fraction, so that they read back as floats.
     ///
-    /// - Throws: what is wrong with the bytes as CBOR.
+    /// - Throws: ``WireError`` if the bytes are not valid CBOR or exceed the limits.
     public static func json(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
         try CBORIndex.with(bytes, limits, isValid: true) { index in
             var writer = JSONWriter(index: index)
@@ -18,9 +18,9 @@ extension CBOR {
     }
 }
 
-/// Writes items as JSON; recursion is bounded by the depth that the index allowed.
+/// Writes items as JSON. The depth that the index allowed bounds the recursion.
 private struct JSONWriter {
-    /// How the byte strings below a tag are to be written (RFC 8949, section 3.4.5.2).
+    /// The form of the byte strings below a tag (RFC 8949, section 3.4.5.2).
     enum BytesForm { case base64url, base64, base16 }
 
     let index: CBORIndex

@@ -1,28 +1,28 @@
 // Unsafe: the index covers the whole document, so every item lies within its bytes. A key's text is used at once.
 
-/// What is at a path within a document.
+/// The item at a path within a document, or the step at which the path ends.
 public enum CBORPart: Equatable, Sendable {
-    /// The bytes of the item there, which are a document of their own.
+    /// The bytes of the item, which are a separate document.
     case found([UInt8])
-    /// The step of this number, from 0, leads nowhere. `Known` describes the item that it was applied to.
+    /// The step of this number, from 0, leads nowhere. `Known` describes the item to which it was applied.
     case missing(step: Int, Known)
 
-    /// What the item has to which a step was applied in vain.
+    /// A description of the item to which the failed step was applied.
     public enum Known: Equatable, Sendable {
-        /// The first keys of a map, at most ten, and how many there are.
+        /// A map: its first keys, at most ten, and their total number.
         case keys([String], count: Int)
-        /// The elements of an array.
+        /// An array: the number of its elements.
         case elements(count: Int)
-        /// It is neither a map nor an array.
+        /// An item that is neither a map nor an array.
         case value
     }
 }
 
 extension CBOR {
-    /// Finds the item at a path, without building anything of the rest.
+    /// Finds the item at a path, without building any other value of the document.
     /// - Parameters:
     ///   - bytes: a document.
-    ///   - path: keys of maps as ``json(_:limits:)`` writes them, and numbers of array elements, from 0, in digits.
+    ///   - path: keys of maps as ``json(_:limits:)`` writes them, and indices of array elements, from 0, in digits.
     ///   - limits: the limits for the document.
     /// - Throws: ``WireError`` if the bytes are not valid CBOR.
     public static func part(

@@ -1,7 +1,7 @@
-// Unsafe: the bytes of an array are read in place; the array is kept until the document is closed.
+// Unsafe: the bytes of an array are read in place. The array is kept until the document is closed.
 
-/// Concise Binary Object Representation (RFC 8949) for any `Codable` type, always in the deterministic encoding of
-/// the RFC's section 4.2.1: one value, one sequence of bytes, in every process.
+/// Concise Binary Object Representation (RFC 8949) for any `Codable` type, always in the deterministic encoding of section 4.2.1:
+/// equal values have equal bytes in every process.
 ///
 /// | Swift | CBOR |
 /// |---|---|
@@ -10,21 +10,21 @@
 /// | `Dictionary` | map; keys are text for String, integers for Int, else whatever the key encodes to |
 /// | `Set` | array, ascending by the elements' encoded bytes |
 /// | `[UInt8]` | byte string |
-/// | `Optional` | null or the value; an optional directly in an optional stands in an array of one |
-/// | `Double`, `Float` | the shortest of three forms that keeps the value; one NaN; −0.0 stays |
+/// | `Optional` | null or the value; an optional directly in an optional is in an array of one |
+/// | `Double`, `Float` | the shortest of three forms that keeps the value; one NaN; −0.0 is kept |
 ///
-/// Reading is more lenient than writing: any well-formed encoding is taken, keys may come in any order, unknown keys
-/// and tags are skipped, null stands for an absent optional, integers for floats, arrays of integers for byte strings,
-/// decimal text keys for integer ones. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
+/// Reading is more lenient than writing. It accepts any well-formed encoding, keys in any order, and null for an absent optional.
+/// It also accepts integers for floats, arrays of integers for byte strings, and decimal text keys for integer ones. It skips
+/// unknown keys and tags. It is strict about duplicate keys, invalid UTF-8 and trailing bytes.
 public enum CBOR {
     /// The deterministic encoding of a value.
     ///
     /// - Parameters:
     ///   - value: the value to encode.
     ///   - limits: how deep the value may be nested, and how long its encoding may be.
-    ///   - userInfo: what the value's own `encode(to:)` finds as its encoder's `userInfo`; nothing by default.
-    /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits,
-    ///   ``WireError/refused(path:why:)`` for whatever the value's own `encode(to:)` throws or gets wrong.
+    ///   - userInfo: the `userInfo` of the encoder that the value's `encode(to:)` gets. Empty by default.
+    /// - Throws: ``WireError/tooDeep(limit:offset:)`` and ``WireError/tooLarge(what:size:limit:)`` beyond the limits.
+    ///   ``WireError/refused(path:why:)`` if the value's `encode(to:)` throws or makes a mistake.
     public static func encode<T: Encodable>(
         _ value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> [UInt8] {
@@ -34,7 +34,7 @@ public enum CBOR {
         return core.written()
     }
 
-    /// Lends the deterministic encoding of a value, where it was made.
+    /// Lends the deterministic encoding of a value without a copy.
     package static func withEncoding<T: Encodable>(
         of value: T, limits: CBORLimits = .default, userInfo: [CodingUserInfoKey: any Sendable]? = nil,
         _ body: (Span<UInt8>) -> Void
@@ -61,16 +61,16 @@ public enum CBOR {
         .tooLarge(what: "the encoding of \(type)", size: size, limit: limit)
     }
 
-    /// The value that the bytes encode, all of them.
+    /// Decodes the value that the bytes encode, all of them.
     ///
-    /// Nothing that the bytes say traps, and nothing is allocated for lengths that are only announced.
+    /// No input traps, and no memory is allocated for lengths that are only announced.
     ///
     /// - Parameters:
     ///   - type: the type of the value.
     ///   - bytes: one document.
     ///   - limits: how deep the document may be nested, and how long it may be.
-    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`; nothing by default.
-    /// - Throws: what is wrong with the bytes, or why they are no `T`.
+    ///   - userInfo: the `userInfo` of the decoder that the type's `init(from:)` gets. Empty by default.
+    /// - Throws: ``WireError`` if the bytes are invalid, or are no `T`.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: [UInt8], limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable]? = nil
@@ -78,30 +78,30 @@ public enum CBOR {
         try decode(type, from: bytes[...], limits: limits, userInfo: userInfo)
     }
 
-    /// The value that the bytes of the slice encode, all of them; offsets in errors count from the slice's start.
+    /// Decodes the value that the bytes of the slice encode, all of them. Offsets in errors count from the slice's start.
     ///
-    /// Nothing that the bytes say traps, and nothing is allocated for lengths that are only announced.
+    /// No input traps, and no memory is allocated for lengths that are only announced.
     ///
     /// - Parameters:
     ///   - type: the type of the value.
     ///   - bytes: one document.
     ///   - limits: how deep the document may be nested, and how long it may be.
-    ///   - userInfo: what the type's own `init(from:)` finds as its decoder's `userInfo`; nothing by default.
-    /// - Throws: what is wrong with the bytes, or why they are no `T`.
+    ///   - userInfo: the `userInfo` of the decoder that the type's `init(from:)` gets. Empty by default.
+    /// - Throws: ``WireError`` if the bytes are invalid, or are no `T`.
     public static func decode<T: Decodable>(
         _ type: T.Type, from bytes: ArraySlice<UInt8>, limits: CBORLimits = .default,
         userInfo: [CodingUserInfoKey: any Sendable]? = nil
     ) throws(WireError) -> T {
-        // What is not generic in here is compiled once, and asks for no types at run time.
+        // The code in here that is not generic is compiled once, and looks up no types at run time.
         let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
             try unsafe DecodingCore.open(buffer, limits, userInfo)
         }
-        // An array's elements stay where they are as long as it is kept and not changed.
+        // An array's elements do not move as long as it is kept and not changed.
         defer { withExtendedLifetime(bytes) { core.close() } }
         return try value(core)
     }
 
-    /// The value that lent bytes encode, all of them.
+    /// Decodes the value that lent bytes encode, all of them.
     package static func decode<T: Decodable>(
         _ type: T.Type, lent bytes: Span<UInt8>
     ) throws(WireError) -> T {
@@ -112,8 +112,8 @@ public enum CBOR {
         return try value(core)
     }
 
-    /// Calls the body with a decoder of all of the bytes, which is valid during the call only.
-    /// - Throws: `WireError`, where the bytes are no document; what the body throws.
+    /// Calls the body with a decoder of all of the bytes, which is valid only during the call.
+    /// - Throws: `WireError` if the bytes are no document, and what the body throws.
     static func withDecoder<Result>(of bytes: [UInt8], _ body: (any Decoder) throws -> Result) throws -> Result {
         let core = try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(WireError) -> DecodingCore in
             try unsafe DecodingCore.open(buffer, CBORLimits.default, nil)

@@ -1,9 +1,9 @@
 // Unsafe: an index was built of the whole document, so every item lies within its bytes.
 
-/// Integers beyond 64 bits, which tags 2 and 3 make of byte strings; the coder has no type for them, the texts do.
+/// Integers beyond 64 bits, which are byte strings under tags 2 and 3. The coder has no type for them, but the texts show them.
 enum CBORBignum {
-    /// The decimal digits of a byte string under such a tag; nil if it is none, or longer than 64 bytes, because
-    /// converting takes time in the square of the length.
+    /// The decimal digits of a byte string under such a tag. Nil if it is none, or longer than 64 bytes, because the time to
+    /// convert it grows with the square of its length.
     static func decimal(_ index: CBORIndex, _ item: CBORIndex.Item, isNegative: Bool) -> String? {
         let head = index.head(at: Int(item.offset))
         guard unsafe index.base[Int(item.offset)] >> 5 == 2, !head.isIndefinite, head.argument <= 64 else { return nil }

@@ -3,10 +3,10 @@
 extension CBOR {
     /// A document in the diagnostic notation of RFC 8949, section 8: for tests, logs and people.
     ///
-    /// Indefinite lengths show as `[_ …]`, `{_ …}` and `(_ …)`; the widths of integers and floats do not show. Takes
-    /// any well-formed document, also one with a key twice; text that is not UTF-8 shows replacement characters.
+    /// Indefinite lengths show as `[_ …]`, `{_ …}` and `(_ …)`. The widths of integers and floats do not show. Any well-formed
+    /// document is accepted, even one with a duplicate key. Text that is not UTF-8 shows replacement characters.
     ///
-    /// - Throws: what makes the bytes no well-formed document, or exceeds the limits.
+    /// - Throws: ``WireError`` if the bytes are no well-formed document, or exceed the limits.
     public static func diagnose(_ bytes: [UInt8], limits: CBORLimits = .default) throws(WireError) -> String {
         try CBORIndex.with(bytes, limits, isValid: false) { CBORText.diagnostic($0, .root) }
     }
@@ -21,7 +21,7 @@ extension CBORText {
     }
 }
 
-/// Writes items in diagnostic notation; recursion is bounded by the depth that the index allowed.
+/// Writes items in diagnostic notation. The depth that the index allowed bounds the recursion.
 private struct DiagnosticWriter {
     let index: CBORIndex
     var out: [UInt8] = []

@@ -1,9 +1,9 @@
 /// IEEE 754 half precision in plain bit operations, and the choice of the shortest float that keeps a value.
 enum CBORFloat {
-    /// The one pattern of every NaN (RFC 8949, section 4.2.2).
+    /// The only bit pattern for NaN (RFC 8949, section 4.2.2).
     static let nanBits: UInt16 = 0x7E00
 
-    /// The value of 16 bits.
+    /// The value of a half-precision bit pattern.
     static func value(half bits: UInt16) -> Double {
         let sign = UInt64(bits & 0x8000) << 48
         let exponent = UInt64(bits >> 10 & 0x1F)
@@ -15,7 +15,7 @@ enum CBORFloat {
         }
     }
 
-    /// The 16 bits that are exactly this value, if there are any; NaN has none here.
+    /// The bit pattern of exactly this value, or nil if there is none, as for NaN.
     static func half(exactly value: Float) -> UInt16? {
         let bits = value.bitPattern
         let sign = UInt16(truncatingIfNeeded: bits >> 16) & 0x8000

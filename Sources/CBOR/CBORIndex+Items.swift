@@ -1,8 +1,8 @@
 // Unsafe: an index was built of the whole document, so every item lies within its bytes.
 
-/// Stepping through a document that was read through; its form is known to be right, so lengths can be trusted.
+/// Steps through a document that was read before. Its form is known to be right, so lengths can be trusted.
 extension CBORIndex {
-    /// The head of an item without its tags: what it is, its argument, and where its content begins.
+    /// The head of an item without its tags: its kind, its argument, and the offset of its content.
     struct Head {
         var major: UInt8
         var info: UInt8
@@ -10,10 +10,10 @@ extension CBORIndex {
         /// The first byte after the head.
         var content: Int
 
-        /// Strings, arrays and maps that end with a break.
+        /// Whether it is a string, array or map that ends with a break.
         var isIndefinite: Bool { info == 31 }
 
-        /// The value of a float; nil for anything else.
+        /// The value of a float, or nil for any other item.
         var float: Double? {
             switch (major, info) {
             case (7, 25): CBORFloat.value(half: UInt16(truncatingIfNeeded: argument))
@@ -24,7 +24,7 @@ extension CBORIndex {
         }
     }
 
-    /// The tag that an item begins with, and the item that it is for; nil if it begins with none.
+    /// The tag that an item begins with, and the item that it tags, or nil if it begins with none.
     func tag(of item: Item) -> (number: UInt64, content: Item)? {
         let first = unsafe base[Int(item.offset)]
         guard first >> 5 == 6 else { return nil }
@@ -34,7 +34,7 @@ extension CBORIndex {
         return (number, Item(offset: item.offset + 1 + UInt32(width), container: item.container))
     }
 
-    /// Goes through the elements of an array, or the keys and values of a map in turn, with the number of each.
+    /// Calls `body` with each element of an array, or with the keys and values of a map in turn, and its number.
     func forEach(in item: Item, isMap: Bool, _ body: (Int, Item) -> Void) {
         var element = first(of: item)
         for number in 0..<Int(containers[Int(item.container)].count) * (isMap ? 2 : 1) {
@@ -46,7 +46,7 @@ extension CBORIndex {
     /// A copy of the bytes of a string item.
     func bytes(_ head: Head, _ item: Item) -> [UInt8] { unsafe withString(head, item) { unsafe Array($0) } }
 
-    /// The head at this offset, tags skipped.
+    /// The head at this offset, after its tags.
     @inline(__always)
     func head(at offset: Int) -> Head {
         var offset = offset
@@ -61,7 +61,7 @@ extension CBORIndex {
         }
     }
 
-    /// How many bytes of argument follow a head byte.
+    /// The number of argument bytes that follow a head byte.
     @inline(__always)
     static func width(_ info: UInt8) -> Int {
         info < 24 || info > 27 ? 0 : 1 << Int(info - 24)
@@ -92,7 +92,7 @@ extension CBORIndex {
         Item(offset: containers[Int(item.container)].start, container: item.container + 1)
     }
 
-    /// The bytes of a string item, whose chunks are joined if it has several.
+    /// Lends the bytes of a string item, with its chunks joined if it has several.
     func withString<R>(_ head: Head, _ item: Item, _ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
         guard head.isIndefinite else {
             return try unsafe body(UnsafeBufferPointer(start: base + head.content, count: Int(head.argument)))
@@ -112,7 +112,7 @@ extension CBORIndex {
         return bytes
     }
 
-    /// A key in a form that is the same for every encoding of the same integer or string, for comparing keys.
+    /// A key in a canonical form, for comparing keys: all encodings of one integer or string have one form.
     func canonicalKey(_ item: Item) -> [UInt8] {
         let head = head(at: Int(item.offset))
         var argument = head.argument
@@ -129,7 +129,7 @@ extension CBORIndex {
         return [head.major << 5] + (0..<8).map { UInt8(truncatingIfNeeded: argument >> UInt64(56 - 8 * $0)) } + content
     }
 
-    /// The document's bytes of an item, cut to a length that an error can bear, in diagnostic notation.
+    /// The bytes of an item in diagnostic notation, shortened for an error.
     func excerpt(_ item: Item) -> String {
         let head = head(at: Int(item.offset))
         if head.major == 2 || head.major == 3 {

@@ -6,7 +6,7 @@
 /// in it: the whole work of decoding stays in proportion to the document's size. Containers (arrays, maps, strings of
 /// indefinite length) are numbered in the order in which they begin. Nothing is reserved for what is only announced.
 @safe struct CBORIndex {
-    /// A container, as found by the pass. Offsets count from the document's start.
+    /// A container that the pass has found. Offsets count from the document's start.
     struct Container {
         /// The first byte after the head.
         var start: UInt32
@@ -22,7 +22,7 @@
         var hint: Item
     }
 
-    /// An item: where its bytes begin, and the number of the first container that begins there or later.
+    /// An item: the offset of its bytes, and the number of the first container that begins there or later.
     struct Item {
         var offset: UInt32
         var container: UInt32
@@ -34,7 +34,7 @@
     var containers = RawStack<Container>(capacity: 64)
     private let shortLengths = unsafe Self.shortLengths
 
-    /// Reads a document through.
+    /// Reads a whole document.
     ///
     /// - Parameter isValid: also refuse what is well-formed but not valid: the same key twice, text that is not UTF-8.
     mutating func read(

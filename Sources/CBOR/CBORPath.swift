@@ -1,6 +1,6 @@
 // Unsafe: the caller lends the bytes of a key for this call.
 
-/// Coding paths: where in a document something is.
+/// Coding paths: positions in a document.
 enum CBORPath {
     /// One step down: a key of a map or an index of an array.
     struct Step: CodingKey {
@@ -19,7 +19,7 @@ enum CBORPath {
 
         init?(intValue: Int) { self.init(index: intValue) }
 
-        /// A key as it stands in the bytes; one that is no text is shown in diagnostic notation.
+        /// A key from its bytes. A key that is no text is shown in diagnostic notation.
         init(encodedKey: UnsafePointer<UInt8>, _ count: Int) {
             let bytes = unsafe Array(UnsafeBufferPointer(start: encodedKey, count: min(count, 256)))
             if let text = try? CBOR.decode(String.self, from: bytes) {
@@ -30,7 +30,7 @@ enum CBORPath {
         }
     }
 
-    /// A path for people: `movies[3].title`; the document itself is "the top level".
+    /// A path for people: `movies[3].title`. The document itself is "the top level".
     static func text(_ path: [any CodingKey]) -> String {
         var text = ""
         for key in path {
@@ -44,7 +44,7 @@ enum CBORPath {
         return text.isEmpty ? "the top level" : text
     }
 
-    /// A text from outside, cut to a length that an error message or a log line can bear.
+    /// A text from outside, shortened for an error message or a log line.
     static func shortened(_ text: String) -> String {
         text.utf8.count <= 80 ? text : text.prefix(64) + "…"
     }

@@ -42,7 +42,7 @@ internal import CMemory
             }
             return end
         case 4, 5:
-            // Each element takes at least a byte, so that a count beyond what is left need not be tried.
+            // Each element takes at least a byte, so a count beyond the remaining bytes is an error.
             guard argument <= UInt64(count - content) / (major == 4 ? 1 : 2) else {
                 throw .truncated(
                     needed: Int(clamping: argument), have: count - content, what: major == 4 ? "array" : "map")

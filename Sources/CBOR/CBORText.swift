@@ -1,4 +1,4 @@
-/// The pieces of text that diagnostic notation and JSON share.
+/// The text forms that diagnostic notation and JSON share.
 enum CBORText {
     /// Lower-case hexadecimal digits.
     static func hex(_ bytes: some Collection<UInt8>) -> String {
@@ -11,7 +11,7 @@ enum CBORText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// A string in double quotes, escaped as JSON wants it.
+    /// A string in double quotes, escaped as JSON requires.
     static func quoted(_ text: String) -> String {
         var out: [UInt8] = []
         quote(text.utf8, into: &out)
@@ -60,11 +60,11 @@ enum CBORText {
         }
     }
 
-    /// A finite float in the shortest digits that read back as the same value, always with a fraction.
+    /// A finite float in the fewest digits that read back as an equal value, always with a fraction.
     static func float(_ value: Double) -> String {
         let text = value.description
         guard let exponent = text.firstIndex(of: "e") else { return text }
-        // Swift writes 1e+300 and 5e-08; a fraction and no padding make it plain JSON that any reader takes for a float.
+        // Swift writes 1e+300 and 5e-08. A fraction and no padding make it plain JSON that any reader reads as a float.
         let mantissa = text[..<exponent]
         let sign = text[text.index(after: exponent)]
         let power = text[text.index(exponent, offsetBy: 2)...].drop { $0 == "0" }
@@ -76,7 +76,7 @@ enum CBORText {
         argument == .max ? "-18446744073709551616" : "-\(argument + 1)"
     }
 
-    /// Base64 by an alphabet; padded with "=" if asked.
+    /// Base64 in one of two alphabets, padded with "=" if `isPadded` is true.
     static func base64(_ bytes: [UInt8], isURL: Bool, isPadded: Bool) -> String {
         let last: String = isURL ? "-_" : "+/"
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(last)".utf8)

@@ -1,7 +1,7 @@
-// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
 // serial number.
 
-/// What is wrong with a value: the errors that `Codable` code expects, with ours inside.
+/// Errors of values, as `Codable` code expects them, with this module's errors inside.
 extension DecodingCore {
     func mismatch(_ type: Any.Type, _ expected: String, _ item: Item) -> DecodingError {
         let found = index.excerpt(item)
@@ -30,8 +30,8 @@ extension DecodingCore {
                 underlyingError: WireError.refused(path: CBORPath.text(path), why: why)))
     }
 
-    /// The keys from the top of the document to an item, found by walking there: nothing is kept for them, as they
-    /// are for errors. A document that asks for too many of them gets empty ones.
+    /// The keys from the top of the document to an item, found by walking there. They are only needed for errors, so none are
+    /// stored. A document that needs too many steps gets empty paths.
     func codingPath(of target: Item) -> [any CodingKey] {
         guard isOpen else { return [] }
         var path: [any CodingKey] = []
@@ -49,7 +49,7 @@ extension DecodingCore {
                 if head.major == 5 { element = index.after(element) }
                 let next = index.after(element)
                 if target.offset < next.offset {
-                    // A key is its own place in the path, and a complicated one is not walked into.
+                    // A key is a step of the path. The search does not go into a complex key.
                     unsafe path.append(
                         head.major == 4
                             ? CBORPath.Step(index: number)

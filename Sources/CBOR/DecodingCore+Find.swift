@@ -2,7 +2,7 @@ internal import CMemory
 
 // Unsafe: the document's memory and its index stay as they are until `close()`, which every look-up asks about first.
 
-/// Finding a key in a map.
+/// Finds a key in a map.
 ///
 /// A derived `init(from:)` asks for keys in declaration order, and the map has them in encoded order. The search begins after the key
 /// found last and goes around once, which for the few keys of a struct is the fastest way. Maps of many keys are sorted once, as soon

@@ -1,4 +1,4 @@
-// Unsafe: a container's number is one of the index, which stays until the document is closed.
+// Unsafe: a container's number is one of the index, which lasts until the document is closed.
 
 /// Reading one value of any type from a document.
 extension DecodingCore {

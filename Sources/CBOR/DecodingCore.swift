@@ -3,7 +3,7 @@ internal import LoopLock
 // Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
 // serial number. A state is never freed.
 
-/// What the decoder handles of one document share: the document's index, and reading a value of any type from it.
+/// The shared state of the decoder handles of one document: the document's index, and the methods that read values.
 ///
 /// Handles are an item's position and the serial number of the document. What they read is checked once more against the serial
 /// number, so that a handle that outlives its document finds nothing. A state is used as in ``EncodingCore``.
@@ -41,7 +41,7 @@ internal import LoopLock
 
     /// Reads a document through, for values to be read from it. The caller closes it.
     ///
-    /// - Parameter bytes: memory that stays as it is until the document is closed.
+    /// - Parameter bytes: memory that does not change until the document is closed.
     static func open(
         _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?,
         isValid: Bool = true
@@ -73,7 +73,7 @@ internal import LoopLock
         @inline(__always) get { unsafe state.pointee.index }
     }
 
-    /// False once the document was read.
+    /// Whether the document is still open.
     var isOpen: Bool {
         @inline(__always) get { unsafe state.pointee.serial == serial }
     }
@@ -178,7 +178,7 @@ internal import LoopLock
     func string(_ item: Item) throws -> String {
         let head = try head(item)
         guard head.major == 3 else { throw mismatch(String.self, "text", item) }
-        // The pass over the document has found every text to be UTF-8, so that nothing is repaired here.
+        // The pass over the document has checked that every text is UTF-8, so nothing is repaired here.
         return unsafe index.withString(head, item) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 

@@ -2,9 +2,9 @@ internal import CMemory
 
 // Unsafe: entries are pieces of the log, and a piece is copied before the log is cut.
 
-/// Sealing: how a value's piece of the log becomes its final, deterministic bytes (RFC 8949, section 4.2.1).
+/// Sealing: turns a value's piece of the log into its final, deterministic bytes (RFC 8949, section 4.2.1).
 extension EncodingCore {
-    /// Makes the log from the node's start on the final bytes of its value.
+    /// Replaces the log from the node's start on with the final bytes of its value.
     func seal(_ node: Int) {
         let owner = nodes[node]
         if owner.kind != .unset, owner.isInOrder, owner.end == log.count {
@@ -43,7 +43,7 @@ extension EncodingCore {
         log.count += length
     }
 
-    /// How long the head of a container with `count` elements is.
+    /// The length of the head of a container with `count` elements.
     private static func headSize(_ count: Int) -> Int {
         count < 24 ? 1 : count <= 0xFF ? 2 : count <= 0xFFFF ? 3 : count <= 0xFFFF_FFFF ? 5 : 9
     }
@@ -53,7 +53,7 @@ extension EncodingCore {
         let owner = nodes[node]
         switch owner.kind {
         case .unset:
-            // A value that encoded nothing is an empty map, as an empty struct is.
+            // A value that encoded nothing is an empty map, like an empty struct.
             out.byte(0xA0)
         case .single, .array:
             if owner.kind == .array { out.head(owner.major, UInt64(owner.count)) }
@@ -76,7 +76,7 @@ extension EncodingCore {
         if entry.child >= 0 { emit(entry.child, into: &out) }
     }
 
-    /// From how many bytes on a map is worth a look at which of its entries are large.
+    /// The size in bytes from which a map is searched for a large entry.
     private static var largeMin: Int { 1 << 16 }
 
     /// Puts the entries of a large map in order where they are if one of them has most of the bytes: that one is moved at most

@@ -1,6 +1,6 @@
 // Unsafe: an array lends its elements for one call.
 
-/// Writing one value of any type to the log.
+/// Writes one value of any type to the log.
 extension EncodingCore {
     /// Writes the final bytes of a value.
     @inline(__always)

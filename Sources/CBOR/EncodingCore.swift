@@ -3,7 +3,7 @@ internal import LoopLock
 // Unsafe: a state is never freed, and every handle is checked against its serial number. A piece of the log is read before
 // the log changes.
 
-/// Where one value's encoding happens: a log of bytes, and nodes that say how the pieces of the log belong together.
+/// The state of one value's encoding: a log of bytes, and nodes that describe how the pieces of the log belong together.
 ///
 /// Scalars and keys go to the log at once. A container is a node, and what it holds is a list of entries. When a value's
 /// `encode(to:)` returns, its node is *sealed*: keys are put in order, heads are filled in, and the value's piece of the log
@@ -233,15 +233,15 @@ internal import LoopLock
         }
         nodes[node].kind = kind
         nodes[node].start = log.count
-        // Room for the head, which is one byte for up to 23 elements.
+        // Reserves a byte for the head, which has one byte for up to 23 elements.
         log.byte(0)
         nodes[node].end = log.count
     }
 
     @inline(never)
     private func refuseToOpen(_ node: Int, _ serial: UInt32, as kind: Node.Kind) {
-        // The state may serve another value by now: a handle that came too late must leave no trace in it. What is
-        // written through it is refused.
+        // The state may serve another value by now, so a late handle must leave no trace in it. Writing through that handle is
+        // refused.
         guard isLive(node, serial), nodes[node].kind != kind else { return }
         if nodes[node].kind == .unset {
             failure = unsafe failure ?? .tooDeep(limit: state.pointee.depthMax, offset: log.count)

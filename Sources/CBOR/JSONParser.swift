@@ -1,11 +1,10 @@
 extension CBOR {
-    /// The deterministic CBOR encoding of a JSON text (RFC 8259), so that what a person typed can be decoded as any
-    /// `Codable` type.
+    /// The deterministic CBOR encoding of a JSON text (RFC 8259), so that typed text can be decoded as any `Codable` type.
     ///
-    /// Numbers without fraction and exponent become integers as long as CBOR has them (−2⁶⁴ … 2⁶⁴ − 1), all others
-    /// floats. Strict: no comments, no trailing commas, no duplicate keys, no lone surrogates, nothing after the value.
+    /// Numbers without fraction and exponent become integers if CBOR has them (−2⁶⁴ … 2⁶⁴ − 1), all others floats. The parser is
+    /// strict: no comments, no trailing commas, no duplicate keys, no lone surrogates, nothing after the value.
     ///
-    /// - Throws: ``WireError/json(line:column:expected:found:)`` with the place and what was expected there.
+    /// - Throws: ``WireError/json(line:column:expected:found:)`` with the position and what was expected there.
     public static func fromJSON(text: String, limits: CBORLimits = .default) throws(WireError) -> [UInt8] {
         var text = text
         text.makeContiguousUTF8()
@@ -158,7 +157,7 @@ private struct JSONParser {
         guard next > start else { throw error("a digit") }
     }
 
-    /// Writes an integer if CBOR has it.
+    /// Writes an integer if CBOR has it. Returns whether it does.
     private func integer(_ text: String) -> Bool {
         if let value = Int64(text) {
             core.log.signed(value)
@@ -242,7 +241,7 @@ private struct JSONParser {
         error("a pair of surrogates, the high one first", at: place)
     }
 
-    // MARK: Places
+    // MARK: Positions
 
     private func peek() -> UInt8? { next < source.count ? source[next] : nil }
 

@@ -2,7 +2,7 @@ internal import LoopLock
 
 // Unsafe: the buffer owns its memory, and reserves before it writes.
 
-/// Growing memory of this module's own, written through a bare pointer: no reference counts, no uniqueness checks.
+/// Growing memory of this module, written through a bare pointer without reference counts or uniqueness checks.
 ///
 /// There is always room for 32 bytes beyond `count`, so that keys can be copied and compared a word at a time.
 @safe struct RawBuffer {

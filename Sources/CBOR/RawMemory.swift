@@ -1,10 +1,11 @@
 internal import CMemory
 
-// Unsafe: memory belongs to whoever asked for it, who says how large it is and frees it.
+// Unsafe: the caller that gets the memory owns it, knows its size and frees it.
 
-/// Memory that grows. On Linux a large piece grows where it is, by the system's page tables, without its bytes being read.
+/// Memory that grows. On Linux a large piece is remapped by the system's page tables, so that its bytes are not copied.
 enum RawMemory {
-    /// Memory of `size` bytes with what `memory` of `old` bytes held, which is gone; new memory for nil.
+    /// Returns memory of `size` bytes with the content of `memory`, which has `old` bytes and is invalid afterwards. Nil makes new
+    /// memory.
     static func resized(
         _ memory: UnsafeMutableRawPointer?, from old: Int, to size: Int
     ) -> UnsafeMutableRawPointer {

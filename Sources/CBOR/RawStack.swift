@@ -1,6 +1,6 @@
 // Unsafe: the stack owns its memory. In a debug build every index is checked.
 
-/// Elements of this module's own, added and removed at the end, without reference counts and uniqueness checks.
+/// Elements of this module, added and removed at the end, without reference counts or uniqueness checks.
 ///
 /// An index is valid until its element is removed.
 @safe struct RawStack<Element: BitwiseCopyable> {

@@ -1,4 +1,4 @@
-/// What `Codable` code throws, as an error of this module.
+/// The errors of `Codable` code as errors of this module.
 extension WireError {
     init(encoding error: any Error) {
         switch error {

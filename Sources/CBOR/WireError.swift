@@ -1,30 +1,29 @@
-/// What is wrong with bytes or text that came from outside.
+/// An error in bytes or text that came from outside.
 ///
-/// Every door of this module that reads foreign bytes throws this type and nothing else. Each case carries what a
-/// person needs to find the fault: what was read, where, and with which value. Texts taken from the input are cut
-/// to a bounded length before they are put here.
+/// Every entry point of this module that reads foreign bytes throws only this type. Each case has what a person needs to find the
+/// error: what was read, at which position, and with which value. Texts from the input are shortened first.
 public enum WireError: Error, Equatable, Sendable {
-    /// The bytes end before the thing does: `needed` bytes were to be read, `have` were left.
+    /// The bytes end too early: `needed` bytes were to be read, `have` were left.
     case truncated(needed: Int, have: Int, what: String)
-    /// The bytes at `offset` cannot be what they claim to be.
+    /// The bytes at `offset` are not what they claim to be.
     case malformed(what: String, offset: Int)
-    /// Something is larger than its configured limit; sizes in bytes unless `what` says otherwise.
+    /// A size exceeds its configured limit. Sizes are in bytes unless `what` says otherwise.
     case tooLarge(what: String, size: Int, limit: Int)
     /// Arrays, maps and tags are nested deeper than the limit allows.
     case tooDeep(limit: Int, offset: Int)
-    /// A value is followed by bytes that belong to nothing.
+    /// Bytes that belong to nothing follow a value.
     case trailingBytes(count: Int, offset: Int)
-    /// A map holds the same key twice.
+    /// A map has one key twice.
     case duplicateKey(key: String, offset: Int)
     /// A value is of another kind than the type that reads it expects.
     case typeMismatch(path: String, expected: String, found: String)
-    /// A key without which the value cannot be built is absent.
+    /// A required key is absent.
     case keyMissing(path: String, key: String)
     /// A number does not fit the type that reads it.
     case outOfRange(path: String, type: String, value: String)
     /// A type refused a value by its own rules, or a value cannot be encoded.
     case refused(path: String, why: String)
-    /// A JSON text breaks the grammar; line and column start at 1, columns count characters.
+    /// A JSON text breaks the grammar. Line and column start at 1, and columns count characters.
     case json(line: Int, column: Int, expected: String, found: String)
 }
 

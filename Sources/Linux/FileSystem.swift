@@ -106,8 +106,8 @@ public enum FileSystem {
         }
     }
 
-    /// Writes a text to a file in place of its bytes, in one step: the file has the old bytes or the new ones. What is no file, and a file
-    /// in a folder that cannot be written, is written as it is.
+    /// Writes a text to a file in place of its bytes, in one step: the file has the old bytes or the new ones. What is no file, a file in a
+    /// folder that cannot be written, a mounted file, and one with a long name are written as they are.
     /// - Throws: ``SystemError`` that names the path.
     public static func replace(_ path: String, with text: String) throws(SystemError) {
         let old = status(of: path)
@@ -123,7 +123,7 @@ public enum FileSystem {
             return try rename(new, to: target)
         } catch {
             try? removeFile(new)
-            guard [EACCES, EPERM, EROFS].contains(error.code) else {
+            guard [EACCES, EPERM, EROFS, EBUSY, ENAMETOOLONG].contains(error.code) else {
                 throw SystemError("write \(path)", code: error.code)
             }
         }
@@ -148,7 +148,8 @@ public enum FileSystem {
             let folder = end.map { String(path[...$0]) } ?? "."
             guard unsafe access(folder, W_OK | X_OK) == 0 else { throw SystemError("write \(path)") }
             // No file can be made there, but root may write to every folder.
-            if resolved(folder)?.hasPrefix("/proc/") == true { throw SystemError("write \(path)", code: ENOENT) }
+            let isOfProcesses = resolved(folder).map { "\($0)/".hasPrefix("/proc/") } ?? false
+            if isOfProcesses { throw SystemError("write \(path)", code: ENOENT) }
         }
     }
 

@@ -2,30 +2,30 @@ public import LoopCluster
 public import LoopCore
 public import LoopWire
 
-/// A journal that lasts as long as its process: every start begins a new history.
+/// A journal that lasts as long as its process. Every start begins a new history.
 ///
 /// It keeps the newest records up to a limit, for tools that show them. It keeps the promises G1, G2, G5, G6 and G9
 /// to G13 within one reducer process, and none across its restart.
 public struct MemoryJournal: Journal, Sendable {
     /// The history that the journal was made with.
     public let history: History
-    /// The number of records appended so far; 0 before the first.
+    /// The number of records appended so far, or 0 before the first.
     public private(set) var position: UInt64 = 0
-    /// The newest appends, of about twice as many records as the limit at most.
+    /// The newest appends, with at most about twice as many records as the limit.
     private var kept: [RecordLog] = []
     private var keptCount = 0
     private let keepsMax: Int
 
     /// Creates an empty journal.
     /// - Parameters:
-    ///   - history: random; a new one for each journal.
+    ///   - history: a random history, a new one for each journal.
     ///   - keepsMax: how many records are kept for tools; 0 keeps none. Up to twice as many may be kept for a time.
     public init(history: History, keepsMax: Int = 0) {
         self.history = history
         self.keepsMax = keepsMax
     }
 
-    /// Counts the records, and keeps them if the limit says so. The receipt is given at once.
+    /// Counts the records, and keeps them if the limit allows. Returns the receipt at once.
     /// - Parameters:
     ///   - records: the records of a turn, in order; may be empty.
     ///   - position: the position of the last of them.
@@ -55,13 +55,13 @@ public struct MemoryJournal: Journal, Sendable {
         kept.removeFirst(forgotten)
     }
 
-    /// The newest records, in order: as many as the limit says, or a few more.
+    /// The newest records, in order: as many as the limit, or a few more.
     public var records: [Record] { kept.flatMap { Array($0) } }
 
-    /// Does nothing: no record waits to be written.
+    /// Does nothing, because no record waits to be written.
     public mutating func flush() {}
 
-    /// A page of the kept records after a position, in order; empty at the end.
+    /// A page of the kept records after a position, in order. Empty at the end.
     /// - Parameters:
     ///   - position: the last position that is not wanted; 0 begins with the first record.
     ///   - bytesMax: the size of the page in bytes, with 64 assumed for a record; at least one record is returned if
@@ -79,7 +79,7 @@ public struct MemoryJournal: Journal, Sendable {
         return position < self.position ? Array(records[Int(position - first)...].prefix(max(1, bytesMax / 64))) : []
     }
 
-    /// The seq of the oldest event that is kept; nil if none is.
+    /// The seq of the oldest event that is kept, or nil if none is.
     public func firstSeq() -> Seq? {
         for case .event(let event) in records { return event.seq }
         return nil
@@ -88,29 +88,29 @@ public struct MemoryJournal: Journal, Sendable {
     /// The position before the oldest record that is kept, whatever the seq.
     public func position(before seq: Seq) -> UInt64 { position - UInt64(keptCount) }
 
-    /// Always empty: a journal in memory keeps no snapshots.
+    /// Always empty, because a journal in memory keeps no snapshots.
     public func snapshots() -> [SnapshotEntry] { [] }
 
-    /// - Throws: always, `JournalError` of kind `.misuse`: there are no snapshots.
+    /// - Throws: always, `JournalError` of kind `.misuse`, because there are no snapshots.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         throw JournalError(
             .misuse, operation: "read a snapshot", reason: "a journal in memory has none",
             remedy: "keep the loop's history in a file: --journal FILE")
     }
 
-    /// Always nil: a journal in memory keeps no snapshots.
+    /// Always nil, because a journal in memory keeps no snapshots.
     public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
 
     /// Does nothing: a journal in memory keeps no snapshots.
     public mutating func add(_ snapshot: SnapshotEntry) {}
 
-    /// Removes nothing: the limit decides what is kept.
-    /// - Returns: the seq of the oldest event that is kept; 0 if none is.
+    /// Removes nothing, because the limit alone decides what is kept.
+    /// - Returns: the seq of the oldest event that is kept, or 0 if none is.
     public mutating func trim(before seq: Seq) -> Seq { firstSeq() ?? .initial }
 
-    /// Does nothing: the journal ends with its process.
+    /// Does nothing, because the journal ends with its process.
     public mutating func markEnded() {}
 
-    /// Does nothing: there are no files.
+    /// Does nothing, because there are no files.
     public mutating func close() {}
 }

@@ -1,12 +1,11 @@
 public import LoopCluster
-internal import SQLite
 
 extension SQLiteJournal {
-    /// Renames a journal and the files that belong to it to `PATH.previous`, so that the next opening makes a new
-    /// journal. An older `PATH.previous` is removed.
-    /// - Returns: the new path; nil if there was no journal.
-    /// - Throws: `JournalError` of kind `.locked` if another process writes the journal; else if a file cannot be
-    ///   renamed or removed.
+    /// Renames a journal and the files that belong to it to `PATH.previous`, so that the next opening makes a new journal. An older
+    /// `PATH.previous` is removed.
+    /// - Returns: the new path, or nil if there was no journal.
+    /// - Throws: `JournalError` of kind `.locked` if another process writes the journal. Another kind if a file cannot be renamed
+    ///   or removed.
     @discardableResult
     public static func setAside(_ path: String) throws(JournalError) -> String? {
         let disk = Disk()
@@ -14,17 +13,16 @@ extension SQLiteJournal {
         let from = JournalPaths(path)
         let to = JournalPaths(path + ".previous")
         let lock = try OwnerLock(from.lock, whileLocked: nil)
-        // All in one file, where that still works; a damaged journal is set aside as it is.
+        // Puts everything into one file, if that still works. A damaged journal is set aside as it is.
         _ = try? disk.inspectLog(from.log, rewrites: true)
         if let file = try? JournalFile(path, .write, system: nil) {
             file.removesLogAtClose()
             _ = try? file.checkpoint()
         }
-        // Remove the snapshots of an older journal. Without its file, they belong to this one: a process ended in
-        // between.
+        // Removes the snapshots of an older journal. Without its file, they belong to this one, because a process ended in between.
         if disk.exists(to.file) { try disk.removeFolder(to.snapshots) }
         for file in [to.log, to.index, to.end, to.file, from.end] { try disk.remove(file) }
-        // Rename the file last: without it, the other files show that a journal is missing.
+        // Renames the file last: without it, the other files show that a journal is missing.
         if disk.exists(from.snapshots) { try disk.rename(from.snapshots, to: to.snapshots) }
         try disk.syncFolder(Disk.folder(of: path))
         try disk.rename(from.file, to: to.file)

@@ -2,24 +2,23 @@ internal import Linux
 public import LoopCluster
 public import LoopCore
 public import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
-    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It
-    /// is the remedy if a journal is damaged in the middle, or if its end is not wanted.
+    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the
+    /// remedy if a journal is damaged in the middle, or if its end is not wanted.
     ///
-    /// The old journal stays next to the new one as `PATH.damaged`. What an earlier cut has kept there must be moved away first.
+    /// The old journal remains next to the new one as `PATH.damaged`. What an earlier cut has kept there must be moved away first.
     /// - Parameters:
-    ///   - path: the journal; no process may have it open for writing.
-    ///   - loop: the name of the loop. A journal of another one is refused.
-    ///   - seq: the last event to keep; 0 keeps none.
+    ///   - path: the path of the journal. No process may have it open for writing.
+    ///   - loop: the name of the loop. A journal of another loop is refused.
+    ///   - seq: the last event to keep. 0 keeps none.
     ///   - newHistory: a random history, for the record.
     ///   - time: the wall time for the record.
-    ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
-    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last
-    ///   seq that can. `.misuse` if the journal ends before `seq`, was trimmed beyond it or has an intact
-    ///   snapshot after it, or if there is a `PATH.damaged`. `.locked` if another process has it, `.foreign` if it is not the loop's journal,
-    ///   `.readOnly` if there is no file; else if the system refuses the files.
+    ///   - isForced: whether to cut even before an intact snapshot, from which a start would continue.
+    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read: the error names the last seq that can.
+    ///   `.misuse` if the journal ends before `seq`, was trimmed beyond it or has an intact snapshot after it, or if there is a
+    ///   `PATH.damaged`. `.locked` if another process has the journal. `.foreign` if it is not the loop's journal. `.readOnly` if
+    ///   there is no file. Another kind if the system refuses the files.
     public static func cut(
         _ path: String, loop: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool = false
     ) throws(JournalError) {
@@ -44,15 +43,15 @@ extension SQLiteJournal {
             throw error
         }
         try disk.sync(paths.unfinishedReplacement)
-        // From here on the cut is decided, whatever becomes of this process.
+        // From here on the cut is decided, even if this process ends.
         try disk.rename(paths.unfinishedReplacement, to: paths.replacement)
         try disk.syncFolder(Disk.folder(of: path))
         try finishCut(paths, disk, loop: loop, report: &report)
         _ = consume lock
     }
 
-    /// Refuses to lose what an earlier cut has kept.
-    /// - Parameter report: what was done before, for the error.
+    /// Refuses to overwrite the journal that an earlier cut has kept.
+    /// - Parameter report: lines about what was done before, for the error.
     private static func checkKeepsDamaged(
         _ paths: JournalPaths, _ disk: Disk, _ report: [String]
     ) throws(JournalError) {
@@ -64,7 +63,7 @@ extension SQLiteJournal {
             remedy: "move it away, with all files whose names begin with \(paths.damaged.file)")
     }
 
-    /// Refuses a replacement that no cut of this journal has made. It changes nothing.
+    /// Refuses a replacement that no cut of this journal has made. Changes nothing.
     /// - Parameter loop: the name of the loop, or nil if that of the replacement is not checked.
     static func checkReplacement(_ paths: JournalPaths, _ disk: Disk, loop: String?) throws(JournalError) {
         let path = paths.replacement
@@ -77,7 +76,7 @@ extension SQLiteJournal {
             try file.check(path, loop: loop, expected: nil)
             let traces = try Traces(JournalPaths(path), disk, log: LogInspection())
             _ = try file.judged(traces, loop: loop, path: path)
-            // Of a journal whose rows are all in its log, nothing is found.
+            // Nothing is found of a journal whose rows are all in its log.
             let replaced = try? JournalFile(paths.file, .readUnchanging, system: nil).meta("identity")
             guard try file.meta("made_whole") == 1, try [file.meta("identity"), nil].contains(replaced) else {
                 throw JournalError(
@@ -92,17 +91,17 @@ extension SQLiteJournal {
         }
     }
 
-    /// Puts a replacement that is complete into its place.
+    /// Renames a complete replacement to the journal's name.
     static func finishCut(
         _ paths: JournalPaths, _ disk: Disk, loop: String, report: inout [String]
     ) throws(JournalError) {
         guard disk.exists(paths.replacement) else { return }
-        // It takes the journal's place, so it must be what the journal must be.
+        // The replacement becomes the journal, so it must meet the same conditions.
         try checkFiles(JournalPaths(paths.replacement))
         try checkReplacement(paths, disk, loop: loop)
         try checkKeepsDamaged(paths, disk, report)
         if disk.exists(paths.file) { try disk.rename(paths.file, to: paths.damaged.file) }
-        // A log is never left next to a file to which it does not belong.
+        // A log must never lie next to a file to which it does not belong.
         if disk.exists(paths.log) { try disk.rename(paths.log, to: paths.damaged.log) }
         try disk.remove(paths.index)
         try disk.syncFolder(Disk.folder(of: paths.file))
@@ -121,19 +120,27 @@ extension SQLiteJournal {
         try source.check(paths.file, loop: loop, expected: nil)
         try source.checkIsOne(of: files)
         let base = try source.base()
-        // If a start would refuse the journal, a cut is the only remedy.
-        let judged = try? source.judged(traces, loop: loop, path: paths.file)
+        let judged: Judged?
+        do throws(JournalError) {
+            judged = try source.judged(traces, loop: loop, path: paths.file)
+        } catch {
+            // A cut is the remedy for a journal that a start would refuse, and not for an error that may pass.
+            guard isForced || !error.kind.mayPass else { throw error }
+            judged = nil
+        }
         let reader = RowReader(loop: loop, place: paths.file, base: base, tail: judged?.tail ?? base)
         let usable = try judged.map { judged throws(JournalError) in
             try source.snapshots().filter { $0.position >= base.position && $0.position <= judged.tail.position }
         }
         let folder = SnapshotFolder(path: paths.snapshots, disk: disk)
-        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? folder.content(of: entry)) != nil }
+        func isIntact(_ entry: SnapshotEntry) throws(JournalError) -> Bool {
+            try entry.isIntact { entry throws(JournalError) in try folder.content(of: entry) }
+        }
         let rowCut = RowCut(reader, after: seq)
         if let usable, !isForced { try rowCut.check(usable, isIntact: isIntact) }
         let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)
         try naming("be copied") { () throws(SQLiteError) in
-            // It does not count until it is renamed: it needs no log, and one sync at the end.
+            // The file does not count until it is renamed, so it needs no log, and only one sync at the end.
             try replacement.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
             try replacement.execute("PRAGMA journal_mode = MEMORY")
             try replacement.execute("PRAGMA synchronous = OFF")
@@ -146,7 +153,8 @@ extension SQLiteJournal {
                 try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
             }
         } catch {
-            throw reader.advised(error, snapshots: usable ?? [], isIntact: isIntact, in: source)
+            throw reader.advised(
+                error, snapshots: usable ?? [], isIntact: { (try? isIntact($0)) ?? false }, in: source)
         }
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try rowCut.checkStart(from: kept, isIntact: isIntact)

@@ -2,10 +2,9 @@ internal import Linux
 package import LoopCluster
 internal import LoopCore
 package import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
-    /// Opens a journal to copy it elsewhere, also where that was begun before. No reducer has it meanwhile.
+    /// Opens a journal to copy it elsewhere, or to continue an earlier copy. No reducer has it open meanwhile.
     package static func openToMove(_ path: String) throws(JournalError) -> SQLiteJournal {
         let reading = try read(path)
         let loop = reading.loop
@@ -15,10 +14,10 @@ extension SQLiteJournal {
             opensMoved: true)
     }
 
-    /// Where it is being moved, or was moved.
+    /// The address to which the journal is being moved or was moved, or nil if it is not.
     package func movesTo() throws(JournalError) -> String? { try readable("be read").metaText("moved_to") }
 
-    /// Notes where it is being moved, for good: from now on no reducer opens it.
+    /// Notes for good to which address the journal is being moved. From now on no reducer opens it.
     package func noteMove(to place: String) throws(JournalError) {
         let operation = "note that it is moved"
         let file = try writable(operation)
@@ -30,17 +29,17 @@ extension SQLiteJournal {
         }
     }
 
-    /// Hands over every row, in order, and checks each.
+    /// Passes every row to `body`, in order, and checks each.
     package func forEachRow(_ body: (BatchRow, Span<UInt8>) throws(JournalError) -> Void) throws(JournalError) {
         let file = try readable("be read")
         try reading(file) { () throws(JournalError) in try reader.forEachRow(in: file, body) }
     }
 
-    /// Where its rows begin and end.
+    /// The ends between which its rows lie.
     package var ends: (base: ChainLink, tail: ChainLink) { (base, tail) }
 }
 
-/// A journal on its way into a file. Nothing has the file's name before it is whole.
+/// A journal that is being copied into a file. No file has the final name before it is complete.
 package final class FileArrival {
     private let paths: JournalPaths
     private let unfinished: String
@@ -48,7 +47,7 @@ package final class FileArrival {
     private let file: JournalFile
     private let folder: SnapshotFolder
 
-    /// - Throws: of kind `.foreign` where there is a file of that name.
+    /// - Throws: `JournalError` of kind `.foreign` if there is a file of that name.
     package init(_ path: String, loop: String, history: History, base: ChainLink) throws(JournalError) {
         paths = JournalPaths(path)
         unfinished = path + ".arriving"
@@ -61,7 +60,7 @@ package final class FileArrival {
         try disk.remove(unfinished)
         file = try JournalFile(unfinished, .create, system: nil)
         try naming("be copied") { [file] () throws(SQLiteError) in
-            // It does not count until it is renamed: it needs no log, and one sync at the end.
+            // The file does not count until it is renamed, so it needs no log, and only one sync at the end.
             try file.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
             try file.execute("PRAGMA journal_mode = MEMORY")
             try file.execute("PRAGMA synchronous = OFF")
@@ -73,7 +72,7 @@ package final class FileArrival {
         }
     }
 
-    /// Copies a row as it is.
+    /// Copies a row unchanged.
     package func insert(_ row: BatchRow, _ records: Span<UInt8>) throws(JournalError) {
         try naming("be copied") { () throws(SQLiteError) in try file.insert(row, records) }
     }
@@ -84,7 +83,7 @@ package final class FileArrival {
         try naming("be copied") { () throws(SQLiteError) in try file.insert(written) }
     }
 
-    /// Gives it its name: it is whole now, and on the disk.
+    /// Gives the file its final name, because it is complete and on the disk now.
     package func finish(hasEnded: Bool) throws(JournalError) {
         try naming("be copied") { () throws(SQLiteError) in
             try file.set("made_whole", 1)
@@ -98,7 +97,7 @@ package final class FileArrival {
 }
 
 extension JournalFile {
-    /// Refuses a journal that goes on elsewhere.
+    /// Refuses a journal that continues elsewhere.
     func checkNotMoved(_ path: String) throws(JournalError) {
         guard let place = try metaText("moved_to") else { return }
         throw JournalError(

@@ -1,10 +1,9 @@
-public import LoopCluster
 internal import Linux
+public import LoopCluster
 internal import LoopCore
 public import LoopWire
-internal import SQLite
 
-/// What an opening found out; a journal is made of it.
+/// What an opening has found out. A journal is made of it.
 struct Opened: ~Copyable {
     var path: String
     var loop: String
@@ -28,21 +27,21 @@ struct Opened: ~Copyable {
 extension SQLiteJournal {
     /// Opens a journal for writing, or makes a new one.
     ///
-    /// All acknowledged records are there, or the opening fails. The end of a batch that was never acknowledged is
-    /// cut off and reported in ``openReport``.
+    /// All acknowledged records are there, or the opening fails. The end of a batch that was never acknowledged is cut off and
+    /// reported in ``openReport``.
     /// - Parameters:
-    ///   - path: the file. The names of its other files, in the same folder, are this name and an ending.
-    ///   - loop: the name of the loop. A journal of another one is refused.
+    ///   - path: the path of the file. Its other files are in the same folder. Their names are this name and an ending.
+    ///   - loop: the name of the loop. A journal of another loop is refused.
     ///   - durability: the guarantee of a receipt.
     ///   - newHistory: a random history, used only if a new journal is made.
     ///   - expected: the history of the journal that must be there, if this process has had it open before.
-    ///   - address: where peers find this process; told to those that wait for the journal.
-    ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that
-    ///     would be thrown; returns whether to continue waiting. Nil does not wait.
-    /// - Throws: `JournalError` of kind `.locked` if another process has the journal and `whileLocked` is nil or
-    ///   returns false; `.busy` if a program that is no reducer is in its way for 10 s; `.moved` if an expected journal is
-    ///   not there; `.foreign` if the file is another loop's, of another version or no journal, or if other users
-    ///   may change it; `.corrupt` if acknowledged records are missing or damaged; else if the system refuses the files.
+    ///   - address: the address of this process for its peers. Processes that wait for the journal can read it.
+    ///   - whileLocked: called about 20 times a second while another process has the journal, with the error that would be thrown.
+    ///     Returns whether to continue waiting. Nil does not wait.
+    /// - Throws: `JournalError` of kind `.locked` if another process has the journal and `whileLocked` is nil or returns false.
+    ///   `.busy` if a program that is no reducer is in its way for 10 s. `.moved` if an expected journal is not there. `.foreign`
+    ///   if the file is another loop's, of another version or no journal, or if other users may change it. `.corrupt` if
+    ///   acknowledged records are missing or damaged. Another kind if the system refuses the files.
     public static func open(
         _ path: String, loop: String, durability: Durability = .fsync, newHistory: History, expected: History? = nil,
         address: String? = nil, whileLocked: ((JournalError) -> Bool)? = nil
@@ -52,10 +51,13 @@ extension SQLiteJournal {
             whileLocked: whileLocked, layer: FileLayer())
     }
 
-    /// Where peers find the process that has the journal of this path, while one has it; nil: it does not say.
+    /// The address at which peers find the process that has this path's journal, or nil if it names none.
     public static func ownerAddress(of path: String) -> String? { OwnerLock.address(in: JournalPaths(path).lock) }
 
-    /// Whether this process was the last one that had the journal of this path, as a reducer of this address.
+    /// The path of the crash note beside this path's journal.
+    package static func crashNote(of path: String) -> String { JournalPaths(path).note }
+
+    /// Whether this process, as a reducer of this address, was the last one that had this path's journal.
     package static func wasThisProcessLast(at path: String, address: String?) -> Bool {
         OwnerLock.isMarked(JournalPaths(path).lock, address: address)
     }
@@ -74,7 +76,7 @@ extension SQLiteJournal {
         let lock = try OwnerLock(paths.lock, address: address, whileLocked: whileLocked)
         var report: [String] = []
         try finishCut(paths, disk, loop: loop, report: &report)
-        // Who had the lock may have changed them.
+        // The process that had the lock may have changed the files.
         let files = try checkFiles(paths)
         let existed = files.exist
         if expected != nil, !existed { throw .moved("be opened again", "there is no \(path) any more") }
@@ -107,10 +109,10 @@ extension SQLiteJournal {
             try note.sync()
         }
         try file.begin(durability, judged.tail, traces.log)
-        // Not before: the note would promise rows that are not synced yet.
+        // The note is not written earlier, because it would promise rows that are not synced yet.
         note.write(judged.tail.position)
         if !traces.log.isWhole, try !disk.inspectLog(paths.log).isWhole {
-            // A reader prevents that the log starts again. The torn pages must not follow the next row.
+            // A reader keeps the log from starting again. The torn pages must not follow the next row.
             try disk.truncate(paths.log, to: file.logBytes)
         }
         if !existed { try disk.syncFolder(Disk.folder(of: path)) }
@@ -129,10 +131,9 @@ extension SQLiteJournal {
 
     private static func hasBytes(_ path: String) -> Bool { (FileSystem.status(of: path)?.size ?? 0) > 0 }
 
-    /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
-    /// - Throws: `JournalError` of kind `.readOnly` if there is no file; `.foreign` if it is no journal or of
-    ///   another version; `.corrupt` if a cut was interrupted or the journal's name is damaged; else if the system
-    ///   refuses the files.
+    /// Opens a journal for reading, even while a reducer writes it. Each read sees what was appended meanwhile.
+    /// - Throws: `JournalError` of kind `.readOnly` if there is no file. `.foreign` if it is no journal or of another version.
+    ///   `.corrupt` if a cut was interrupted or the journal's name is damaged. Another kind if the system refuses the files.
     public static func read(_ path: String) throws(JournalError) -> SQLiteJournal {
         let paths = JournalPaths(path)
         let disk = Disk()
@@ -150,7 +151,7 @@ extension SQLiteJournal {
                 remedy: "start the loop's reducer, or trim it again: that finishes it")
         }
         let traces = try Traces(paths, disk, log: disk.inspectLog(paths.log))
-        // SQLite would remove the log of an empty file, and the log may be all that is left.
+        // SQLite would remove the log of an empty file, and the log may be all that remains.
         if !hasBytes(path) {
             try traces.checkNothingWasThere()
             throw JournalError(
@@ -185,7 +186,7 @@ extension SQLiteJournal {
                 tail: tail, report: report, startRefusal: refusal))
     }
 
-    /// Refuses files that others may change, and names that lead elsewhere, before anything is changed.
+    /// Refuses files that other users may change, and names that lead elsewhere, before anything is changed.
     @discardableResult
     static func checkFiles(
         _ paths: JournalPaths, user: UInt32 = System.userID
@@ -202,7 +203,7 @@ extension SQLiteJournal {
         }
     }
 
-    /// A file that is no database at all is refused before anything is made next to it.
+    /// Refuses a file that is no database, before anything is made next to it.
     private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
         guard Disk().exists(paths.file) else { return }
         let isDatabase = try naming("be opened") { () throws(SQLiteError) in try SQLiteLibrary.isDatabase(paths.file) }
@@ -216,14 +217,14 @@ extension SQLiteJournal {
     }
 }
 
-/// What is under a journal: the system's own calls, but for tests that record or break them.
+/// The layer under a journal: the system's own calls, or those of tests that record or break them.
 package struct FileLayer: Sendable {
-    /// The name of SQLite's file system layer; nil is the standard one.
+    /// The name of SQLite's file system layer, or nil for the standard one.
     package var sqlite: String?
     package var disk = Disk()
     /// The size of the pages of a new file, in bytes.
     package var pageBytes = 8192
-    /// How many pages the log has before they are brought into the file.
+    /// How many pages the log has before they are moved into the file.
     package var checkpointPages = 500
 
     package init() {}

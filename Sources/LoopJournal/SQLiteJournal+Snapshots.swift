@@ -2,32 +2,29 @@ public import LoopCluster
 internal import LoopCore
 internal import LoopLock
 internal import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.
     static let snapshotsMax = 3
 
-    /// The listed snapshots that the journal's records continue, the newest first: at most 3, and the one at the cut of
-    /// a trimmed journal. Their bytes are not checked.
+    /// The listed snapshots that the journal's records continue, the newest first. There are at most 3, and the one at the cut of a
+    /// trimmed journal. Their bytes are not checked.
     /// - Throws: `JournalError` if reading fails or the journal was closed.
     public func snapshots() throws(JournalError) -> [SnapshotEntry] {
         let file = try readable("list the snapshots")
         if isReadOnly { try refresh() }
-        // What a snapshot does not cover must still be there, and what it covers was appended before it.
+        // The records after a snapshot must still be there, and those that it covers were appended before it.
         return try file.snapshots().filter { $0.position >= base.position && $0.position <= position }
     }
 
     /// Reads the bytes of a snapshot and checks them.
-    /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written; also if the file cannot be
-    ///   read.
+    /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written. Another kind if the file cannot be read.
     public func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
         try folder.content(of: snapshot)
     }
 
-    /// Writes the bytes of a snapshot into a file and syncs it; safe on any thread, while records are appended. The
-    /// result has size and checksum filled in, and counts once it is passed to ``add(_:)``. Nil if the journal was
-    /// opened for reading.
+    /// Writes the bytes of a snapshot into a file and syncs it. Safe on any thread, while records are appended. The result has size
+    /// and checksum filled in, and counts once it is passed to ``add(_:)``. Nil if the journal was opened for reading.
     public var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
         guard !isReadOnly else { return nil }
         return { [folder, unlisted] (entry, bytes) throws(JournalError) in
@@ -36,18 +33,18 @@ extension SQLiteJournal {
         }
     }
 
-    /// Lists a written snapshot, after the records that it covers were written. All but the newest 3 are removed. Of a
-    /// trimmed journal the oldest stays too, because the remaining records continue it.
+    /// Lists a written snapshot, after the records that it covers were written. All but the newest 3 are removed. Of a trimmed
+    /// journal the oldest stays too, because the remaining records continue it.
     /// - Parameter snapshot: the result of ``snapshotWriter``.
-    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the
-    ///   journal was closed or opened for reading; else if writing fails or has failed before.
+    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal, or if the journal was
+    ///   closed or opened for reading. Another kind if writing fails or has failed before.
     public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let operation = "add the snapshot of seq \(snapshot.seq)"
         let file = try writable(operation)
         guard snapshot.position <= position, snapshot.position >= base.position else {
             throw .misuse(operation, "it covers \(snapshot.position) records of \(base.position)...\(position)")
         }
-        // The records that it stands for come first.
+        // The records that the snapshot covers must be written first.
         try flush()
         let older = try file.snapshots().filter { $0.position != snapshot.position }
             .sorted { $0.position > $1.position }
@@ -62,9 +59,8 @@ extension SQLiteJournal {
         if durability == .fsync { unlistSuperseded() }
     }
 
-    /// Hands over files whose rows are gone on the disk too: a loss of power must not bring those rows back. The
-    /// writer of the next snapshot removes the files on its own thread: freeing a hundred megabytes takes the system
-    /// 30 ms.
+    /// Hands over files whose rows are gone on the disk too, because a loss of power must not bring those rows back. The writer of
+    /// the next snapshot removes the files on its own thread: freeing a hundred megabytes takes the system 30 ms.
     func unlistSuperseded() {
         unlisted.withLock { $0 += superseded }
         superseded = []
@@ -102,7 +98,7 @@ extension SnapshotFolder {
 }
 
 extension JournalFile {
-    /// The newest first. A row whose numbers cannot be is none.
+    /// The snapshots, the newest first. A row with impossible numbers is skipped.
     func snapshots() throws(JournalError) -> [SnapshotEntry] {
         var statement = try statement(
             "SELECT position, seq, fingerprint, bytes, checksum FROM snapshots ORDER BY position DESC")
@@ -119,7 +115,7 @@ extension JournalFile {
         return entries
     }
 
-    /// Adds a row and removes others, together.
+    /// Adds a row and removes others in one transaction.
     func add(_ entry: SnapshotEntry, forgetting others: some Sequence<SnapshotEntry>, _ tail: ChainLink)
         throws(SQLiteError)
     {

@@ -1,20 +1,18 @@
 public import LoopCluster
 public import LoopCore
 internal import LoopWire
-internal import SQLite
 
 extension SQLiteJournal {
-    /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later
-    /// records use the space; the file does not become smaller.
-    /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
-    /// - Throws: `JournalError` if the journal was closed or opened for reading, or if reading or writing fails or
-    ///   has failed before. After an error in writing nothing more can be appended.
+    /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later records
+    /// use the space, but the file does not become smaller.
+    /// - Returns: the seq of the oldest remaining event, or that of the next event if none remains.
+    /// - Throws: `JournalError` if the journal was closed or opened for reading, or if reading or writing fails or has failed
+    ///   before. After an error in writing nothing more can be appended.
     public func trim(before seq: Seq) throws(JournalError) -> Seq {
         let operation = "trim the records before seq \(seq)"
         let file = try writable(operation)
         try flush()
-        let found = try reader.cut(
-            before: seq, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: file)
+        let found = try reader.cut(before: seq, snapshots: snapshots(), isIntact: isIntact, in: file)
         if let (snapshot, end) = found {
             let obsolete = try file.snapshots().filter { $0.position < snapshot.position }
             do throws(SQLiteError) {
@@ -46,7 +44,7 @@ extension JournalFile {
         }
     }
 
-    /// What is up to there was trimmed.
+    /// Notes the end of the trimmed rows.
     func setBase(_ base: ChainLink) throws(SQLiteError) {
         try set("trimmed_position", Int64(bitPattern: base.position))
         try set("trimmed_seq", Int64(bitPattern: base.seq))

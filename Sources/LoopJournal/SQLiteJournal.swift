@@ -2,53 +2,53 @@ public import LoopCluster
 internal import LoopCore
 internal import LoopLock
 public import LoopWire
-internal import SQLite
 
-/// A journal in a file: one row of a SQLite database for each append, checksummed and tied to the row before, and
-/// snapshots as files of their own. `docs/spec/2-JOURNAL.md` specifies the layout and the rules of recovery.
+/// A journal in a file. Each append is one row of a SQLite database, checksummed and tied to the row before. Snapshots are separate
+/// files. `docs/spec/2-JOURNAL.md` specifies the layout and the rules of recovery.
 ///
 ///     append ──▶ one row ──▶ write-ahead log ──▶ sync ──▶ receipt
 ///                                 └──▶ the file, from time to time
 ///
 /// It belongs to one thread. One process at a time may write; others may read meanwhile.
 public final class SQLiteJournal: RowJournal {
-    /// The path of the file, as it was given at the opening.
+    /// The path of the file, as passed to the opening.
     public let path: String
     /// The name of the loop that it belongs to.
     public let loop: String
-    /// The first history of the journal, made with it. A later one stands in a record.
+    /// The first history of the journal, which was made with it. A later one is in a record.
     public let history: History
-    /// The guarantee of a receipt. Without meaning if the journal was opened for reading.
+    /// The guarantee of a receipt. It has no meaning if the journal was opened for reading.
     public let durability: Durability
-    /// One line for each finding or repair of the opening that a person should know of; empty if there was none.
+    /// One line for each finding or repair of the opening that a person should know of. Empty if there was none.
     public let openReport: [String]
     /// Whether the loop has ended and its outcome was reported.
     public internal(set) var hasEnded: Bool
 
-    /// Nil once it was closed.
+    /// The database, or nil once the journal was closed.
     var file: JournalFile?
     private var lock: OwnerLock?
     private var fileLock: FileLock?
     private var endNote: EndNote?
     private var names: OpenNames
-    /// The error with which a reducer would refuse to open it, or nil if a reducer would open it or has it open. It is
-    /// known only if the journal was opened for reading.
+    /// The error with which a reducer would refuse to open the journal. Nil if a reducer would open it, or has it open, or if it
+    /// was not opened for reading.
     public let startRefusal: JournalError?
     let isReadOnly: Bool
     let folder: SnapshotFolder
     private let checkpointPages: Int
-    /// Nil: every row is synced, or nothing is written.
+    /// Nil if every row is synced, or if nothing is written.
     private var logWriteOut: LogWriteOut?
-    /// Reads the rows, and knows where they begin and end.
+    /// Reads the rows, and knows their first and last positions.
     package var reader: RowReader
 
-    /// Whether a trim looks for damage before the newest snapshot, and then cuts there. That takes as long as reading these records.
+    /// Whether a trim looks for damage before the newest snapshot, and then cuts there. That takes as long as reading these
+    /// records.
     package var looksForDamage: Bool {
         get { reader.looksForDamage }
         set { reader.looksForDamage = newValue }
     }
 
-    /// Where the rows begin: what is before was trimmed.
+    /// The end of the trimmed rows. The present rows begin after it.
     var base: ChainLink {
         get { reader.base }
         set { reader.base = newValue }
@@ -60,20 +60,20 @@ public final class SQLiteJournal: RowJournal {
         set { reader.tail = newValue }
     }
 
-    /// Snapshots without a row, whose files are to be removed once the log was synced. The next opening removes those
-    /// that are left at the end.
+    /// Snapshots without a row, whose files can be removed once the log was synced. The next opening removes those that remain at
+    /// the end.
     var superseded: [SnapshotEntry] = []
-    /// Of those the ones whose files may be removed; for the thread that writes snapshots, too.
+    /// The superseded snapshots whose files may be removed. The thread that writes snapshots uses it too.
     let unlisted = Locked([SnapshotEntry]())
 
     /// Encoded records that are not in a row yet.
     private var pending: [UInt8] = []
     private var pendingCount: UInt64 = 0
     private var lastSeq: UInt64
-    /// Why no append can be trusted any more.
+    /// The error after which no append can be trusted any more.
     private var failure: JournalError?
 
-    /// With durability `none`, what waits at most before it is written.
+    /// With durability `none`, how many bytes wait at most before they are written.
     static let pendingBytesMax = 256 << 10
 
     init(_ opened: consuming Opened) {
@@ -100,10 +100,10 @@ public final class SQLiteJournal: RowJournal {
     /// Whether a reader has kept the last checkpoint from moving the whole log into the file.
     private var isLogHeld = false
 
-    /// How large the write-ahead log is, in bytes, while a reader keeps it from starting over; nil while none does.
+    /// The size of the write-ahead log in bytes while a reader keeps it from starting over, or nil while none does.
     public var heldLogBytes: Int? { isLogHeld ? file.flatMap { try? $0.logBytes } : nil }
 
-    /// The position of the newest record, also if the record is not written yet; 0 before the first.
+    /// The position of the newest record, even if the record is not written yet, or 0 before the first.
     public var position: UInt64 { tail.position + pendingCount }
 
     /// The end of the newest row.
@@ -117,15 +117,14 @@ public final class SQLiteJournal: RowJournal {
         try append(RecordLog(records), through: position)
     }
 
-    /// Appends the records of a turn as one row; with durability `none`, as a part of a later row.
+    /// Appends the records of a turn as one row. With durability `none`, they become a part of a later row.
     /// - Parameters:
-    ///   - records: in order; may be empty. Their events continue the journal's seqs without a gap.
+    ///   - records: the records, in order; may be empty. Their events continue the journal's seqs without a gap.
     ///   - position: the position of the last of them.
-    /// - Returns: the proof, once the records are as durable as ``durability`` says. Records that assign numbers for
-    ///   good are synced with every durability.
-    /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow, or if the journal was closed
-    ///   or opened for reading; else if writing or syncing fails. After an error in writing nothing more can be
-    ///   appended.
+    /// - Returns: the proof, once the records are as durable as ``durability`` says. Records that assign numbers for good are
+    ///   synced with every durability.
+    /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow, or if the journal was closed or opened for
+    ///   reading. Another kind if writing or syncing fails. After an error in writing nothing more can be appended.
     public func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         let operation = "append the records through \(position)"
         _ = try writable(operation)
@@ -147,7 +146,7 @@ public final class SQLiteJournal: RowJournal {
         return JournalReceipt(through: position)
     }
 
-    /// Writes the records that durability `none` has left in memory. It does not sync them.
+    /// Writes the records that durability `none` has kept in memory. It does not sync them.
     /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
     ///   reading.
     public func flush() throws(JournalError) {
@@ -157,14 +156,14 @@ public final class SQLiteJournal: RowJournal {
         if isLogHeld { bringLogIntoFile(file) }
     }
 
-    /// Checks that the names of its files still lead to the files that it writes.
+    /// Checks that the names of the journal's files still lead to the files that it writes.
     /// - Throws: `JournalError` of kind `.moved` if a file or its folder was removed, renamed or replaced.
     public func prove() throws(JournalError) {
         _ = try writable("prove that it leads")
         try checkNames("prove that it leads")
     }
 
-    /// The next start does not find a file that has lost its name, so nothing more is acknowledged.
+    /// Refuses all appends once a file has lost its name, because the next start would not find it.
     private func checkNames(_ operation: String) throws(JournalError) {
         do throws(JournalError) {
             try names.check(operation)
@@ -173,17 +172,17 @@ public final class SQLiteJournal: RowJournal {
         }
     }
 
-    /// Writes what is pending, as long as that is possible: for whoever reads.
+    /// Writes what is pending for readers, unless writing has failed before.
     func settle() throws(JournalError) {
         if failure == nil { try write("write what was acknowledged") }
     }
 
-    /// Puts what is pending into a row.
-    /// - Parameter isSynced: whether it is to outlive a loss of power where rows need not.
+    /// Writes what is pending as a row.
+    /// - Parameter isSynced: whether the row must survive a loss of power, even if other rows need not.
     private func write(_ operation: String, isSynced: Bool = false) throws(JournalError) {
         guard pendingCount > 0 else { return }
         let file = try writable(operation)
-        // After it, a log that was cut is as long as before.
+        // The check comes before the row, because afterwards a log that was cut may be as long as before.
         try checkNames(operation)
         let row = BatchRow(after: tail, count: pendingCount, lastSeq: lastSeq, records: pending.span)
         do throws(SQLiteError) {
@@ -197,13 +196,14 @@ public final class SQLiteJournal: RowJournal {
         tail = row.link
         endNote?.write(tail.position)
         pendingCount = 0
-        // A rare large batch does not keep its room for ever.
+        // A rare large batch does not keep its memory forever.
         pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
         logWriteOut?.log(hasPages: file.logPages)
         if file.logPages >= checkpointPages { bringLogIntoFile(file) }
     }
 
-    /// What was acknowledged is in the log, so an error here takes nothing back; but nothing more is written after it.
+    /// Moves the log into the file. What was acknowledged is in the log, so an error here takes nothing back. But nothing more is
+    /// written after it.
     private func bringLogIntoFile(_ file: JournalFile) {
         do throws(SQLiteError) {
             isLogHeld = try !file.checkpoint()
@@ -211,15 +211,14 @@ public final class SQLiteJournal: RowJournal {
             _ = poisoned(.sqlite("bring its log into the file", error))
             return
         }
-        // The log was synced before.
+        // The checkpoint has synced the log.
         unlistSuperseded()
     }
 
     // MARK: Ending
 
-    /// Writes that the loop has ended and its outcome was reported: the next run begins with a new journal.
-    /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for
-    ///   reading.
+    /// Notes that the loop has ended and its outcome was reported, so that the next run begins with a new journal.
+    /// - Throws: `JournalError` if writing fails or has failed before, or if the journal was closed or opened for reading.
     public func markEnded() throws(JournalError) {
         let operation = "note that the loop has ended"
         let file = try writable(operation)
@@ -233,8 +232,8 @@ public final class SQLiteJournal: RowJournal {
         hasEnded = true
     }
 
-    /// Writes what waits, removes the write-ahead log if all went well, and releases the files and the lock. A second
-    /// call does nothing; every other call fails afterwards.
+    /// Writes what waits, removes the write-ahead log if all went well, and releases the files and the lock. A second call does
+    /// nothing. Every other call fails afterwards.
     public func close() {
         guard let file else { return }
         if !isReadOnly, failure == nil {
@@ -248,7 +247,7 @@ public final class SQLiteJournal: RowJournal {
         abandon()
     }
 
-    /// Lets go of the files as the end of the process would: nothing more is written.
+    /// Releases the files as the end of the process would. Nothing more is written.
     public func abandon() {
         fileLock = nil
         file = nil
@@ -259,7 +258,7 @@ public final class SQLiteJournal: RowJournal {
 
     deinit { close() }
 
-    // MARK: Doors
+    // MARK: Access
 
     /// The file, if it may still be written.
     func writable(_ operation: String) throws(JournalError) -> JournalFile {
@@ -279,8 +278,8 @@ public final class SQLiteJournal: RowJournal {
         return file
     }
 
-    /// After an error in writing nothing more is written: what the system holds of the file may differ from the disk,
-    /// and only a new opening brings both together.
+    /// Notes an error in writing, after which nothing more is written. The system's copy of the file may differ from the disk, and
+    /// only a new opening brings both together.
     func poisoned(_ error: JournalError) -> JournalError {
         if failure == nil { failure = error }
         pending = []

@@ -3,45 +3,45 @@ internal import LoopCore
 internal import LoopJournal
 internal import LoopLock
 internal import LoopNode
-internal import PostgreSQL
 
-/// The connection of a journal, which the reducer's thread and the one that renews the lease use in turn. All appends and
-/// renewals of a term go through it, one behind the other.
+/// The connection of a journal. The reducer's thread and the thread that renews the lease use it in turn. All appends and renewals
+/// of a term go through it, one behind the other.
 ///
-/// Appends are sent without waiting. Whoever uses the connection for something else first takes their outcomes, and leaves the
-/// receipts here for the reducer's thread.
+/// Appends are sent without waiting. Any other use of the connection first takes their outcomes, and keeps the receipts here for
+/// the reducer's thread.
 ///
-/// A thread of its own renews, because the reducer's does not come to it while it replays a journal or reduces a long event. A
-/// renewal is a commit and not a look: an isolated old primary answers looks.
+/// A separate thread renews the lease, because the reducer's thread cannot while it replays a journal or reduces a long event. A
+/// renewal is a commit and not a query, because an isolated old primary answers queries.
 final class HeldConnection: Sendable {
     private struct Turn {
         var isUsed = false
         var isClosing = false
-        /// Why nothing more is done.
+        /// The error after which nothing more is done.
         var failure: JournalError?
-        /// When the newest write was sent of those that have succeeded.
+        /// When the newest successful write was sent.
         var provenAt: MonotonicTime
         /// When the newest write was sent.
         var sentAt: MonotonicTime
         /// The age of the oldest transaction of the database at the last look.
         var oldestTransaction = Duration.zero
-        /// Appends that were sent and whose outcomes were not taken.
+        /// Appends that were sent, with outcomes that were not taken.
         var sent: [(link: ChainLink, at: MonotonicTime)] = []
-        /// Appends that are committed, which the reducer's thread does not know yet.
+        /// Committed appends that the reducer's thread does not know of yet.
         var receipts: [ChainLink] = []
     }
 
     let url: ConnectionString
     let journalID: Int64
-    /// Nil: it only reads.
+    /// The term, or nil if the connection only reads.
     let term: Term?
-    /// Which standbys the server's commits wait for, a condition of each append.
+    /// The standbys for which the server's commits wait. Each append has them as a condition.
     let standbyNames: String
     /// Readable when the outcome of an append may be there.
     let descriptor: Int32
-    /// Asks what the newest statement waits for.
+    /// A query for what the newest statement waits for.
     let wait: StatementQuestion
-    /// The number of the server that it leads to, and what learns of it. Not read from the session, which another thread may use.
+    /// The number of the server that the connection leads to, and the choice of hosts to update. They are copied, because another
+    /// thread may use the session.
     private let (host, hosts): (Int, HostChoice?)
     private let lease: Duration
     private let session: Exclusive<PostgresSession>
@@ -66,9 +66,9 @@ final class HeldConnection: Sendable {
 
     // MARK: Use
 
-    /// Runs `body` while no other thread uses the connection, behind everything that was sent. After an error nothing more is done
-    /// with it.
-    /// - Parameter isProof: whether its success shows that the journal is still held.
+    /// Runs `body` behind everything that was sent, while no other thread uses the connection. After an error the connection is not
+    /// used any more.
+    /// - Parameter isProof: whether its success shows that this process still owns the journal.
     func use<Result: ~Copyable>(
         _ operation: String, isProof: Bool = false,
         _ body: (inout PostgresSession) throws(JournalError) -> Result
@@ -79,7 +79,7 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// The same, while appends may be on their way.
+    /// Runs `body` as `use` does, but while appends may be on their way.
     private func useAtOnce<Result: ~Copyable>(
         _ operation: String, isProof: Bool = false,
         _ body: (inout PostgresSession) throws(JournalError) -> Result
@@ -121,7 +121,7 @@ final class HeldConnection: Sendable {
             remedy: failure.remedy, fault: failure.fault)
     }
 
-    /// Runs `body` in a transaction that ends as a whole if the journal is not held any more.
+    /// Runs `body` in a transaction that fails as a whole if this process no longer owns the journal.
     func fenced<Result: ~Copyable>(
         _ operation: String, within limit: Duration = PostgresSession.longLimit,
         _ body: (inout PostgresConnection) throws(PostgresError) -> Result
@@ -147,7 +147,7 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// Which journal, and in which term; for a statement's condition.
+    /// The journal and its term, for a statement's condition.
     func condition(_ operation: String) throws(JournalError) -> [Parameter] {
         guard let term else { throw .notUsable(operation, "it was opened for reading") }
         return [.integer(journalID), .integer(term.number), .integer(term.nonce)]
@@ -158,12 +158,12 @@ final class HeldConnection: Sendable {
     /// Makes readers try this server first from now on.
     func lead(_ sources: HostChoice) { sources.prefer(host) }
 
-    /// Whoever reads asks another server first from now on: this one shows what is over.
+    /// Makes readers try another server first from now on, because this one is behind.
     func leave() { hosts?.leave(host) }
 
     // MARK: Appends
 
-    /// Sends an append, which ends there, and does not wait for its outcome.
+    /// Sends an append that ends at `link`, and does not wait for its outcome.
     func send(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String, ending link: ChainLink
     ) throws(JournalError) {
@@ -177,23 +177,23 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// An append that was committed some other way has its receipt in line with the others.
+    /// Queues the receipt of an append that was committed in another way.
     func addReceipt(_ link: ChainLink) { turn.withLock { $0.receipts.append(link) } }
 
     /// Whether a receipt is there or will come.
     var awaitsReceipts: Bool { turn.withLock { !$0.sent.isEmpty || !$0.receipts.isEmpty } }
 
     /// The next receipt, in the order in which the appends were sent.
-    /// - Returns: where the append ends; nil: none was sent, or its outcome is not there yet.
+    /// - Returns: the end of the append, or nil if none was sent or its outcome is not there yet.
     func takeReceipt(waits: Bool) throws(JournalError) -> ChainLink? {
         let operation = "take a receipt"
         let isSent = try turn.withLock { turn throws(JournalError) in
             if let failure = turn.failure { throw Self.afterwards(operation, failure) }
-            // The other thread may be waiting for a statement. A caller that does not wait comes again.
+            // The other thread may be waiting for a statement. A caller that does not wait tries again later.
             return turn.receipts.isEmpty && !turn.sent.isEmpty && (waits || !turn.isUsed)
         }
         if isSent {
-            // The other thread may have taken it meanwhile.
+            // The other thread may have taken the outcome meanwhile.
             try useAtOnce(operation) { session throws(JournalError) in
                 if turn.withLock({ $0.receipts.isEmpty }) { _ = try takeOutcome(&session, waits: waits) }
             }
@@ -218,7 +218,7 @@ final class HeldConnection: Sendable {
 
     // MARK: The lease
 
-    /// How long it lasts, and when it was proven last.
+    /// The lease, with its duration and its newest proof.
     var heldLease: JournalLease {
         turn.withLock {
             JournalLease(duration: lease, provenAt: $0.provenAt, oldestTransaction: $0.oldestTransaction)
@@ -239,7 +239,7 @@ final class HeldConnection: Sendable {
     private static let lock = PreparedStatement(
         "lock", "SELECT 1::bigint FROM loop_journal WHERE id = $1 AND term = $2 AND nonce = $3 FOR UPDATE")
 
-    /// Nothing is sent where the newest proof is younger than a lease: no other process may have taken the journal since.
+    /// Renews the lease unless its newest proof is younger than a lease: then no other process may have taken the journal since.
     func prove(_ operation: String) throws(JournalError) {
         let (failure, provenAt, isClosing) = turn.withLock { ($0.failure, $0.provenAt, $0.isClosing) }
         if let failure { throw Self.afterwards(operation, failure) }
@@ -247,7 +247,7 @@ final class HeldConnection: Sendable {
         if SystemClock.monotonic - provenAt > lease { try renew() }
     }
 
-    /// Shows by a commit that begins now that the journal is held.
+    /// Proves by a commit that begins now that this process still owns the journal.
     func renew(_ operation: String = "renew its lease") throws(JournalError) {
         let condition = try condition(operation)
         try use(operation, isProof: true) { session throws(JournalError) in
@@ -257,8 +257,8 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// Proves an error that says that the journal is damaged, lacks something or is another's. It counts only if a
-    /// commit that begins after the reading shows that no other process had the journal meanwhile.
+    /// Proves an error that says that the journal is damaged, lacks something or is another's. The error counts only if a later
+    /// commit shows that no other process owned the journal meanwhile.
     /// - Returns: the error, or the error of that commit.
     func proven(_ error: JournalError) -> JournalError {
         if error.kind.mayPass { return error }
@@ -270,7 +270,7 @@ final class HeldConnection: Sendable {
         }
     }
 
-    /// Starts the thread that renews the lease where nothing else has.
+    /// Starts the thread that renews the lease if nothing else has.
     func beginRenewals() throws(JournalError) {
         do {
             _ = try NodeThread("loop-lease") { self.renewUntilTheEnd() }
@@ -321,10 +321,9 @@ final class HeldConnection: Sendable {
             let isStale = turn.withLock { SystemClock.monotonic - $0.sentAt >= every }
             guard isStale || SystemClock.monotonic >= looksAt else { continue }
             triedAt = SystemClock.monotonic
-            // A renewal behind an append that waits would wait too. The reducer's thread could then not ask for the
-            // reason.
+            // A renewal would wait behind an append that waits. Then the reducer's thread could not ask for the reason.
             guard takesWhatIsThere() else { continue }
-            // The next append, or the next turn without one, says what went wrong.
+            // The next append, or the next turn without one, reports the error.
             try? renew()
             if SystemClock.monotonic >= looksAt {
                 looksAt = SystemClock.monotonic + Self.looksEvery
@@ -344,10 +343,10 @@ final class HeldConnection: Sendable {
 
     // MARK: The end
 
-    /// Closes the connection. Others may take the journal at once, unless something has failed.
+    /// Closes the connection. Other processes may take the journal at once, unless something has failed.
     /// - Parameters:
-    ///   - releases: whether the row says that the journal is free.
-    ///   - end: the end of the newest row with a receipt, as far as the caller knows, or nil if that is not known.
+    ///   - releases: whether to mark the journal's row as released.
+    ///   - end: the end of the newest row with a receipt, as far as the caller knows, or nil if the caller does not know it.
     func close(releases: Bool, at end: ChainLink? = nil) {
         let mayRelease: Bool? = turn.wait(until: { !$0.isUsed }) { turn in
             guard !turn.isClosing else { return nil }
@@ -357,7 +356,7 @@ final class HeldConnection: Sendable {
         guard let mayRelease else { return }
         turn.broadcast()
         session.withValue { session in
-            // Appends on their way are committed first, or the row of a journal that is free would change.
+            // Appends on their way are committed first. Otherwise the row of a released journal would still change.
             let isSettled = releases && mayRelease && (try? takeOutcomes(&session)) != nil
             if isSettled, let condition = try? condition("release it") {
                 let newest = (turn.withLock { $0.receipts.last } ?? end).map(Self.parameters) ?? []

@@ -1,8 +1,7 @@
 internal import LoopLock
-internal import PostgreSQL
 
-/// Which of several hosts is tried first. An old primary that no standby follows any more takes connections like the new one, and
-/// no commit at it ever has a receipt: whoever comes back to it does not find the new one.
+/// The choice of the host that is tried first. An old primary without standbys takes connections like the new one, but none of its
+/// commits ever has a receipt. A process that always returned to it would not find the new one.
 package final class HostChoice: Sendable {
     private let host = Locked(0)
 
@@ -20,6 +19,6 @@ package final class HostChoice: Sendable {
     /// Tries this host first from now on.
     func prefer(_ number: Int) { host.withLock { $0 = number } }
 
-    /// The other hosts are tried first from now on.
+    /// Tries the other hosts first from now on.
     func leave(_ number: Int) { host.withLock { $0 = number + 1 } }
 }

@@ -1,10 +1,9 @@
 internal import Linux
 internal import LoopCluster
 internal import LoopWire
-internal import PostgreSQL
 
 extension JournalError {
-    /// The database refused something, or could not be asked.
+    /// The error of a request that the database refused or did not answer.
     /// - Parameter cause: why the server has not answered a statement in time, or nil if that is not known.
     static func postgres(
         _ operation: String, _ error: PostgresError, at url: ConnectionString, cause: StatementWait? = nil
@@ -73,8 +72,8 @@ extension JournalError {
         return JournalError(kind, operation: operation, reason: text, remedy: remedy, fault: fault)
     }
 
-    /// The condition of a write did not hold: another process has the journal now, its newest row is not the expected one, or the
-    /// server's commits wait for other standbys than they did.
+    /// The error of a write whose condition did not hold. Another process has the journal now, its newest row is not the expected
+    /// one, or the server's commits wait for other standbys.
     static func notHeld(_ operation: String, _ url: ConnectionString) -> JournalError {
         JournalError(
             .unreachable, operation: operation,
@@ -83,7 +82,7 @@ extension JournalError {
             remedy: "the journal is read again", fault: JournalFault(.termLost))
     }
 
-    /// The loop has no journal of that name.
+    /// The error that the loop has no journal under that name.
     static func none(of loop: String, _ keptAs: KeptAs, _ operation: String, at url: ConnectionString) -> JournalError {
         JournalError(
             .readOnly, operation: operation, reason: "\(url) has no \(keptAs.rawValue) journal of the loop \(loop)",
@@ -99,7 +98,7 @@ extension JournalError {
         "look after the database; a reducer that has led, or has --standby or --wait, tries again"
     }
 
-    /// The error for a process that has led or followed the journal. If its tables are gone, they may come back.
+    /// The error for a process that has led or followed the journal. Missing tables may come back, so that error is not final.
     var ofKnownJournal: JournalError {
         var error = self
         if fault.reason == .noTables { error.kind = .unreachable }
@@ -131,14 +130,15 @@ extension PostgresError {
         case .unconfirmed: return .noSyncStandby
         case .late: return .appendDeadline
         case .refused: return code.hasPrefix("42") ? .mistake : .refused
-        // A session that was ended has a code of the classes 08 or 57.
+        // The code of a session that was ended is of class 08 or 57.
         case .lost where !code.isEmpty && !code.hasPrefix("08") && !code.hasPrefix("57"): return .refused
         case .lost: break
         }
         if text.contains("session is read-only") || text.contains("hot standby") { return .readOnlyOnly }
         if text.contains("no password supplied") { return .auth }
         if text.contains("unsupported startup parameter") { return .pooler }
-        // A connection that ends says SSL too: "SSL SYSCALL error: EOF detected", "SSL connection has been closed unexpectedly".
+        // An error about an ended connection says SSL too: "SSL SYSCALL error: EOF detected", "SSL connection has been closed
+        // unexpectedly".
         let hasEnded = text.contains("SYSCALL") || text.contains("unexpected")
         if !hasEnded, text.contains("SSL") || text.contains("certificate") { return .tls }
         return .noDatabase

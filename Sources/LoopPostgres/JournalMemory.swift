@@ -5,7 +5,7 @@ internal import LoopNode
 /// What a process knows to be committed of one journal. A server that lacks it is an old copy, or has lost it.
 struct KnownJournal {
     let journal: Int64
-    /// The newest term that it has led or followed.
+    /// The newest term that this process has led or followed.
     var term: Int64
     /// The end of the newest row for which this process has a receipt.
     var end: ChainLink?
@@ -14,12 +14,12 @@ struct KnownJournal {
 /// What a process remembers of a journal from one opening to the next.
 package final class JournalMemory: Sendable {
     struct State {
-        /// Whether an opening of this process has it.
+        /// Whether this process has it open for writing.
         var isOpen = false
         var watch = LeaseWatch()
-        /// What was committed of the journal that it has led or followed last.
+        /// What was committed of the journal that this process has last led or followed.
         var known: KnownJournal?
-        /// Which standbys each host's commits waited for.
+        /// The standbys for which each host's commits waited.
         var standbyNames: [Int: String] = [:]
 
         /// Notes a term of a journal that this process leads or follows.
@@ -32,11 +32,11 @@ package final class JournalMemory: Sendable {
         }
     }
 
-    /// Random: the same process may take the journal again at once, a copy of it may not.
+    /// A random number of this process. With it, the process may take the journal again at once, but a copy of the process may not.
     let holder = Int64(bitPattern: SystemRandom.uint64() | 1)
-    /// Which of the database's hosts it comes to next.
+    /// The choice of the database's host for the next connection.
     let hosts = HostChoice()
-    /// The choice of hosts for reading while it does not hold the journal.
+    /// The choice of the host for reading while this process does not own the journal.
     package let sources = HostChoice()
     private let state = Locked(State())
 

@@ -4,23 +4,22 @@ public import LoopCore
 internal import LoopJournal
 internal import LoopNode
 internal import LoopWire
-public import PostgreSQL
 
-/// Moves a journal as it is from a file into a database, or back: rows, history, sessions and snapshots. A process that ends in
-/// the middle leaves no two journals that both live: first the source is marked, then the copy gets its name. The same call
-/// finishes a move that was begun.
+/// Moves a journal with its rows, history, sessions and snapshots from a file into a database, or back. First the source is marked,
+/// then the copy gets its name. So a process that ends in between never leaves two live journals. A repeated call finishes the
+/// move.
 public enum JournalMove {
-    /// What was moved.
+    /// The result of a move.
     public struct Moved: Equatable, Sendable {
-        /// The loop whose journal it is.
+        /// The loop that the journal belongs to.
         public let loop: String
         /// The position and the seq of its newest record.
         public let position: UInt64, seq: Seq
     }
 
     /// Moves a journal from a file into a database.
-    /// - Throws: `JournalError` of kind `.locked` where a reducer has the file; `.foreign` where it moves to another place, or
-    ///   where the database has a journal of the loop; else where one of them cannot be read or written.
+    /// - Throws: `JournalError` of kind `.locked` if a reducer has the file. `.foreign` if it is being moved elsewhere, or if the
+    ///   database has a journal of the loop. Another kind if one of them cannot be read or written.
     public static func file(_ path: String, to url: ConnectionString) throws(JournalError) -> Moved {
         let source = try SQLiteJournal.openToMove(path)
         defer { source.close() }
@@ -37,7 +36,7 @@ public enum JournalMove {
         let place = url.only(session.connection.host)
         session.drop()
         if let older, older.movedTo == nil {
-            // The copy got its name, and the file was not told: what it had then is not less than what is here.
+            // The copy got its name, but the earlier call has not reported it. The copy has at least the records of the file.
             let isOurs =
                 try source.movesTo() != nil && older.history == Int64(bitPattern: source.history.value)
                 && older.tail.position >= tail.position
@@ -56,13 +55,13 @@ public enum JournalMove {
         return moved
     }
 
-    /// Moves a journal from a database into a file that is not there yet.
+    /// Moves a journal from a database into a new file.
     /// - Parameters:
     ///   - url: the database.
-    ///   - loop: whose journal; nil: that of the only loop of the database.
-    ///   - path: the file.
-    /// - Throws: `JournalError` of kind `.locked` where a reducer holds the journal; `.foreign` where there is such a file, or
-    ///   where the loop is not named and the database has not exactly one; else where one of them cannot be read or written.
+    ///   - loop: the loop of the journal, or nil for the only loop of the database.
+    ///   - path: the path of the file, which must not exist yet.
+    /// - Throws: `JournalError` of kind `.locked` if a reducer has the journal. `.foreign` if there is such a file, or if no loop
+    ///   is named and the database does not have exactly one. Another kind if one of them cannot be read or written.
     public static func database(
         _ url: ConnectionString, loop: String?, to path: String
     ) throws(JournalError) -> Moved {
@@ -106,7 +105,7 @@ public enum JournalMove {
 }
 
 extension PostgresArrival {
-    /// Gives it its name, once its last row is known to be there and to be the right one.
+    /// Gives the copy the name of the journal, after a check that its last row is there and is the right one.
     mutating func activate(
         _ loop: String, expecting tail: ChainLink, replacing older: JournalRow?
     ) throws(JournalError) {

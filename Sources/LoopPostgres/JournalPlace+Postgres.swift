@@ -3,15 +3,14 @@ internal import LoopCore
 internal import LoopLock
 public import LoopNode
 internal import LoopWire
-public import PostgreSQL
 
 extension JournalPlace {
     /// A journal in a PostgreSQL database, whose tables `loopctl journal init` has made. Several loops may share it.
     /// - Parameters:
     ///   - url: the database.
-    ///   - keptAs: which of the loop's journals is read; only the current one is opened for writing.
+    ///   - keptAs: the journal of the loop to read. Only the current one can be opened for writing.
     ///
-    /// How long its lease lasts, and how long a statement may take, is said by `ReducerNodeConfiguration`.
+    /// `ReducerNodeConfiguration` sets the duration of the lease and the time limit of a statement.
     public static func postgres(_ url: ConnectionString, keptAs: KeptAs = .current) -> JournalPlace {
         let memories = Locked([String: JournalMemory]())
         @Sendable func memory(of loop: String) -> JournalMemory {
@@ -67,13 +66,14 @@ extension JournalPlace {
 extension JournalEngine {
     /// Journals in PostgreSQL: `--journal postgres://user@host/database`.
     ///
-    /// `#previous` and `#damaged` behind a URL name what the file journal keeps in files of these names, for reading.
+    /// `#previous` and `#damaged` behind a URL name the previous and the damaged journal of a loop, as in the names of files. They
+    /// are for reading.
     public static let postgres = JournalEngine(
         "PostgreSQL", form: "postgres://USER@HOST/DATABASE", isPlace: ConnectionString.isURL
     ) { text throws(JournalPlaceError) in
         var (url, keptAs) = (text[...], KeptAs.current)
         if let mark = text.lastIndex(of: "#") {
-            // What else is behind the mark is not shown, because it may be a part of a password.
+            // Any other text behind the mark is not shown, because it may be a part of a password.
             guard let found = KeptAs(rawValue: String(text[text.index(after: mark)...])) else {
                 throw JournalPlaceError(
                     "it has a # that neither #previous nor #damaged follows, the journals of a loop besides its current one; a # in a"

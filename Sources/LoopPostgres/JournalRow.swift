@@ -1,27 +1,26 @@
 internal import LoopCluster
 internal import LoopJournal
 internal import LoopWire
-internal import PostgreSQL
 
-/// The name under which a loop's journal is kept. There is one of each.
+/// The name under which a loop's journal is kept. There is one journal of each name.
 public enum KeptAs: String, CaseIterable, Sendable {
-    /// The one that a reducer opens.
+    /// The journal that a reducer opens.
     case current
-    /// That of the run before, whose outcome was told.
+    /// The journal of the run before, whose outcome was reported.
     case previous
-    /// What a cut has replaced.
+    /// The journal that a cut has replaced.
     case damaged
 }
 
 /// One reducer's ownership of a journal, from a takeover to the next. Each append names it.
 struct Term: Equatable, Sendable {
-    /// Grows by one with each takeover.
+    /// The number of the term, which grows by one with each takeover.
     var number: Int64
-    /// Random: where a failover of the database loses a takeover, the number is given twice.
+    /// A random number, because two terms have one number if a failover of the database loses a takeover.
     var nonce: Int64
 }
 
-/// What a row of `loop_journal` says.
+/// The content of a row of `loop_journal`.
 struct JournalRow: Equatable, Sendable {
     let id: Int64
     let loop: String
@@ -29,11 +28,11 @@ struct JournalRow: Equatable, Sendable {
     let hasEnded: Bool
     let movedTo: String?
     let term: Term
-    /// A random number of the process, or rather of the place that it opened the journal by.
+    /// The random number of the holder's `JournalMemory`.
     let holder: Int64
-    /// For people: which process the holder is.
+    /// The process that is the holder, for people.
     let holderName: String
-    /// Where peers find the holder; empty: it does not say.
+    /// The address at which peers find the holder, or empty if it names none.
     let address: String
     let backend: Int64
     let leaseMilliseconds: Int64
@@ -41,7 +40,7 @@ struct JournalRow: Equatable, Sendable {
     let isReleased: Bool
     /// The end of the newest batch.
     let tail: ChainLink
-    /// The end of what was trimmed.
+    /// The end of the trimmed rows.
     let base: ChainLink
     /// The end of the journal at the last orderly close. The journal cannot end before it.
     let known: ChainLink
@@ -55,7 +54,7 @@ struct JournalRow: Equatable, Sendable {
         """
 
     /// Reads a row of these columns.
-    /// - Throws: of kind `.corrupt` where its numbers cannot be.
+    /// - Throws: `JournalError` of kind `.corrupt` if a number is impossible.
     init(_ result: borrowing QueryResult, at url: ConnectionString) throws(JournalError) {
         func number(_ column: Int) -> Int64 { result.integer(0, column) ?? -1 }
         id = number(0)
@@ -88,7 +87,7 @@ struct JournalRow: Equatable, Sendable {
 }
 
 extension PostgresSession {
-    /// The row of a loop's journal; nil: it has none of that name.
+    /// The row of a loop's journal of that name, or nil if there is none.
     mutating func row(of loop: String, _ keptAs: KeptAs) throws(JournalError) -> JournalRow? {
         let found = try run(
             PreparedStatement(
@@ -113,7 +112,7 @@ extension PostgresSession {
         return row
     }
 
-    /// Makes an empty journal that has no holder, where the loop has none.
+    /// Creates an empty journal without a holder, if the loop has none.
     mutating func makeJournal(of loop: String, history: History) throws(JournalError) {
         _ = try run(
             """

@@ -1,13 +1,13 @@
 package import LoopCore
 
-/// What a process that wants a journal has seen of its holder. The lease of a journal is a detector of failures, and no more: it
-/// is judged by the clock of the process that watches, and what it decides is compared once more in the takeover itself.
+/// What a process that waits for a journal has seen of its holder. The lease only detects failures. The watching process judges it
+/// by its own clock, and the takeover itself compares the row once more.
 ///
 ///     renewed ──▶ watched ── unchanged for 1.15 leases ──▶ free
 ///        ▲           │
 ///        └── changed ┘
 package struct LeaseWatch: Equatable, Sendable {
-    /// What changes as long as the holder lives.
+    /// The numbers that change while the holder lives.
     package struct Sign: Equatable, Sendable {
         package var journal: Int64
         package var term: Int64
@@ -28,7 +28,7 @@ package struct LeaseWatch: Equatable, Sendable {
     package enum Verdict: Equatable, Sendable {
         /// The holder gives no sign of life.
         case free
-        /// The holder may live or not: at that time it is known, if nothing changes.
+        /// The holder may be alive. If nothing changes until that time, it counts as dead.
         case watched(until: MonotonicTime)
         /// The holder has renewed the lease since the last look.
         case renewed
@@ -36,16 +36,16 @@ package struct LeaseWatch: Equatable, Sendable {
 
     /// What was seen last.
     private(set) var sign: Sign?
-    /// When it was seen first. What was seen was there a little earlier; that only makes the wait longer.
+    /// When the sign was first seen. It was there a little earlier, which only makes the wait longer.
     private var since = MonotonicTime.zero
 
     package init() {}
 
-    /// No lease is taken to be longer, whatever a row says.
+    /// The limit of a lease in milliseconds, whatever a row says.
     private static let leaseMax = 3_600_000
 
-    /// Judges what was just read.
-    /// - Parameter leaseMilliseconds: what the holder has promised to renew within.
+    /// Judges the sign that was just read.
+    /// - Parameter leaseMilliseconds: the time within which the holder has promised to renew.
     package mutating func verdict(
         on sign: Sign, leaseMilliseconds: Int64, at now: MonotonicTime
     ) -> Verdict {

@@ -1,16 +1,15 @@
 internal import LoopCluster
 internal import LoopJournal
 internal import LoopWire
-internal import PostgreSQL
 
-/// A journal on its way into a database. No reducer opens it before it is whole and takes its place in one transaction; what a
-/// process leaves that ends in between is removed by the next one.
+/// A journal that is being copied into a database. No reducer opens it before it is complete and gets its final name in one
+/// transaction. If the process ends in between, the next one removes the incomplete copy.
 struct PostgresArrival: ~Copyable {
     var session: PostgresSession
     let journalID: Int64
     private static let operation = "be copied"
 
-    /// The name under which it waits.
+    /// The name under which the copy is kept until it is complete.
     static let keptAs = "arriving"
 
     init(_ url: ConnectionString, loop: String, history: Int64) throws(JournalError) {
@@ -24,11 +23,11 @@ struct PostgresArrival: ~Copyable {
         self.journalID = journalID
     }
 
-    /// Makes its row, in the place of one that an earlier process has left.
+    /// Creates its row, and first removes one that an earlier process has left.
     private static func make(
         _ loop: String, _ history: Int64, _ session: inout PostgresSession
     ) throws(JournalError) -> Int64 {
-        // The transaction that puts it into its place is committed behind all of this, and takes it along.
+        // The transaction that names the copy is committed after all of this, and makes it durable too.
         try session.setSynchronousCommit(false)
         do throws(PostgresError) {
             try session.connection.removeJournal(of: loop, keptAs: Self.keptAs, Self.operation)
@@ -55,7 +54,7 @@ struct PostgresArrival: ~Copyable {
             VALUES ($1, $2, $3, $4, $5, $6, 0, $7)
         """)
 
-    /// Copies a row as it is.
+    /// Copies a row unchanged.
     mutating func insert(_ row: BatchRow, _ records: Span<UInt8>) throws(JournalError) {
         var bytes: [UInt8] = []
         bytes.append(copying: records)
@@ -78,7 +77,7 @@ struct PostgresArrival: ~Copyable {
         }
     }
 
-    /// Copies the snapshots of another journal of the same database, as far as this one covers them.
+    /// Copies the snapshots of another journal of this database, as far as this one covers them.
     mutating func insertSnapshots(of other: Int64, from base: ChainLink, through end: ChainLink) throws(JournalError) {
         let parameters: [Parameter] = [
             .integer(journalID), .integer(other), .integer(Int64(clamping: base.position)),
@@ -96,7 +95,7 @@ struct PostgresArrival: ~Copyable {
             """, parameters, Self.operation, within: PostgresSession.longLimit)
     }
 
-    /// Says where it begins and ends. It is whole now.
+    /// Notes the beginning and the end of the journal, which is complete now.
     mutating func finish(_ base: ChainLink, _ tail: ChainLink, hasEnded: Bool = false) throws(JournalError) {
         _ = try session.run(
             """
@@ -112,7 +111,7 @@ struct PostgresArrival: ~Copyable {
 }
 
 extension PostgresConnection {
-    /// Gives a journal that has arrived its name, in the place of what had it.
+    /// Gives a copied journal the name of the current one.
     mutating func activate(_ arrival: Int64, term: Int64, _ operation: String) throws(PostgresError) {
         _ = try run(
             "UPDATE loop_journal SET kept_as = 'current', term = $2 WHERE id = $1",

@@ -2,19 +2,19 @@ package import LoopCluster
 package import LoopCore
 internal import LoopJournal
 internal import LoopWire
-package import PostgreSQL
 
 extension PostgresJournal {
-    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. It is the
-    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one. What an
-    /// earlier cut has kept must get another name first.
+    /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the
+    /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one. What
+    /// an earlier cut has kept must get another name first.
     /// - Parameters:
-    ///   - opening: of which loop, and the new history, for the record; it does not wait.
-    ///   - seq: the last event to keep; 0 keeps none.
+    ///   - opening: the loop, and the new history for the record. It does not wait.
+    ///   - seq: the last event to keep. 0 keeps none.
     ///   - time: the wall time for the record.
-    ///   - isForced: cuts also before an intact snapshot, from which a start would continue.
-    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read; `.misuse` if the journal ends before
-    ///   `seq`, was trimmed beyond it, has an intact snapshot after it or a damaged one is kept, `.locked` if another process has it, `.readOnly` if there is none.
+    ///   - isForced: whether to cut even before an intact snapshot, from which a start would continue.
+    /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read. `.misuse` if the journal ends before
+    ///   `seq`, was trimmed beyond it, has an intact snapshot after it, or if a damaged journal is kept. `.locked` if another
+    ///   process has the journal. `.readOnly` if there is none.
     package static func cut(
         _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory,
         isForced: Bool = false
@@ -25,16 +25,14 @@ extension PostgresJournal {
             memory: memory, address: opening.address, waits: false, whileWaiting: nil,
             isStopping: opening.isStopping)
         let (held, row, _) = try takeover.run()
-        defer { held.close(releases: true) }
-        try checkKeepsDamaged(url, loop)
         let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
-        // The same server has the snapshots and the rows. A lost connection ends the cut, so it is not taken for damage.
         let source = PostgresJournal(
-            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: nil, report: [])
+            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: JournalMemory(), report: [])
+        defer { source.close() }
+        try checkKeepsDamaged(held, loop)
         let snapshots = try source.snapshots()
-        func isIntact(_ entry: SnapshotEntry) -> Bool { (try? source.content(of: entry)) != nil }
         let rowCut = RowCut(reader, after: seq)
-        if !isForced { try rowCut.check(snapshots, isIntact: isIntact) }
+        if !isForced { try rowCut.check(snapshots, isIntact: source.isIntact) }
         var arrival = try PostgresArrival(held.wait.url, loop: loop, history: row.history)
         var tail = row.base
         let rows = PostgresRows(held: held)
@@ -45,10 +43,11 @@ extension PostgresJournal {
                 tail = row.link
             }
         } catch {
-            throw reader.advised(error, snapshots: snapshots, isIntact: isIntact, in: rows)
+            throw reader.advised(
+                error, snapshots: snapshots, isIntact: { (try? source.content(of: $0)) != nil }, in: rows)
         }
         try rowCut.checkStart(
-            from: snapshots.filter { row.base.position...end.position ~= $0.position }, isIntact: isIntact)
+            from: snapshots.filter { row.base.position...end.position ~= $0.position }, isIntact: source.isIntact)
         try arrival.insertSnapshots(of: row.id, from: row.base, through: end)
         try arrival.finish(row.base, tail)
         let arrivalID = arrival.journalID
@@ -58,17 +57,16 @@ extension PostgresJournal {
                 within: PostgresSession.limit)
             try connection.activate(arrivalID, term: row.term.number + 1, operation)
         }
-        // What was cut off is not missing.
+        // The records that were cut off are not missing.
         memory.withState { $0.known = nil }
     }
 
-    /// Refuses to lose what an earlier cut has kept.
-    private static func checkKeepsDamaged(_ url: ConnectionString, _ loop: String) throws(JournalError) {
-        var session = try PostgresSession.open(url, for: .reading, name: "loop/cut")
-        defer { session.drop() }
-        guard let kept = try session.row(of: loop, .damaged) else { return }
+    /// Refuses to overwrite the journal that an earlier cut has kept.
+    private static func checkKeepsDamaged(_ held: HeldConnection, _ loop: String) throws(JournalError) {
+        let found = try held.use("be cut") { session throws(JournalError) in try session.row(of: loop, .damaged) }
+        guard let kept = found else { return }
         throw JournalError(
-            .misuse, operation: "be cut", reason: "\(url)#damaged is what an earlier cut has kept",
+            .misuse, operation: "be cut", reason: "\(held.url)#damaged is what an earlier cut has kept",
             remedy: "give it another name: UPDATE loop_journal SET kept_as = 'damaged-\(kept.id)' WHERE id = \(kept.id)"
         )
     }

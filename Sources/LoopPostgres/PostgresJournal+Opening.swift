@@ -4,39 +4,39 @@ package import LoopCore
 internal import LoopJournal
 package import LoopNode
 package import LoopWire
-package import PostgreSQL
 
 /// How a journal in a database is opened for writing.
 package struct PostgresOpening {
     package var loop: String
     package var durability = Durability.fsync
-    /// Random; used only if a new journal is made.
+    /// A random history, used only if a new journal is made.
     package var newHistory: History
     /// How long after the last renewal no other process may take the journal.
     package var lease = PostgresOpening.standardLease
-    /// Where peers find this process; told to those that wait. Nil: it is not known.
+    /// The address of this process for its peers, or nil if it is not known. Processes that wait for the journal can read it.
     package var address: String?
-    /// Waits while another process has the journal or the database does not answer.
+    /// Whether to wait while another process has the journal or the database does not answer.
     package var waits = false
-    /// Called while it waits, about 20 times a second, with what is known of the holder; returns whether to go on waiting.
+    /// Called about 20 times a second while it waits, with what is known of the holder. Returns whether to go on waiting.
     package var whileWaiting: ((JournalOwner) -> Bool)?
     /// How long a short statement may take.
     package var deadline = ReducerNodeConfiguration.standardDeadline
-    /// Until then it takes the journal only if another process has held it since this one did.
+    /// The time until which it takes the journal only if another process has owned it since this one did.
     package var standsBackUntil: MonotonicTime?
-    /// An operator wants another process to take the journal first, until then.
+    /// The time until which an operator wants another process to take the journal first.
     package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
-    /// How long this process leaves a journal that is free to others, by the positions of its newest record and of its newest snapshot.
+    /// How long this process leaves a free journal to others. The arguments are the positions of its newest record and of its
+    /// newest snapshot.
     package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
     /// Called with the end of the journal after each sign of life of the holder.
     package var hears: (@Sendable (RowEnd) -> Void)?
-    /// Whether to give up waiting.
+    /// Returns whether to give up waiting.
     package var isStopping: @Sendable () -> Bool = { false }
     /// Called with lines about the opening, for people.
     package var note: (String) -> Void = { _ in }
-    /// Keeps a journal of a run that has ended, instead of making room for the next run.
+    /// Whether to keep a journal of a run that has ended, instead of beginning a new one.
     package var keepsEnded = false
-    /// Whether the lease is renewed; false: for tests of a holder that stands still.
+    /// Whether to renew the lease. False is for tests of a holder that is frozen.
     package var renews = true
 
     package init(loop: String, newHistory: History) {
@@ -50,14 +50,14 @@ package struct PostgresOpening {
 extension PostgresJournal {
     /// Opens a journal for writing, or makes a new one.
     ///
-    /// Without `waits` it still watches a holder that may have died for a little more than a lease.
+    /// Without `waits` it still watches a holder that may have died, for a little more than a lease.
     /// - Parameters:
-    ///   - url: the database; its tables must be there.
-    ///   - opening: of which loop, and how.
-    ///   - memory: what this process remembers of earlier openings of the same journal.
-    /// - Throws: `JournalError` of kind `.locked` if another process holds the journal; `.foreign` if the tables are missing or
-    ///   of another version; `.corrupt` if acknowledged records are missing or damaged; `.unreachable` if the database does
-    ///   not answer.
+    ///   - url: the database, which must have the tables.
+    ///   - opening: the loop, and how to open its journal.
+    ///   - memory: what this process remembers of earlier openings of the journal.
+    /// - Throws: `JournalError` of kind `.locked` if another process has the journal. `.foreign` if the tables are missing or of
+    ///   another version. `.corrupt` if acknowledged records are missing or damaged. `.unreachable` if the database does not
+    ///   answer.
     package static func open(
         _ url: ConnectionString, _ opening: PostgresOpening, memory: JournalMemory
     ) throws(JournalError) -> PostgresJournal {
@@ -95,7 +95,7 @@ extension PostgresJournal {
         }
     }
 
-    /// Takes the journal; where its run has ended, a new one.
+    /// Takes the journal, or a new one if its run has ended.
     private static func openOnce(
         _ takeover: Takeover, _ opening: PostgresOpening
     ) throws(JournalError) -> PostgresJournal {
@@ -104,7 +104,7 @@ extension PostgresJournal {
         do {
             defer {
                 journal.close()
-                // It is this process that has it, closed or not.
+                // This process has the journal, closed or not.
                 takeover.memory.withState { $0.isOpen = true }
             }
             try journal.setAside()
@@ -116,7 +116,7 @@ extension PostgresJournal {
         return try take(takeover, opening)
     }
 
-    /// Takes the journal, and checks what its newest rows are.
+    /// Takes the journal, and checks its newest rows.
     private static func take(
         _ takeover: Takeover, _ opening: PostgresOpening
     ) throws(JournalError) -> PostgresJournal {
@@ -124,7 +124,9 @@ extension PostgresJournal {
         let (held, row, report) = try takeover.run()
         held.lead(memory.sources)
         do throws(JournalError) {
-            let reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
+            var reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
+            // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
+            reader.looksForDamage = opening.keepsEnded
             let rows = PostgresRows(held: held)
             try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
@@ -182,7 +184,8 @@ extension PostgresJournal {
         }
     }
 
-    /// Checks that what this process has a receipt for is there. If not, no host of the URL has it: the takeover has asked them.
+    /// Checks that the records for which this process has a receipt are there. If not, no host of the URL has them, because the
+    /// takeover has asked them all.
     private static func checkReceipt(
         _ memory: JournalMemory, _ reader: RowReader, _ rows: PostgresRows
     ) throws(JournalError) {
@@ -201,9 +204,9 @@ extension PostgresJournal {
         }
     }
 
-    /// Opens a journal for reading, also while a reducer writes it. Each read sees what was appended meanwhile.
+    /// Opens a journal for reading, even while a reducer writes it. Each read sees what was appended meanwhile.
     /// - Parameter sources: the choice of the host to try first.
-    /// - Throws: `JournalError` of kind `.readOnly` if the loop has no journal there; else as `open`.
+    /// - Throws: `JournalError` of kind `.readOnly` if the loop has no journal there. Otherwise as `open`.
     package static func read(
         _ url: ConnectionString, loop: String, keptAs: KeptAs = .current, hosts sources: HostChoice? = nil
     ) throws(JournalError) -> PostgresJournal {
@@ -215,7 +218,7 @@ extension PostgresJournal {
         return PostgresJournal(held, row, reader: reader, durability: .fsync, keptAs: keptAs, memory: nil, report: [])
     }
 
-    /// Keeps the journal as that of the previous run, in the place of an older one.
+    /// Keeps the journal as that of the previous run, and removes an older one of that name.
     private func setAside() throws(JournalError) {
         let (operation, id, loop) = ("be set aside", held.journalID, loop)
         try held.fenced(operation) { connection throws(PostgresError) in
@@ -228,7 +231,7 @@ extension PostgresJournal {
 }
 
 extension PostgresConnection {
-    /// Removes what a loop has under a name.
+    /// Removes the journal that a loop has under a name.
     mutating func removeJournal(of loop: String, keptAs: String, _ operation: String) throws(PostgresError) {
         _ = try run(
             """

@@ -3,12 +3,11 @@ package import LoopCluster
 package import LoopCore
 internal import LoopJournal
 internal import LoopWire
-internal import PostgreSQL
 
 extension PostgresJournal {
     /// How many snapshots are kept: one to start from, and two to fall back to.
     private static let snapshotsMax = 3
-    /// How long the writer pauses after a piece, in microseconds.
+    /// How long the writer pauses after each piece, in microseconds.
     private static let pause: UInt32 = 4_000
 
     /// The listed snapshots that the journal's records continue, the newest first, at most 3.
@@ -74,21 +73,23 @@ extension PostgresJournal {
         return bytes
     }
 
-    /// Writes the bytes of a snapshot over a connection of its own to the same server; safe on any thread, while records are appended. The result
-    /// has size and checksum filled in, and counts once it is passed to `add`. Nil if the journal was opened for reading.
+    /// Writes the bytes of a snapshot over a separate connection to the same server. Safe on any thread, while records are
+    /// appended. The result has size and checksum filled in, and counts once it is passed to `add`. Nil if the journal was opened
+    /// for reading.
     package var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? {
-        // Another host could be an old primary, which takes them, and where they do not count. After an error nothing is written.
+        // Another host could be an old primary, which accepts the bytes although they do not count there. After an error nothing is
+        // written.
         guard !isReadOnly, let host = try? held.use("find its server", { $0.connection.host }) else { return nil }
         return { [url = url.only(host), id = held.journalID] (entry, bytes) throws(JournalError) in
             var session = try PostgresSession.open(url, for: .writing(.os), name: "loop/snapshot")
-            // The row that lists the snapshot is committed behind these, and takes them along.
+            // The row that lists the snapshot is committed after these pieces, and makes them durable too.
             try session.setSynchronousCommit(false)
             return try session.write(entry, bytes, of: id, pause: Self.pause)
         }
     }
 
     /// Lists a written snapshot. All but the newest 3 are removed.
-    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal; `.unreachable` if its bytes
+    /// - Throws: `JournalError` of kind `.misuse` if the snapshot's position is not one of the journal. `.unreachable` if its bytes
     ///   are not there.
     package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
@@ -107,7 +108,7 @@ extension PostgresJournal {
         }
     }
 
-    /// Removes pieces that no row lists: a process ended while it wrote them.
+    /// Removes pieces that no row lists, because a process ended while it wrote them.
     static func removeOthersThanListed(_ held: HeldConnection) throws(JournalError) {
         let operation = "remove unfinished snapshots"
         _ = try held.fenced(operation) { connection throws(PostgresError) in
@@ -126,12 +127,11 @@ extension PostgresJournal {
     }
 
     /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept.
-    /// - Returns: the seq of the oldest event that is left; without any, that of the next event.
+    /// - Returns: the seq of the oldest remaining event, or that of the next event if none remains.
     package func trim(before seq: Seq) throws(JournalError) -> Seq {
         let (operation, id) = ("trim the records before seq \(seq)", held.journalID)
         _ = try held.condition(operation)
-        let found = try reader.cut(
-            before: seq, snapshots: snapshots(), isIntact: { (try? content(of: $0)) != nil }, in: rows)
+        let found = try reader.cut(before: seq, snapshots: snapshots(), isIntact: isIntact, in: rows)
         if let (snapshot, end) = found {
             let obsolete = try listed().filter { $0.position < snapshot.position }
             try held.fenced(operation) { connection throws(PostgresError) in
@@ -145,7 +145,7 @@ extension PostgresJournal {
 }
 
 extension PostgresSession {
-    /// The size of a piece, in bytes. Larger ones hold up the appends that happen meanwhile.
+    /// The size of a piece, in bytes. Larger pieces delay the appends that happen meanwhile.
     private static let pieceBytes = 256 << 10
 
     /// Writes a snapshot's bytes piece by piece.
@@ -164,7 +164,7 @@ extension PostgresSession {
                     .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
                     .integer(Int64(piece)), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)])),
                 ], "keep a snapshot")
-            // Appends wait for the same disk: pieces without a pause make the slowest of them ten times as long.
+            // Appends wait for the same disk. Without pauses between the pieces, the slowest append takes ten times as long.
             if pause > 0 { usleep(pause) }
         }
         return entry
@@ -208,7 +208,7 @@ extension PostgresConnection {
         }
     }
 
-    /// Removes rows, and notes where the rest begins.
+    /// Removes the rows up to an end, and notes that end as the beginning of the rest.
     mutating func trim(_ journal: Int64, through end: ChainLink, _ operation: String) throws(PostgresError) {
         _ = try run(
             "DELETE FROM loop_batch WHERE journal_id = $1 AND first_position <= $2",

@@ -2,23 +2,21 @@ package import LoopCluster
 package import LoopCore
 package import LoopJournal
 package import LoopWire
-internal import PostgreSQL
 
-/// A journal in a PostgreSQL database: one row for each append, checksummed and tied to the row before as in a file, and
-/// snapshots in pieces. `docs/spec/3-POSTGRES.md` specifies the tables and the rules.
+/// A journal in a PostgreSQL database. Each append is one row, checksummed and tied to the row before as in a file. Snapshots are
+/// stored in pieces. `docs/spec/3-POSTGRES.md` specifies the tables and the rules.
 ///
 ///     append ──▶ one statement: is the term mine, and my row the next? ──▶ commit ──▶ receipt
 ///                                                    └── anything else ──▶ the term is over
 ///
-/// Appends are sent one behind the other without waiting: each row is tied to the one before, so that after a lost one none
-/// can follow.
+/// Appends are sent one behind the other without waiting. Each row is tied to the one before, so none can follow a lost one.
 ///
-/// Nothing is repeated after an error: the caller opens the journal again, which begins a new term, and goes on from what is
-/// there. It belongs to one thread; a second thread of its own renews its lease.
+/// Nothing is repeated after an error. The caller opens the journal again, which begins a new term, and continues from what is
+/// there. The journal belongs to one thread. A second thread renews its lease.
 package final class PostgresJournal: RowJournal {
     /// The name of the loop that it belongs to.
     package let loop: String
-    /// The first history of the journal, made with it. A later one stands in a record.
+    /// The first history of the journal, which was made with it. A later one is in a record.
     package let history: History
     /// One line for each finding of the opening that a person should know of.
     package let openReport: [String]
@@ -29,9 +27,9 @@ package final class PostgresJournal: RowJournal {
     let rows: PostgresRows
     let durability: Durability
     let keptAs: KeptAs
-    /// Nil: it only reads.
+    /// What the process remembers, or nil if the journal only reads.
     private let memory: JournalMemory?
-    /// Its tail is the end of the newest row that has a receipt.
+    /// Reads the rows. Its tail is the end of the newest row that has a receipt.
     package var reader: RowReader
     /// The end of the newest row that was sent.
     private var sent: ChainLink
@@ -57,7 +55,7 @@ package final class PostgresJournal: RowJournal {
     var isReadOnly: Bool { memory == nil }
     var url: ConnectionString { held.url }
 
-    /// The position of the newest record that has a receipt; 0 before the first.
+    /// The position of the newest record that has a receipt, or 0 before the first.
     package var position: UInt64 { reader.tail.position }
 
     /// The end of the newest row that has a receipt.
@@ -65,9 +63,9 @@ package final class PostgresJournal: RowJournal {
 
     // MARK: Appending
 
-    /// The condition and the row in one statement, so that nothing can come between them: the term is this one, the row begins
-    /// behind the newest one, and that is the very row that was expected. Commits wait for the same standbys as when the term
-    /// began.
+    /// Checks the condition and inserts the row in one statement, so that nothing can come between them. The term must be this one,
+    /// and the newest row must be exactly the one before this row. Commits must wait for the same standbys as at the beginning of
+    /// the term.
     private static let append = PreparedStatement(
         "append",
         """
@@ -85,9 +83,9 @@ package final class PostgresJournal: RowJournal {
 
     /// Appends the records of a turn as one row, and waits until the database has committed it and all that were sent before.
     /// - Parameters:
-    ///   - records: in order; may be empty, which shows no more than that the journal is still held.
+    ///   - records: the records, in order. Without records, an append only shows that this process still owns the journal.
     ///   - position: the position of the last of them.
-    /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow; of kind `.unreachable` if it is unknown
+    /// - Throws: `JournalError` of kind `.misuse` if positions or seqs do not follow. Of kind `.unreachable` if it is unknown
     ///   whether the records are in the journal. After any error nothing more can be appended.
     package func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
         var newest = try beginAppend(records, through: position)
@@ -117,7 +115,7 @@ package final class PostgresJournal: RowJournal {
         do throws(JournalError) {
             seq = try records.newestSeq(after: sent.seq, operation)
         } catch {
-            // What it takes for the state of the loop is not what its caller does: nothing more is written.
+            // The journal and its caller disagree on the state of the loop, so nothing more is written.
             return try held.use(operation) { _ throws(JournalError) in throw error }
         }
         let row = BatchRow(after: sent, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
@@ -133,7 +131,7 @@ package final class PostgresJournal: RowJournal {
         return nil
     }
 
-    /// A commit that is more durable than the others. It is rare, so it waits.
+    /// Appends with a commit that is more durable than the others. That is rare, so it waits.
     private func appendSynced(
         _ link: ChainLink, _ parameters: [Parameter], _ operation: String
     ) throws(JournalError) {
@@ -148,7 +146,7 @@ package final class PostgresJournal: RowJournal {
     }
 
     /// The next receipt of the appends that were sent, in their order.
-    /// - Parameter waits: whether to wait for it, for 5 s after the append was sent at most.
+    /// - Parameter waits: whether to wait for it, for at most 5 s after the append was sent.
     /// - Returns: nil if none was sent, or its commit is not confirmed yet.
     /// - Throws: as `append`. No append that was sent gets a receipt any more.
     package func takeReceipt(waits: Bool) throws(JournalError) -> JournalReceipt? {
@@ -156,7 +154,7 @@ package final class PostgresJournal: RowJournal {
         do throws(JournalError) {
             link = try held.takeReceipt(waits: waits)
         } catch {
-            // Whether what was sent is there is unknown, and nothing is sent behind it.
+            // It is unknown whether the sent rows are there, so nothing is sent behind them.
             sent = reader.tail
             throw error
         }
@@ -166,7 +164,7 @@ package final class PostgresJournal: RowJournal {
         return JournalReceipt(through: link.position)
     }
 
-    /// The connection's descriptor while an append has no receipt, else nil.
+    /// The connection's descriptor while an append has no receipt, or nil otherwise.
     package var receiptDescriptor: Int32? { held.awaitsReceipts ? held.descriptor : nil }
 
     /// Asks the server over another connection why an append has no receipt.
@@ -187,21 +185,21 @@ package final class PostgresJournal: RowJournal {
         ]
     }
 
-    /// Renews the lease, whenever that was done last.
-    /// - Throws: `JournalError` of kind `.unreachable` if another process may hold the journal.
+    /// Renews the lease, even if it was just renewed.
+    /// - Throws: `JournalError` of kind `.unreachable` if another process may own the journal.
     package func prove() throws(JournalError) { try held.renew("prove that it leads") }
 
-    /// The lease, which other processes watch; nil where it only reads.
+    /// The lease, which other processes watch, or nil if the journal only reads.
     package var lease: JournalLease? { isReadOnly ? nil : held.heldLease }
 
-    /// Does nothing: no record waits to be written.
+    /// Does nothing, because no record waits to be written.
     package func flush() throws(JournalError) {}
 
     // MARK: Reading
 
-    /// A page of the records after a position, in order; empty at the end. Every row that is read is checked.
-    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was
-    ///   trimmed, of kind `.misuse` if the journal was closed.
+    /// A page of the records after a position, in order. Empty at the end. Every row that is read is checked.
+    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was trimmed. Of
+    ///   kind `.misuse` if the journal was closed.
     package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
         try refresh()
         return try reading(rows) { () throws(JournalError) in
@@ -209,7 +207,7 @@ package final class PostgresJournal: RowJournal {
         }
     }
 
-    /// The seq of the oldest event in the journal; nil if it has none.
+    /// The seq of the oldest event in the journal, or nil if it has none.
     package func firstSeq() throws(JournalError) -> Seq? {
         let id = held.journalID
         let found = try held.use("be read") { session throws(JournalError) in
@@ -222,25 +220,26 @@ package final class PostgresJournal: RowJournal {
         return found.integer(0, 0).map { Seq(UInt64(bitPattern: $0)) }
     }
 
-    /// The seq of the newest event, also if its record was trimmed; 0 if there was none.
+    /// The seq of the newest event, even if its record was trimmed, or 0 if there was none.
     package func newestSeq() throws(JournalError) -> Seq {
         try refresh()
         return Seq(reader.tail.seq)
     }
 
-    /// The end of the row before the one that holds the event `seq`.
+    /// The end of the row before the one that contains the event `seq`.
     package func position(before seq: Seq) throws(JournalError) -> UInt64 {
         try refresh()
         return try reading(rows) { () throws(JournalError) in try reader.position(before: seq, in: rows) }
     }
 
-    /// The end of the row that ends with a record; nil: no row ends there.
+    /// The end of the row whose last record has this position, or nil if no row ends there.
     package func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
         try refresh()
         return try reader.end(ofRowAt: position, in: rows)
     }
 
-    /// The records behind those that a reader has; nil: the row on which it stands is not there, or another journal has the place.
+    /// The records behind those that a reader has. Returns nil if the row at which the reader is does not exist, or if the loop has
+    /// another journal now.
     package func page(
         after position: UInt64, checksum: UInt32?, bytesMax: Int
     ) throws(JournalError) -> FollowedPage? {
@@ -256,13 +255,13 @@ package final class PostgresJournal: RowJournal {
     /// Makes the next reader try another server first, because this one is behind the leader.
     package func leaveSource() { held.leave() }
 
-    /// What the process that writes has appended since.
-    /// - Returns: whether it is the journal of its place still.
+    /// Finds what the writing process has appended since the last call.
+    /// - Returns: whether this is still the loop's journal of its name.
     @discardableResult package func refresh() throws(JournalError) -> Bool {
         guard isReadOnly else { return true }
         let (loop, keptAs) = (loop, keptAs)
         let row = try held.use("be read") { session throws(JournalError) in try session.row(of: loop, keptAs) }
-        // One that was set aside meanwhile stays what it was.
+        // A journal that was set aside meanwhile does not change.
         guard let row, row.id == held.journalID else { return false }
         reader.base = row.base
         reader.tail = row.tail
@@ -272,7 +271,7 @@ package final class PostgresJournal: RowJournal {
 
     // MARK: Ending
 
-    /// Writes that the loop has ended and its outcome was reported: the next run begins with a new journal.
+    /// Notes that the loop has ended and its outcome was reported, so that the next run begins with a new journal.
     package func markEnded() throws(JournalError) {
         let (operation, id) = ("note that the loop has ended", held.journalID)
         _ = try held.fenced(operation) { connection throws(PostgresError) in
@@ -283,11 +282,11 @@ package final class PostgresJournal: RowJournal {
         hasEnded = true
     }
 
-    /// Lets go of the journal, so that another process may take it at once; after an error, or if that cannot be written, when
-    /// its lease is over. A second call does nothing.
+    /// Releases the journal, so that another process may take it at once. After an error, or if the release cannot be written,
+    /// others must wait until the lease is over. A second call does nothing.
     package func close() { end(releases: true) }
 
-    /// Lets go of the connection as the end of the process would.
+    /// Drops the connection as the end of the process would.
     package func abandon() { end(releases: false) }
 
     private func end(releases: Bool) {

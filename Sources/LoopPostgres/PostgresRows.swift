@@ -1,6 +1,5 @@
 internal import LoopCluster
 internal import LoopJournal
-internal import PostgreSQL
 
 /// The rows of one journal in a database.
 struct PostgresRows: BatchRows {
@@ -16,8 +15,8 @@ struct PostgresRows: BatchRows {
             ORDER BY first_position DESC LIMIT $3
         """)
 
-    /// As many rows as begin within a number of bytes; the first always does. One statement never asks for the rest, because a
-    /// long one would keep the database from tidying up behind the appends.
+    /// Reads the rows that begin within a number of bytes, at least one and at most 256. One statement never reads all rows,
+    /// because a long one would keep the database from removing dead rows behind the appends.
     private static let page = PreparedStatement(
         "page",
         """
@@ -55,7 +54,7 @@ struct PostgresRows: BatchRows {
                 let goesOn = try found.withBytes(index, 6) { bytes throws(JournalError) in try body(row, bytes) }
                 guard goesOn ?? false else { return }
             }
-            // Whatever the last row says of its end: the next page begins behind its beginning.
+            // The next page begins behind the first position of the last row, because its other numbers may be wrong.
             guard let last = found.integer(found.count - 1, 0), last < Int64.max else { return }
             position = last + 1
         }

@@ -1,19 +1,18 @@
 public import LoopCluster
 internal import LoopWire
-public import PostgreSQL
 
 /// The tables of journals in a database. `docs/spec/3-POSTGRES.md` specifies them.
 public enum PostgresSchema {
-    /// The version that this program knows.
+    /// The version that this program supports.
     public static let version: Int64 = 2
 
-    /// Any number that no other program of the database takes: "Loop" in ASCII, twice.
+    /// A number for the advisory lock that no other program of the database uses: "Loop" in ASCII, twice.
     private static let advisoryLock: Int64 = 0x4c6f_6f70_4c6f_6f70
 
     private static let statements = [
         "CREATE TABLE IF NOT EXISTS loop_schema (version bigint PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now())",
-        // Appends and renewals only lock its rows. If each append changed a row, each would read all dead versions of
-        // that row as long as a long transaction keeps them.
+        // Appends and renewals only lock the rows of this table. If each append changed a row, each would read all dead versions of
+        // it for as long as a long transaction keeps them.
         """
         CREATE TABLE IF NOT EXISTS loop_journal (
             id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -25,14 +24,14 @@ public enum PostgresSchema {
             trimmed_position bigint NOT NULL, trimmed_seq bigint NOT NULL, trimmed_checksum bigint NOT NULL,
             UNIQUE (loop_id, kept_as))
         """,
-        // Each renewal inserts a row and deletes the one before. The index finds the newest first, however many dead
-        // rows there are.
+        // Each renewal inserts a row and deletes the one before. The index finds the newest first, however many dead rows there
+        // are.
         """
         CREATE TABLE IF NOT EXISTS loop_renewal (
             journal_id bigint NOT NULL, number bigint NOT NULL, PRIMARY KEY (journal_id, number))
             WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)
         """,
-        // A batch below 8 KB stays in its row; a larger one is not compressed again.
+        // A batch below 8 KB stays in its row. A larger one is not compressed again.
         """
         CREATE TABLE IF NOT EXISTS loop_batch (
             journal_id bigint NOT NULL, first_position bigint NOT NULL, last_position bigint NOT NULL,
@@ -55,20 +54,25 @@ public enum PostgresSchema {
         "INSERT INTO loop_schema (version) VALUES (\(version)) ON CONFLICT DO NOTHING",
     ]
 
-    /// Makes what is missing of the tables, in the first schema of the role's search path. Several may do so at once.
+    /// Creates the missing tables, in the first schema of the role's search path. Several processes may do so at once.
+    /// - Parameters:
+    ///   - url: the database.
+    ///   - note: called with a line for people if they are created although another host of the URL cannot be asked.
     /// - Returns: whether the tables were not there before.
-    /// - Throws: `JournalError` of kind `.unreachable` where the database cannot be reached, `.readOnly` where the role may not
-    ///   make tables, `.foreign` where the tables are of another version.
+    /// - Throws: `JournalError` of kind `.unreachable` if the database cannot be reached, or another host does not answer in time.
+    ///   `.readOnly` if the role may not create tables. `.foreign` if the tables are of another version.
     @discardableResult
-    public static func create(_ url: ConnectionString) throws(JournalError) -> Bool {
+    public static func create(
+        _ url: ConnectionString, note: (String) -> Void = { _ in }
+    ) throws(JournalError) -> Bool {
         let operation = "make the tables of journals"
         var session = try PostgresSession.open(url, for: .writing, name: "loop/init")
-        if url.hostCount > 1 { try refuseSecond(&session, operation) }
+        if url.hostCount > 1 { try refuseSecond(&session, operation, note) }
         let wasThere: Bool
         do throws(PostgresError) {
             wasThere = try session.connection.transaction(operation, within: PostgresSession.longLimit) {
                 connection throws(PostgresError) in
-                // Two that make a table at once would meet in the catalogue, whatever IF NOT EXISTS says.
+                // Two processes that create a table at once would conflict in the catalogue, despite IF NOT EXISTS.
                 _ = try connection.run(
                     "SELECT pg_advisory_xact_lock($1)", [.integer(advisoryLock)], operation,
                     within: PostgresSession.longLimit)
@@ -88,24 +92,30 @@ public enum PostgresSchema {
         return !wasThere
     }
 
-    /// Refuses to make tables at a host while another one has them: a reducer would find either the one or the other.
-    private static func refuseSecond(_ session: inout PostgresSession, _ operation: String) throws(JournalError) {
+    /// Refuses to create tables at a host while another host has them, because a reducer would find either the ones or the others.
+    private static func refuseSecond(
+        _ session: inout PostgresSession, _ operation: String, _ note: (String) -> Void
+    ) throws(JournalError) {
         let found = try session.run(isThere, operation)
         guard found.integer(0, 0) != 1 else { return }
         let others = OtherHosts(of: session.url, than: session.connection.host, have: isThere)
-        guard others.haveIt else { return }
         let host = session.connection.hostName
+        guard others.haveIt || others.isLate else {
+            if !others.lackIt { note("the tables of journals are made at \(host), although \(others.text)") }
+            return
+        }
         throw JournalError(
-            .foreign, operation: operation, reason: "\(host) lacks the tables of journals, and \(others.text)",
+            others.haveIt ? .foreign : .unreachable, operation: operation,
+            reason: "\(host) lacks the tables of journals, and \(others.text)",
             remedy: others.remedy(for: host), fault: JournalFault(.noTables, host: host))
     }
 
     private static let isThere = "SELECT to_regclass('loop_journal') IS NOT NULL"
 
-    /// Connects to a host that has these tables, in this version. A host without them is left for the others.
-    /// - Parameter hosts: which host is tried first.
-    /// - Throws: of kind `.foreign` if no host has them, of kind `.unreachable` if another one has them and cannot be used, or cannot
-    ///   be asked; else as `PostgresSession.open`.
+    /// Connects to a host that has these tables, in this version. A host without them is skipped.
+    /// - Parameter hosts: the choice of the host to try first.
+    /// - Throws: `JournalError` of kind `.foreign` if no host has them. `.unreachable` if another host has them and cannot be used,
+    ///   or if it cannot be asked. Otherwise as `PostgresSession.open`.
     static func session(
         _ url: ConnectionString, for use: PostgresSession.Use, name: String, hosts: HostChoice = HostChoice(),
         limit: Duration = PostgresSession.limit
@@ -125,7 +135,7 @@ public enum PostgresSchema {
         }
     }
 
-    /// The error of a host without the tables: it is final only if each other host lacks them too.
+    /// The error of a host without the tables. It is final only if each other host lacks them too.
     private static func missing(_ session: borrowing PostgresSession, _ error: JournalError) -> JournalError {
         let others = OtherHosts(
             of: session.url, than: session.connection.host, have: "SELECT max(version) = \(version) FROM loop_schema")
@@ -155,8 +165,8 @@ public enum PostgresSchema {
         }
     }
 
-    /// Looks up whether tables that were not found are in a schema that the role cannot use or does not search.
-    /// - Returns: the error, with that cause if it is one.
+    /// Finds out whether missing tables are in a schema that the role cannot use or does not search.
+    /// - Returns: the error, with that cause if it applies.
     private static func whyUnseen(
         _ session: inout PostgresSession, _ error: JournalError
     ) throws(JournalError) -> JournalError {

@@ -2,13 +2,12 @@ internal import LoopCluster
 internal import LoopCore
 internal import LoopNode
 internal import LoopWire
-internal import PostgreSQL
 
-/// A connection that is set up for a journal: without the server's own time limits, and directly to one backend.
+/// A connection that is set up for a journal: directly to one backend, without the server's own time limits.
 struct PostgresSession: ~Copyable {
     enum Use: Equatable {
         case reading
-        /// With receipts as durable as that.
+        /// For writing, with receipts of this durability.
         case writing(Durability)
 
         static let writing = Use.writing(.fsync)
@@ -16,28 +15,29 @@ struct PostgresSession: ~Copyable {
 
     var connection: PostgresConnection
     let url: ConnectionString
-    /// Which host is tried first.
+    /// The choice of the host to try first.
     let hosts: HostChoice?
-    /// What a person should know of the server.
+    /// Lines about the server for people.
     private(set) var report: [String] = []
     /// The setting under which a commit is as durable as the server makes it.
     private(set) var synchronousCommit = "on"
-    /// Which standbys the server's commits wait for.
+    /// The standbys for which the server's commits wait.
     private(set) var standbyNames = ""
 
-    /// How long a short statement may take if nothing else is said.
+    /// The standard limit of a short statement.
     static let limit = ReducerNodeConfiguration.standardDeadline
-    /// How long a short statement may take, its commit included. A commit waits for the standbys.
+    /// How long a short statement may take, including its commit, which waits for the standbys.
     var limit = Self.limit
-    /// How long each host may take to be connected to.
+    /// How long connecting to each host may take.
     static let connectLimit = Duration.seconds(2)
-    /// How long a statement may take that touches many rows.
+    /// How long a statement on many rows may take.
     static let longLimit = Duration.seconds(120)
 
     /// Connects, and sets the connection up.
     /// - Parameters:
-    ///   - name: by which other sessions of the server know it.
-    ///   - hosts: which host is tried first; learns of each that does not vouch for its commits. Nil: the URL's first.
+    ///   - name: the name of the session, which other sessions of the server see.
+    ///   - hosts: the choice of the host to try first. It notes each host that does not vouch for its commits. Nil is the URL's
+    ///     first host.
     ///   - limit: how long a short statement may take.
     static func open(
         _ url: ConnectionString, for use: Use, name: String, hosts: HostChoice? = nil, limit: Duration = Self.limit
@@ -59,10 +59,10 @@ struct PostgresSession: ~Copyable {
     ) throws(JournalError) -> PostgresConnection {
         let unanswered = "\(limit.wholeNanoseconds / 1_000_000)"
         var defaults = ["connect_timeout": "2", "tcp_user_timeout": unanswered, "client_encoding": "UTF8"]
-        // A standby cannot be written; of several hosts the primary is meant.
+        // A standby cannot be written to. Of several hosts, the URL means the primary.
         if use != .reading { defaults["target_session_attrs"] = "read-write" }
         do throws(PostgresError) {
-            // From the first statement on.
+            // These settings apply from the first statement on.
             let settings = ["statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0"]
             return try PostgresConnection(
                 url, defaults: defaults, startingAt: hosts?.first ?? 0, settings: settings, within: Self.connectLimit)
@@ -90,8 +90,8 @@ struct PostgresSession: ~Copyable {
 
     private mutating func setUp(_ use: Use, _ name: String) throws(JournalError) {
         let operation = "connect"
-        // An ended statement of the server's own accord, or an ended session, would be an unknown outcome without a cause.
-        // By SQL, because a URL may say otherwise.
+        // If the server ended a statement or session by itself, the outcome would be unknown without a cause. The settings are set
+        // by SQL, because a URL may set others.
         _ = try run(
             """
             SELECT set_config(name, CASE name WHEN 'client_min_messages' THEN 'warning'
@@ -104,7 +104,7 @@ struct PostgresSession: ~Copyable {
         if case .writing(let durability) = use { try prepare(durability, operation) }
     }
 
-    /// A pooler that gives each transaction another backend would run appends out of order, and forget settings.
+    /// Refuses a pooler. It gives each transaction another backend, so it would run appends out of order and forget settings.
     private mutating func checkBackend(_ operation: String) throws(JournalError) {
         let pid = try run("SELECT pg_backend_pid()", operation).integer(0, 0)
         guard pid == Int64(connection.backendPID) else {
@@ -124,7 +124,7 @@ struct PostgresSession: ~Copyable {
         standbyNames = found.text(0, 3) ?? ""
         guard durability == .fsync else {
             if commit != "off" { synchronousCommit = commit }
-            // A takeover is to last, whatever becomes of the records.
+            // A takeover must be durable, even if the records need not be.
             try setSynchronousCommit(true)
             return
         }
@@ -136,7 +136,7 @@ struct PostgresSession: ~Copyable {
                     + " \(found.text(0, 1) ?? "unknown"), full_page_writes is \(found.text(0, 2) ?? "unknown")",
                 remedy: "turn all three on, or pass --durability os", fault: fault(.unsafeSettings))
         }
-        // From now on this session's own, whatever becomes of the server's.
+        // This session now has its own setting, even if the server's changes.
         try setSynchronousCommit(true)
         if !standbyNames.isEmpty, ["local", "remote_write"].contains(commit) {
             report.append(
@@ -145,14 +145,14 @@ struct PostgresSession: ~Copyable {
         }
     }
 
-    /// Whether the next commits wait until they are as durable as the server makes them.
+    /// Sets whether the next commits wait until they are as durable as the server makes them.
     mutating func setSynchronousCommit(_ isOn: Bool) throws(JournalError) {
         _ = try run(
             "SELECT set_config('synchronous_commit', $1, false)", [.text(isOn ? synchronousCommit : "off")],
             "set the durability")
     }
 
-    /// Runs a statement; see `PostgresConnection`.
+    /// Runs a statement, as `PostgresConnection` does.
     mutating func run(
         _ sql: String, _ parameters: [Parameter], _ operation: String, within limit: Duration? = nil
     ) throws(JournalError) -> QueryResult {
@@ -163,12 +163,12 @@ struct PostgresSession: ~Copyable {
         }
     }
 
-    /// Runs a statement without parameters; see `PostgresConnection`.
+    /// Runs a statement without parameters, as `PostgresConnection` does.
     mutating func run(_ sql: String, _ operation: String) throws(JournalError) -> QueryResult {
         try run(sql, [], operation)
     }
 
-    /// Runs a prepared statement; see `PostgresConnection`.
+    /// Runs a prepared statement, as `PostgresConnection` does.
     mutating func run(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
     ) throws(JournalError) -> QueryResult {
@@ -179,7 +179,7 @@ struct PostgresSession: ~Copyable {
         }
     }
 
-    /// Sends a prepared statement and does not wait; see `PostgresConnection`.
+    /// Sends a prepared statement without waiting, as `PostgresConnection` does.
     mutating func send(
         _ statement: PreparedStatement, _ parameters: [Parameter], _ operation: String
     ) throws(JournalError) {
@@ -191,7 +191,7 @@ struct PostgresSession: ~Copyable {
     }
 
     /// Takes the outcome of the oldest append that was sent.
-    /// - Returns: whether it is there: one row is committed.
+    /// - Returns: whether the outcome is there, which means that one row is committed.
     mutating func takeAppend(waits: Bool) throws(JournalError) -> Bool {
         guard let operation = connection.sentOperation else { return false }
         let found: QueryResult?
@@ -205,8 +205,7 @@ struct PostgresSession: ~Copyable {
         return true
     }
 
-    /// Makes the journal's error of an error of this connection. If a statement was not answered in time, the server is
-    /// asked for the reason.
+    /// Makes the journal's error from an error of this connection. If a statement was late, it asks the server for the reason.
     func failure(_ operation: String, _ error: PostgresError) -> JournalError {
         hosts?.notice(error, at: connection.host)
         let located = PostgresError(
@@ -214,7 +213,7 @@ struct PostgresSession: ~Copyable {
         return .postgres(operation, located, at: url, cause: error.kind == .late ? wait.ask() : nil)
     }
 
-    /// Asks what the newest statement waits for.
+    /// A query for what the newest statement waits for.
     var wait: StatementQuestion {
         StatementQuestion(
             url: url.only(connection.host), host: connection.hostName, backend: connection.backendPID)

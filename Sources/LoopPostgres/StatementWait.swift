@@ -1,15 +1,14 @@
 internal import LoopWire
-internal import PostgreSQL
 
 /// The reason why the server has not answered a statement. It is looked up over another connection to the same server.
 struct StatementWait {
     let reason: JournalFault.Reason
-    /// For people.
+    /// The reason, as text for people.
     let text: String
 
-    /// Asks the server. It blocks for two seconds at most.
+    /// Asks the server. Blocks for two seconds at most.
     /// - Parameters:
-    ///   - url: the database at the one host that got the statement.
+    ///   - url: the database, with only the host that got the statement.
     ///   - backend: the process ID of its backend.
     /// - Returns: the reason, or nil if the server does not answer, or if the backend waits for something else.
     static func ask(_ url: ConnectionString, _ backend: Int32) -> StatementWait? {
@@ -38,11 +37,11 @@ struct StatementWait {
     }
 }
 
-/// The question what one backend waits for. Any thread may ask it, also after the connection was dropped.
+/// A query for what one backend waits for. Any thread may run it, even after the connection was dropped.
 struct StatementQuestion: Sendable {
-    /// The database at the one host of the connection.
+    /// The database, with only the host of the connection.
     let url: ConnectionString
-    /// For people.
+    /// The name of that host, for people.
     let host: String
     let backend: Int32
 

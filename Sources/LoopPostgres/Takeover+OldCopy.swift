@@ -1,13 +1,12 @@
 internal import LoopCluster
 internal import LoopWire
-internal import PostgreSQL
 
 extension Takeover {
-    /// Leaves a server that lacks what this process knows to be committed, unless each other host of the URL lacks it too. A standby
-    /// of the database that was cut off and then promoted takes connections, and has only the records of before.
+    /// Rejects a server that lacks what this process knows to be committed, unless each other host of the URL lacks it too. A
+    /// standby that was cut off and then promoted takes connections, but has only older records.
     /// - Parameter row: the journal's row at that server, or nil if it has none.
-    /// - Throws: of kind `.unreachable` if another host has what is missing, or cannot be asked; of kind `.corrupt` if no host has the
-    ///   journal.
+    /// - Throws: `JournalError` of kind `.unreachable` if another host has what is missing, or cannot be asked. `.corrupt` if no
+    ///   host has the journal.
     func refuseOldCopy(_ row: JournalRow?, _ session: inout PostgresSession) throws(JournalError) {
         // A journal with a greater number was made later.
         guard let known = memory.withState({ $0.known }), row?.id ?? 0 <= known.journal else { return }
@@ -32,9 +31,9 @@ extension Takeover {
                     + " \(others.text)",
                 remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
         }
-        // What its rows lack is found out behind the takeover.
+        // The checks after the takeover find out what its rows lack.
         if row?.id == known.journal { return }
-        // An old primary that is alone cannot commit this.
+        // An isolated old primary cannot commit this.
         _ = try session.run("SELECT pg_logical_emit_message(true, 'loop', '')", "be opened")
         throw JournalError(
             .corrupt, operation: "be opened",
@@ -45,24 +44,29 @@ extension Takeover {
             fault: JournalFault(.historyLost, host: host))
     }
 
-    /// Leaves a server without a journal of the loop while another one that can be written has one.
-    func refuseSecond(_ session: borrowing PostgresSession) throws(JournalError) {
+    /// Rejects a server without a journal of the loop while another server that can be written to has one, or has not answered in
+    /// time.
+    /// - Returns: a line for people if a journal is made although another server cannot be asked, or nil.
+    func refuseSecond(_ session: borrowing PostgresSession) throws(JournalError) -> String? {
         let others = OtherHosts(
             of: url, than: session.connection.host,
             have: """
                 SELECT NOT pg_is_in_recovery() AND EXISTS (
                     SELECT FROM loop_journal WHERE loop_id = $1 AND kept_as = 'current')
                 """, [.integer(Int64(bitPattern: LoopID(name: loop).value))])
-        guard others.haveIt else { return }
-        memory.hosts.leave(session.connection.host)
         let host = session.connection.hostName
+        guard others.haveIt || others.isLate else {
+            return others.lackIt ? nil : "a new journal of the loop \(loop) is made at \(host), although \(others.text)"
+        }
+        memory.hosts.leave(session.connection.host)
         throw JournalError(
             .unreachable, operation: "be opened",
             reason: "\(host) has no journal of the loop \(loop), and \(others.text)",
-            remedy: others.remedy(for: host), fault: JournalFault(.termLost, host: host))
+            remedy: others.remedy(for: host),
+            fault: JournalFault(others.haveIt ? .termLost : .noDatabase, host: host))
     }
 
-    /// Whether a server has a term of a journal, and a record or a trim behind it; no row if it does not have the journal.
+    /// Whether a server has a term of a journal, and a record or a trim behind it. No row if the server does not have the journal.
     private static let lookup = """
         SELECT term >= $2 AS term, trimmed_position >= $3 OR coalesce((SELECT last_position = $3 AND checksum = $4
                 FROM loop_batch WHERE journal_id = $1 AND first_position <= $3 ORDER BY first_position DESC LIMIT 1),

@@ -5,10 +5,9 @@ internal import LoopCore
 internal import LoopJournal
 internal import LoopNode
 internal import LoopWire
-internal import PostgreSQL
 
-/// How a process comes to hold a loop's journal: it waits until the holder has let go or gives no sign of life, and begins a term
-/// of its own. What is read of the journal is read behind that commit, on the same connection.
+/// Takes ownership of a loop's journal. It waits until the holder has released the journal or gives no sign of life, and then
+/// begins a new term. Everything is read from the journal after that commit, on the same connection.
 struct Takeover {
     let url: ConnectionString
     let loop: String
@@ -17,54 +16,56 @@ struct Takeover {
     let newHistory: History?
     let lease: Duration
     let memory: JournalMemory
-    /// Where peers find this process; nil: it is not known.
+    /// The address of this process for its peers, or nil if it is not known.
     let address: String?
     let waits: Bool
-    /// Called while it waits, with what is known of the holder; returns whether to go on waiting.
+    /// Called while it waits, with what is known of the holder. Returns whether to go on waiting.
     let whileWaiting: ((JournalOwner) -> Bool)?
     let isStopping: @Sendable () -> Bool
     var renews = true
-    /// Where it moves the journal, which may have been begun before; nil: it opens none that moves.
+    /// The address to which this process moves the journal, which an earlier call may have begun. If nil, it opens no journal that
+    /// is being moved.
     var movesTo: String?
     /// How long a short statement may take.
     var limit = PostgresSession.limit
-    /// Until then it takes the journal only if another process has held it since this one did.
+    /// The time until which it takes the journal only if another process has owned it since this one did.
     var standsBackUntil: MonotonicTime?
-    /// An operator wants another process to take it first, until then.
+    /// The time until which an operator wants another process to take the journal first.
     var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
 
-    /// How long it leaves a free journal to others, by the positions of the journal's newest record and snapshot.
+    /// How long it leaves a free journal to others. The arguments are the positions of the journal's newest record and snapshot.
     var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
     /// Called with the end of the journal after each sign of life of the holder.
     var hears: (@Sendable (RowEnd) -> Void)?
 
     /// How long it waits between two looks, in microseconds.
     private static let looksEvery: UInt32 = 50_000
-    /// How long it waits for the lock of the journal's row before it ends the backend that has it, in milliseconds.
+    /// How long it waits for the lock of the journal's row before it ends the backend that has the lock, in milliseconds.
     private static let lockTimeout = "200"
-    /// How long its commit may take before the server is asked why.
+    /// How long its commit may take before it asks the server for the reason.
     private static let asksAfter = Duration.seconds(1)
-    /// How often it tries to end that backend: after that, the lock is not the holder's.
+    /// How often it tries to end that backend. After that, the lock is not the holder's.
     private static let evictionsMax = 25
 
     /// Connects and takes the journal.
     /// - Returns: the connection, and the journal's row as it was when the term began.
-    /// - Throws: of kind `.locked` where another process holds the journal and this one does not wait, or stops waiting; of kind
-    ///   `.unreachable` where the database does not answer.
+    /// - Throws: `JournalError` of kind `.locked` if another process has the journal and this one does not wait, or stops waiting.
+    ///   `.unreachable` if the database does not answer.
     func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
         var session = try PostgresSchema.session(
             url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
-        // The free row as it is now, and the time since when it is so.
+        // The newest free row, and when it was first seen free.
         var free: (row: JournalRow, since: MonotonicTime)?
         // The number of the row that was compared with what this process knows.
         var checked: Int64?
+        var notes: [String] = []
         while true {
             let found = try row(&session)
             if found == nil || found?.id != checked { try refuseOldCopy(found, &session) }
             checked = found?.id
             guard let row = found else {
                 guard let newHistory else { throw .none(of: loop, .current, "be opened for writing", at: url) }
-                try refuseSecond(session)
+                if let note = try refuseSecond(session) { notes.append(note) }
                 try session.makeJournal(of: loop, history: newHistory)
                 continue
             }
@@ -75,16 +76,15 @@ struct Takeover {
             case .free where try leavesToOthers(row, &free, &session):
                 guard pause(JournalOwner()) else { throw locked(row) }
             case .free:
-                // The database answers, and a commit may wait.
-                let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address)
-                if let whileWaiting, !whileWaiting(owner) { throw locked(row) }
+                // Reports first that the database answers and names no owner, because the commit may take long.
+                if let whileWaiting, !whileWaiting(JournalOwner()) { throw locked(row) }
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
-                let report = session.report + noteStandbys(of: session)
+                let report = session.report + notes + noteStandbys(of: session)
                 let held = HeldConnection(
                     session, journalID: taken.id, term: taken.term, lease: lease, provenAt: began)
                 do throws(JournalError) {
-                    // From now on: the replay may take longer than a lease.
+                    // Renewals begin now, because the replay may take longer than a lease.
                     if renews { try held.beginRenewals() }
                 } catch {
                     held.close(releases: true)
@@ -102,8 +102,8 @@ struct Takeover {
     }
 
     /// Reads the journal's row, or returns nil if the loop has none.
-    /// - Throws: of kind `.foreign` or `.corrupt` only if the server confirms a commit that began after the reading. An
-    ///   old primary that is alone cannot confirm one.
+    /// - Throws: `JournalError` of kind `.foreign` or `.corrupt` only if the server confirms a commit that began after the reading.
+    ///   An isolated old primary cannot confirm one.
     private func row(_ session: inout PostgresSession) throws(JournalError) -> JournalRow? {
         do throws(JournalError) {
             let row = try session.row(of: loop, .current)
@@ -122,9 +122,9 @@ struct Takeover {
         }
     }
 
-    /// Waits a moment where the database did not answer, in whatever step of the opening, and this process waits for the journal.
+    /// Waits a moment if the database did not answer in any step of the opening, and this process waits for the journal.
     /// - Parameter error: the error that ended the opening.
-    /// - Throws: the error where nothing is waited for; of kind `.locked` where the process stops.
+    /// - Throws: the error if this process does not wait. `JournalError` of kind `.locked` if it stops.
     func waitOut(_ error: JournalError) throws(JournalError) {
         guard error.kind.mayPass, error.kind != .locked, waits || isStopping() else { throw error }
         if isStopping() { throw Self.stopped(url) }
@@ -133,11 +133,11 @@ struct Takeover {
         }
     }
 
-    /// Waits a moment, however often it is asked for something meanwhile.
+    /// Waits a moment, even if requests arrive meanwhile.
     /// - Returns: whether to go on waiting.
     private func pause(_ owner: JournalOwner) -> Bool {
         if let whileWaiting, !whileWaiting(owner) || isStopping() { return false }
-        // The lease is judged by looks at the row: the database has nothing that could be waited for.
+        // The database has no event to wait for, so the lease is judged by reading the row again.
         usleep(Self.looksEvery)
         return true
     }
@@ -152,7 +152,7 @@ struct Takeover {
         let waited = now - (free?.since ?? now)
         let newest = row.tail.position
         guard headStart(newest, 0) > waited else { return false }
-        // The follower reads on meanwhile, and notices records that are gone.
+        // The follower continues to read, and notices records that are gone.
         hears?(RowEnd(row.tail))
         // A process that cannot follow begins at the newest snapshot.
         let snapshot = try session.run(
@@ -161,7 +161,7 @@ struct Takeover {
         return headStart(newest, UInt64(clamping: snapshot ?? 0)) > waited
     }
 
-    /// A process that has stepped down lets another one take the journal first, and so does one that was asked to.
+    /// Whether to let another process take the journal first, after a step down or at an operator's request.
     private func standsBack(from row: JournalRow) -> Bool {
         if SystemClock.monotonic < leavesItUntil() { return true }
         guard let standsBackUntil, row.holder == memory.holder else { return false }
@@ -188,7 +188,7 @@ struct Takeover {
             }
             let verdict = state.watch.verdict(
                 on: sign, leaseMilliseconds: row.leaseMilliseconds, at: SystemClock.monotonic)
-            // A takeover may be visible and not confirmed. Its holder goes on only behind the receipt.
+            // A takeover may be visible and not confirmed. Its holder continues only after the receipt.
             if verdict == .renewed, isSameTerm == true { state.note(term: sign.term, of: sign.journal) }
             return verdict
         }
@@ -204,7 +204,7 @@ struct Takeover {
                 AND coalesce((SELECT last_position FROM \(JournalRow.newest) AS newest), trimmed_position) = $11
         """)
 
-    /// - Returns: nil where the row is not the one that was seen any more.
+    /// - Returns: the row of the new term, or nil if the row has changed since it was read.
     private func take(_ row: JournalRow, _ session: inout PostgresSession) throws(JournalError) -> JournalRow? {
         let operation = "be taken over"
         _ = try session.run(
@@ -222,7 +222,7 @@ struct Takeover {
             found = try attempt(parameters, &session)
         }
         guard let found else {
-            // At an old primary it may be the commit of another process that waits for ever.
+            // At an old primary, the lock may be that of another process's commit that waits forever.
             memory.hosts.leave(session.connection.host)
             let waiting = try session.run(
                 """
@@ -250,7 +250,7 @@ struct Takeover {
         return taken
     }
 
-    /// - Returns: whether the row was as it was seen before, or nil if another transaction has it locked.
+    /// - Returns: whether the row was unchanged, or nil if another transaction has it locked.
     private func attempt(_ parameters: [Parameter], _ session: inout PostgresSession) throws(JournalError) -> Bool? {
         let operation = "be taken over"
         let wait = session.wait
@@ -270,7 +270,7 @@ struct Takeover {
         return found.affectedCount == 1
     }
 
-    /// A holder that stands still in the middle of an append has the row locked for as long as its connection lasts.
+    /// Ends the connection of a holder. A holder that is frozen in the middle of an append has the row locked until then.
     private func evict(_ row: JournalRow, _ session: inout PostgresSession) throws(JournalError) {
         _ = try session.run(
             """

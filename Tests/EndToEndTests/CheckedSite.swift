@@ -1,6 +1,6 @@
+import LoopApp
 import LoopLock
 import LoopNode
-import LoopWeb
 import LoopWire
 import TestFolders
 

@@ -20,7 +20,7 @@ private struct Tally: LoopDefinition {
     let initial = State()
     let feedbacks: [Feedback<State, Event>] = []
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .put(let number): state.counts[number, default: 0] += 1
         }

@@ -4,7 +4,6 @@ import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import Testing
 

@@ -22,7 +22,7 @@ final class Relay: Sendable {
         _ = try NodeThread("relay") { try? Self.run(address, reducer, state, until: mailbox) }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(()) }
 
     /// The next batch goes through to the reducer; from then on nothing that the reducer says comes back.
     func losesAnswersToTheNextBatch() { state.withLock { $0.goesDeafWithNextBatch = true } }

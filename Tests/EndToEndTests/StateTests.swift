@@ -22,9 +22,10 @@ import Testing
         #expect(try await later.hasPrefix(#"{"seq":2,"#))
         let error = await #expect(throws: (any Error).self) {
             try await Program.run(
-                Executables.path("loopctl"), ["state", "--at-least", "9", "--timeout", "100ms"] + options)
+                Executables.path("loopctl"), ["state", "--at-least", "9", "--timeout", "5s"] + options)
         }
-        #expect("\(error.map { "\($0)" } ?? "")".contains("has not come to seq 9"))
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("has not come to seq 9 within 5.0 seconds") && text.contains(" at 2"), "\(text)")
     }
 }
 

@@ -1,7 +1,6 @@
 import Glibc
 import LoopNode
 import LoopPostgres
-import PostgreSQL
 import TestDatabase
 import Testing
 

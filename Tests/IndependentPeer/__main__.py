@@ -67,6 +67,7 @@ def arguments() -> argparse.Namespace:
     attack = peer("attacker", "attack a reducer")
     attack.add_argument("attack", choices=sorted(attacker.ATTACKS))
     attack.add_argument("--count", type=int, default=10_000, help="how many hostile messages")
+    attack.add_argument("--least", type=int, default=0, help="how many to send although the time is over")
     attack.add_argument("--seed", type=int, default=0, help="draws everything")
 
     many = commands.add_parser("hostile", help="attack two reducers, and measure what a well-behaved peer notices")
@@ -126,7 +127,7 @@ def main() -> int:
         return hostile.run(given.programs, attacks, given.messages, given.processes, given.calm)
     address = Address(given.reducer, given.key, given.server_key)
     if given.command == "attacker":
-        say(attacker.attack(given.attack, address, given.count, given.seconds, given.seed))
+        say(attacker.attack(given.attack, address, given.count, given.least, given.seconds, given.seed))
         return 0
     try:
         return {"observer": observe, "sender": send, "worker": run_effects}[given.command](given, address)

@@ -1,7 +1,8 @@
 """An attacker: each attack is a function with a name. It says what it has sent; whether that did harm is for others to see.
 
-An attack ends after `count` hostile messages or `seconds`, whichever is first, and draws everything from `seed`. With keys the
-attacker is an admitted peer; without them, or with a key that is not admitted, it is a stranger.
+An attack ends after `count` hostile messages or `seconds`, whichever is first. If it has then sent fewer than `least`, because no
+processor was free, it goes on for at most a minute. It draws everything from `seed`. With keys the attacker is an admitted peer;
+without them, or with a key that is not admitted, it is a stranger.
 """
 
 import dataclasses
@@ -26,10 +27,10 @@ EXTREMES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 2, 2**6
 class Attacker:
     """What all attacks use: sockets, chance, and the count of what was sent."""
 
-    def __init__(self, address: Address, count: int, seconds: float, seed: int):
-        self.address, self.count, self.seed = address, count, seed
+    def __init__(self, address: Address, count: int, least: int, seconds: float, seed: int):
+        self.address, self.count, self.least, self.seconds, self.seed = address, count, least, seconds, seed
         self.dice = random.Random(seed)
-        self.end = time.monotonic() + seconds
+        self.start_clock()
         self.context = zmq.Context()
         self.context.max_sockets = 65_535 if zmq.zmq_version_info() >= (4,) else 1023
         self.loop = wire.loop_id(LOOP)
@@ -37,9 +38,14 @@ class Attacker:
         self.refused: dict[str, int] = {}
         self.raw: list[socket.socket] = []
 
+    def start_clock(self) -> None:
+        """Begins the attack's seconds again, for an attack that has first made what it sends."""
+        self.end = time.monotonic() + self.seconds
+
     @property
     def goes_on(self) -> bool:
-        return self.sent < self.count and time.monotonic() < self.end
+        limit = self.end if self.sent >= self.least else self.end + 60
+        return self.sent < self.count and time.monotonic() < limit
 
     def dial(self, kind: int, offset: int = 0, **options) -> zmq.Socket:
         """A ZeroMQ socket to ROUTER (0), PUB (1) or PULL (2)."""
@@ -446,9 +452,11 @@ def large_greetings(attacker: Attacker) -> None:
         {"feedbacks": ["f@workers(default)"] * 40_000},
         {"groups": [f"{number:0128}" for number in range(4096)]},
     ]
+    frames = [wire.to_reducer(attacker.loop, join(attacker.dice, **change)) for change in large]
+    attacker.start_clock()
     while attacker.goes_on:
-        for change in large:
-            attacker.send(dealer, wire.to_reducer(attacker.loop, join(attacker.dice, **change)))
+        for frame in frames:
+            attacker.send(dealer, frame)
         attacker.listen(dealer)
 
 
@@ -567,9 +575,9 @@ ATTACKS = {
 }  # fmt: skip
 
 
-def attack(name: str, address: Address, count: int, seconds: float, seed: int) -> dict:
+def attack(name: str, address: Address, count: int, least: int, seconds: float, seed: int) -> dict:
     """Runs one attack to its end, and says what was sent."""
-    attacker = Attacker(address, count, seconds, seed)
+    attacker = Attacker(address, count, least, seconds, seed)
     try:
         ATTACKS[name](attacker)
     except PeerRefused as refusal:

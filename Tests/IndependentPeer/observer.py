@@ -110,7 +110,8 @@ class Observer:
         sockets = [one for one in (self.dealer, self.subscriber) if one]
         zmq.select(sockets, [], [], longest)
         for socket in sockets:
-            while True:
+            # What one socket brings may close the other one.
+            while not socket.closed:
                 try:
                     data = b"".join(socket.recv_multipart(zmq.NOBLOCK))
                 except zmq.Again:

@@ -30,7 +30,7 @@ struct Deadlines: LoopDefinition {
 
     var initial: State { State() }
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .set(let name, let time): state.due[name] = WallTime(milliseconds: time)
         case .clear(let name): state.due[name] = nil

@@ -14,7 +14,7 @@ private struct Chores: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .dirty(let dish): state.dishes.insert(dish)
         case .clean(let dish): state.dishes.remove(dish)

@@ -24,7 +24,7 @@ private struct Chimes: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         onRun()
         switch event {
         case .chimed(let run):

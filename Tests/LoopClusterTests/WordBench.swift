@@ -10,7 +10,9 @@ struct Words: LoopDefinition {
     enum Event: Codable, Equatable, Sendable { case grow, shrink }
 
     var initial: State { State() }
-    func reduce(_ state: inout State, _ event: Event) { state.length = event == .grow ? 600 << 10 : 3 }
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
+        state.length = event == .grow ? 600 << 10 : 3
+    }
 
     var feedbacks: [Feedback<State, Event>] {
         [

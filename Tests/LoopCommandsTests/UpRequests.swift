@@ -1,4 +1,4 @@
-import LoopOptions
+import LoopNode
 
 @testable import LoopCommands
 

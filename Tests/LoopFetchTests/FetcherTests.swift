@@ -1,4 +1,4 @@
-import LoopWeb
+import LoopApp
 import Testing
 
 @testable import LoopFetch

@@ -1,5 +1,4 @@
 import LoopNode
-import LoopOptions
 import Testing
 
 @testable import LoopGallery

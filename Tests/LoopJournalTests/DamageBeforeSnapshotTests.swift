@@ -2,7 +2,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 /// A start needs only the newest snapshot and what follows it. No remedy for older damage loses more than the older states.

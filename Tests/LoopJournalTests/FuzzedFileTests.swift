@@ -2,7 +2,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 /// What fuzzing has found in files that are sound as databases: each would have ended the process, or lost a record.

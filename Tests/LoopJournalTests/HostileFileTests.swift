@@ -3,7 +3,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 /// What is wrong with one file of a journal, beside its bytes.

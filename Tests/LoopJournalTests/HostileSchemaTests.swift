@@ -4,7 +4,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 @Suite struct `A journal with other tables` {

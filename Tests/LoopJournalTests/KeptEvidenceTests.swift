@@ -4,7 +4,6 @@ import LoopCore
 import LoopJournal
 import LoopNode
 import LoopWire
-import SQLite
 import Testing
 
 /// A cut takes nothing away that it does not replace, and only a cut makes what replaces a journal.

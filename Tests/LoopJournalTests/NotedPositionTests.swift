@@ -2,7 +2,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 @Suite struct `A journal knows how far it had come` {

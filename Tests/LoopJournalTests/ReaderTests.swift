@@ -3,7 +3,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 /// A program that reads a journal blocks no reducer, however long it reads: `sqlite3`, a backup by VACUUM INTO.

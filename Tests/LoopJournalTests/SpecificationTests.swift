@@ -3,7 +3,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Testing
 
 /// What `docs/spec/2-JOURNAL.md` quotes is what is written.

@@ -1,7 +1,7 @@
 import Testing
 
-@testable import LoopKeyFiles
 @testable import LoopKeys
+@testable import LoopNode
 
 @Suite struct `Allowed keys` {
     private typealias File = (path: String, certificate: Result<Certificate, KeyFileError>)

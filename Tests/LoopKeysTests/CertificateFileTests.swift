@@ -3,8 +3,8 @@ import TestFolders
 import Testing
 
 @testable import Linux
-@testable import LoopKeyFiles
 @testable import LoopKeys
+@testable import LoopNode
 
 @Suite struct `A key file` {
     private let folder = TestFolder()

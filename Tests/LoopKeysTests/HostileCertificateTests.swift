@@ -1,8 +1,8 @@
 import LoopCore
 import Testing
 
-@testable import LoopKeyFiles
 @testable import LoopKeys
+@testable import LoopNode
 
 /// Whatever the bytes of a file are, reading them ends with a certificate or with an error for people.
 @Suite struct `Hostile certificates` {

@@ -2,8 +2,8 @@ import TestFolders
 import Testing
 
 @testable import Linux
-@testable import LoopKeyFiles
 @testable import LoopKeys
+@testable import LoopNode
 
 /// What `loopctl keygen --keep` does at every start: keys are made once, and what was cut off is made good.
 @Suite struct `A pair that is kept` {

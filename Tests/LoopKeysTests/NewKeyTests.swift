@@ -1,7 +1,7 @@
 import Testing
 
-@testable import LoopKeyFiles
 @testable import LoopKeys
+@testable import LoopNode
 
 @Suite struct `A new key` {
     private func new(_ name: String, _ roles: Set<Role>, _ groups: [String] = []) throws -> NewKey {

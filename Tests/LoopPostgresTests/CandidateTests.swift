@@ -5,6 +5,7 @@ import LoopNode
 import LoopPostgres
 import LoopWire
 import TestDatabase
+import TestFolders
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct `A journal in a database that is free` {
@@ -19,45 +20,37 @@ import Testing
             "UPDATE loop_journal SET position = \(Self.end), trimmed_position = \(Self.end) WHERE kept_as = 'current'")
     }
 
-    /// A candidate, as another process would be, that has followed the journal up to a position.
+    /// An opening of a candidate that has followed the journal up to a position.
     private func opening(
-        reached position: @escaping @Sendable () -> UInt64, looks: Locked<Int> = Locked(0)
+        _ candidate: Candidate = Candidate(), reached position: @escaping @Sendable () -> UInt64
     ) -> JournalPlace.Opening {
-        var opening = JournalPlace.Opening(
-            loop: "test", durability: .fsync, waits: true,
-            whileWaiting: { _ in
-                looks.withLock { $0 += 1 }
-                return true
-            }, isStopping: { false }, note: { _ in })
-        opening.lease = .seconds(3600)
-        opening.following = {
+        candidate.opening {
             var report = FollowingReport()
             report.position = position()
             return report
         }
-        return opening
     }
 
     @Test func `is left to the candidate that is closest to its end`() async throws {
-        let (reached, looks, isOpen) = (Locked(UInt64(0)), Locked(0), Locked(false))
-        let opening = opening(reached: { reached.withLock { $0 } }, looks: looks)
+        let (reached, far) = (Locked(UInt64(0)), Candidate())
+        let opening = opening(far, reached: { reached.withLock { $0 } })
         let url = test.url
-        let far = Task {
+        let waiting = Task {
             try await NodeThread.run("far") {
                 var journal = try JournalPlace.postgres(url).open(opening)
-                isOpen.withLock { $0 = true }
+                far.isOpen.withLock { $0 = true }
                 _ = try journal.append(RecordLog([record(2)]), through: Self.end + 2)
                 journal.close()
             }
         }
-        while looks.withLock({ $0 }) < 3, !isOpen.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+        try await far.wait(forLooks: 3)
         var near = try JournalPlace.postgres(url).open(self.opening(reached: { Self.end }))
-        #expect(!isOpen.withLock { $0 })
+        #expect(!far.isOpen.withLock { $0 })
         _ = try near.append(RecordLog([record(1)]), through: Self.end + 1)
         // It has followed on meanwhile, and waits no more.
         reached.withLock { $0 = Self.end + 1 }
         near.close()
-        try await far.value
+        try await waiting.value
         let reader = try PostgresJournal.read(url, loop: "test")
         #expect(try reader.records(after: Self.end, bytesMax: 1 << 20) == [record(1), record(2)])
         reader.close()
@@ -71,11 +64,23 @@ import Testing
             INSERT INTO loop_snapshot (journal_id, position, seq, fingerprint, byte_count, checksum, term)
                 SELECT id, \(Self.end), 0, 0, 0, 0, 0 FROM loop_journal
             """)
-        let looks = Locked(0)
-        var journal = try JournalPlace.postgres(test.url).open(opening(reached: { 0 }, looks: looks))
+        let candidate = Candidate()
+        var journal = try JournalPlace.postgres(test.url).open(opening(candidate, reached: { 0 }))
         // The first look finds it free.
-        #expect(looks.withLock { $0 } == 1)
+        #expect(candidate.looks.withLock { $0 } == 1)
         journal.close()
+    }
+
+    @Test func `has no owner to whom peers are sent`() throws {
+        try test.open { $0.address = "tcp://gone:7710" }.close()
+        var owners: [JournalOwner] = []
+        try test.open {
+            $0.whileWaiting = { owner in
+                owners.append(owner)
+                return true
+            }
+        }.close()
+        #expect(!owners.isEmpty && owners.allSatisfy { $0.address == nil }, "\(owners)")
     }
 
     @Test func `is left to others in proportion to the records that are to be read, and for two leases at most`() {

@@ -84,5 +84,6 @@ import Testing
         let error = try #require(throws: JournalError.self) { try cut("test", Seq(100), true) }
         #expect(error.reason.contains("no snapshot up to it is intact"), "\(error)")
         #expect(try test.run("SELECT count(*) FROM loop_journal WHERE kept_as = 'damaged'") == 0)
+        #expect(try test.run("SELECT count(*) FROM loop_journal WHERE kept_as = 'current' AND released") == 1)
     }
 }

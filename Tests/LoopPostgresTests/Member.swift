@@ -4,7 +4,6 @@ import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 
 /// Counts, and takes its time for each event where a test wants that.
 struct Counter: LoopDefinition {
@@ -16,7 +15,7 @@ struct Counter: LoopDefinition {
     let initial = State()
     var feedbacks: [Feedback<State, Event>] { [] }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         usleep(Self.pause.withLock { $0 })
         state.count += 1
     }

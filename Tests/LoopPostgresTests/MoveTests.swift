@@ -3,7 +3,6 @@ import LoopCore
 import LoopJournal
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import TestFolders
 import Testing

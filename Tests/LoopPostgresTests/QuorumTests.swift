@@ -4,7 +4,6 @@ import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import Testing
 
@@ -36,6 +35,13 @@ import Testing
         standbys[1].thaw()
         #expect(try await late.value == nil)
 
+        // Another warning comes before the one that the wait was ended.
+        try test.run(
+            """
+            CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN IF NEW.first_position = 4 THEN RAISE WARNING 'the disk is tired'; END IF; RETURN NEW; END $$
+            """)
+        try test.run("CREATE TRIGGER warn BEFORE INSERT ON loop_batch FOR EACH ROW EXECUTE FUNCTION warn()")
         // What is committed on the primary alone is there, and has no receipt.
         for (number, end) in [(4, "pg_cancel_backend"), (5, "pg_terminate_backend")] as [(UInt64, String)] {
             standbys[1].freeze()

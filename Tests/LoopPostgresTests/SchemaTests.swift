@@ -3,7 +3,6 @@ import LoopCore
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 import Testing
 

@@ -3,7 +3,6 @@ import LoopCore
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 
 /// One loop's journal in a database, and what a test does to it behind its back.

@@ -8,7 +8,7 @@ import Testing
         // CMemory is memory: it grows where it is, and is fetched before it is needed.
         "LoopCollections": ["CMemory", "LoopLock"],
         "LoopCore": ["LoopCollections", "LoopLock"],
-        "LoopCompatibility": ["LoopCore"],
+        "LoopCompatibility": ["LoopCore", "LoopLock"],
         "LoopView": ["LoopLock", "LoopCore"],
         "CBOR": ["CMemory", "LoopLock"],
         "LoopWire": ["CBOR", "LoopLock", "LoopCollections", "LoopCore"],

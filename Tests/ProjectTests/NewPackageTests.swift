@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `has every module of this project among the names that no new package may have`() throws {
-        let code = try Repository.text("Sources/LoopCommands/New/PackageName.swift")
+        let code = try Repository.text("Sources/loopctl/Commands/New/PackageName.swift")
         let names = try Repository.text("Package.swift").matches(
             of: /\n {8}(?:\.\w+\(\s*name: |library\(\s*|executable\(\s*)"([A-Z][A-Za-z0-9]*)"/)
         for name in names.map({ String($0.output.1) }) where !name.hasPrefix("Loop") && !name.hasSuffix("Tests") {

@@ -7,7 +7,7 @@ import Testing
     private static let all = 1...40
     /// A cold loop belongs to its reader's process.
     private static let ofOneProcess: Set = [11]
-    private static let targets: Set = ["LoopCoreTests", "LoopViewTests", "LoopWebTests", "LoopNodeTests"]
+    private static let targets: Set = ["LoopCoreTests", "LoopViewTests", "LoopAppTests", "LoopNodeTests"]
 
     @Test func `are numbered, and tested in one process and across processes`() throws {
         let problems = Self.problems(in: try Repository.text(Self.page), tests: try Self.tests(), promises: Self.all)

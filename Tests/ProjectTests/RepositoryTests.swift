@@ -12,9 +12,12 @@ import Testing
     }
 
     @Test func `has executables that only put libraries together`() throws {
-        let declaration = /\n\s*executable\(\s*"([^"]+)", \[[^\]]*\](?:, in: "([^"]+)")?\)/
+        let declaration = /\n\s*executable\(\s*"([^"]+)", \[[^\]]*\](?:, (in|path): "([^"]+)")?\)/
         let folders = try Repository.text("Package.swift").matches(of: declaration).map {
-            (name: $0.output.1, path: "\($0.output.2 ?? "Sources")/\($0.output.1)")
+            (
+                name: $0.output.1,
+                path: $0.output.2 == "path" ? "\($0.output.3 ?? "")" : "\($0.output.3 ?? "Sources")/\($0.output.1)"
+            )
         }
         #expect(folders.count >= 7)
         for (name, path) in folders {

@@ -33,10 +33,11 @@ import Testing
         (passed, 11, 1, "12 tests ran, but 11 were built\n11 passed, 1 failed\n"),
         (passed, 13, 1, "12 tests ran, but 13 were built\n11 passed, 1 failed\n"),
         (
-            "✘ Test \"a\" failed after 1 seconds with 1 issue.\n✘ Suite b failed after 1 seconds with 1 issue.\n"
+            "✘ Test \"a\" recorded an issue at A.swift:1:2: no\n✘ Test \"a\" failed after 1 seconds with 1 issue.\n✘ Suite b failed after 1 seconds with 1 issue.\n"
                 + "✘ Test case passing 1 argument a → 1 to b failed after 1 seconds with 1 issue.\n"
                 + "✘ Test run with 3 tests in 1 suite failed after 1 seconds with 1 issue.", 3, 1,
-            "2 passed, 1 failed\n"
+            "✘ Test \"a\" recorded an issue at A.swift:1:2: no\n"
+                + "✘ Test \"a\" failed after 1 seconds with 1 issue.\n2 passed, 1 failed\n"
         ),
         (
             "➜ Test \"a\" skipped: \"no\"\n\(passed)", 12, 1,
@@ -45,7 +46,7 @@ import Testing
         (
             "\(passed)\nXTests ended without a result", 12, 1,
             "1 targets ended without a result: a crash, or a filter that matched nothing\n"
-                + "12 passed, 1 failed\n"
+                + "XTests ended without a result\n12 passed, 1 failed\n"
         ),
         (
             "\(passed)\n✔ Test run with 0 tests in 0 suites passed after 0.1 seconds.", 12, 1,

@@ -3,7 +3,7 @@ internal import Linux
 internal import LoopCore
 internal import LoopLock
 internal import LoopNode
-public import PostgreSQL
+public import LoopPostgres
 
 /// PostgreSQL servers of a test's own: a primary and two that follow it, one of which must confirm each commit; or a primary alone.
 /// They are promoted and joined by the rules of docs/high-availability.md.

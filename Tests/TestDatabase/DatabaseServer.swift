@@ -3,7 +3,7 @@ internal import Linux
 internal import LoopCore
 internal import LoopLock
 public import LoopNode
-public import PostgreSQL
+public import LoopPostgres
 
 /// A PostgreSQL server of a test's own, in a folder of its own, from one start to the next. It listens on a socket in the folder,
 /// and on an address where it was given one. It syncs, as one that is relied on does. It ends with this process, however that

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import LoopLock
 internal import LoopNode
-public import PostgreSQL
+public import LoopPostgres
 
 /// A PostgreSQL server of a test's own, which listens on a socket in a folder of its own and on no port. It syncs, as one that is
 /// relied on does. It ends with this process, however that ends.

@@ -60,7 +60,7 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state.applied += 1
         state.last = event.number
     }
@@ -85,7 +85,7 @@ struct Fan: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .begin(let count): for _ in 0..<count { state.startNext() }
         case .done(let number):
@@ -96,7 +96,7 @@ struct Fan: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
+        [.react("fan", requests: \.live) { number in .task { .done(number) } }.on(.workers)]
     }
 }
 

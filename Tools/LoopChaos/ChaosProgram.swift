@@ -2,7 +2,6 @@ import Glibc
 import Linux
 import LoopLock
 import LoopNode
-import LoopOptions
 
 /// The program `loop-chaos`.
 ///

@@ -21,7 +21,7 @@ public struct Counter: LoopDefinition {
 
     public init() {}
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .increment: state.count += 1
         case .decrement: state.count -= 1

@@ -62,8 +62,9 @@ public enum MovieCard {
 
     /// Fetches the facts, on a worker.
     public static let feedback = Feedback<State, Event>
-        .skippingRepeated("facts", state: \.wanted, on: .workers) { (url: String) in
+        .react("facts", request: \.wanted) { (url: String) in
             .task { .loaded(try await JSONResource.get(url, as: Facts.self)) }
         }
+        .on(.workers)
         .failing { (_: String, error) in .failed("\(error)") }
 }

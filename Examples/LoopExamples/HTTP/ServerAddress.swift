@@ -1,4 +1,4 @@
-public import LoopOptions
+public import LoopNode
 
 /// The argument of examples that use a server: its address.
 public enum ServerAddress {

@@ -1,4 +1,4 @@
-public import LoopOptions
+public import LoopNode
 
 extension Ledger {
     /// The only argument: the folder of the pages.

@@ -1,5 +1,5 @@
 internal import LoopFetch
-public import LoopOptions
+public import LoopNode
 
 extension LinkCheck {
     /// The only argument: the start of the check.

@@ -2,9 +2,7 @@ internal import Glibc
 internal import Linux
 internal import LoopApp
 internal import LoopNode
-internal import LoopOptions
 internal import LoopView
-internal import LoopWeb
 
 /// One run of one example: it starts what it needs, shows it, and removes everything again.
 struct ExampleRun {

@@ -1,5 +1,4 @@
 internal import LoopNode
-internal import LoopOptions
 
 /// The command line of `loop-example`.
 enum GalleryOptions {

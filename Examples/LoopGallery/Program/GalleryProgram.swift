@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Linux
 internal import LoopNode
-internal import LoopOptions
 
 /// The program `loop-example`: runs one of the gallery's examples.
 public enum GalleryProgram {

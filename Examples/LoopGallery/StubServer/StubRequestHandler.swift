@@ -1,7 +1,7 @@
 import CBOR
+internal import LoopApp
 internal import LoopExamples
 internal import LoopLock
-internal import LoopWeb
 internal import LoopWire
 
 /// Answers the requests to a ``StubServer``.

@@ -1,4 +1,4 @@
-internal import LoopWeb
+internal import LoopApp
 
 /// A small HTTP server for the examples, with data of the repository and faults on request.
 ///

@@ -1,6 +1,6 @@
 import Glibc
-import LoopKeyFiles
 import LoopKeys
+import LoopNode
 
 extension FuzzTarget {
     /// The text of one certificate. What is read says the same when it is written and read again, a secret key is in no public

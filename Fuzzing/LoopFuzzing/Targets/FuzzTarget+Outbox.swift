@@ -1,8 +1,8 @@
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopNode
 import LoopWire
-import SQLite
 
 extension FuzzTarget {
     /// A sender's file whose rows say anything, or with bytes changed anywhere. What can be read is the same when it is read again,

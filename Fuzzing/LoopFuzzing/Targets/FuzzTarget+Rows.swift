@@ -3,7 +3,6 @@ import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
-import SQLite
 import Synchronization
 
 extension FuzzTarget {

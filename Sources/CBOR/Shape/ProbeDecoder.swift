@@ -1,9 +1,9 @@
-/// What a type has asked for at one place.
+/// What a type has read at one position.
 final class ProbeNode {
     struct Field {
         let name: String
         var isOptional: Bool
-        /// Nil: it was only asked whether the key is there.
+        /// The shape of the value, or nil if the type only checked whether the key is there.
         var shape: (() -> TypeShape)?
     }
 
@@ -48,7 +48,7 @@ final class ProbeNode {
         inner = single
     }
 
-    /// - Parameter isRead: whether the type was satisfied; if not, it may want more than it has asked for.
+    /// - Parameter isRead: whether the type was read. If not, it may need more than it has read so far.
     func shape(named name: String, isRead: Bool) -> TypeShape {
         switch kind {
         case .nothing:
@@ -80,7 +80,7 @@ final class ProbeNode {
     private static var failed: String { "it does not read what a probe gives it; an example would show it" }
 }
 
-/// The decoder that a type is given: over a document, or over none.
+/// The decoder that a type gets, with or without a document.
 struct ProbeDecoder: Decoder {
     let session: ProbeSession
     let base: (any Decoder)?
@@ -122,7 +122,7 @@ struct ProbeSingle: SingleValueDecodingContainer {
     }
 }
 
-/// The elements of an array; without a document there are none.
+/// The elements of an array. Without a document there are none.
 struct ProbeUnkeyed: UnkeyedDecodingContainer {
     let session: ProbeSession
     var base: (any UnkeyedDecodingContainer)?

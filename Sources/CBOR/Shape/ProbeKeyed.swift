@@ -1,4 +1,4 @@
-/// The entries of a map, or the keys that a type asks for where there is none.
+/// The entries of a map, or without a map the keys that a type reads.
 struct ProbeKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let session: ProbeSession
     private let base: KeyedDecodingContainer<Key>?
@@ -26,7 +26,7 @@ struct ProbeKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
     var allKeys: [Key] {
         node.noteAllKeys()
         if let base { return base.allKeys }
-        // Without a document: a type that says its keys gets the first of them.
+        // Without a document, a type that lists its keys gets the first of them.
         return Self.first(of: Key.self).map { [$0] } ?? []
     }
 
@@ -35,7 +35,8 @@ struct ProbeKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return (type as? any CaseIterable.Type).flatMap { first($0) }
     }
 
-    /// The names that the type of the keys knows among those that differ from a name by one letter, or by case alone.
+    /// At most three names that the type of the keys has and that resemble a name. They differ by one letter, by two swapped
+    /// letters, or in lower case.
     private static func similar(to name: String) -> [String] {
         guard name.count <= 40 else { return [] }
         let letters = Array(name)
@@ -94,7 +95,7 @@ struct ProbeKeyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? { try read(ifPresent: type, key) }
 
-    // Else the standard library's own, which look whether the key is there.
+    // Without these, the standard library's defaults would run, which check whether the key is there.
     func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try read(ifPresent: type, key) }
     func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try read(ifPresent: type, key) }
     func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try read(ifPresent: type, key) }

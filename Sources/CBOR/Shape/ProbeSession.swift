@@ -1,4 +1,4 @@
-/// What a probe has learnt of types, and what it has noted of the document that is decoded now. One thread's own.
+/// What a probe has learnt about types, and its notes about the present document. It belongs to one thread.
 final class ProbeSession {
     /// Any text key.
     struct AnyKey: CodingKey {
@@ -8,37 +8,37 @@ final class ProbeSession {
         init?(intValue: Int) { nil }
     }
 
-    /// Why a type that has no document to read cannot go on.
+    /// The reason why a type without a document cannot be read further.
     enum Stop: Error {
-        /// There is no value of this type to give.
+        /// There is no known value of this type.
         case noValue(String)
     }
 
-    // What is known of types.
+    // The known shapes of types.
     private var shapes: [ObjectIdentifier: TypeShape] = [:]
     /// A value of each type that was read.
     private var samples: [ObjectIdentifier: Any] = [:]
     private var inProgress: Set<ObjectIdentifier> = []
 
-    // Of the present document.
+    // Notes about the present document.
     private var unknown: [String] = []
-    /// Maps in which no key is known to the type that asks for all of them, by their place.
+    /// Maps in which the type that reads all keys knows none, by their position.
     private var caseless: [String: Caseless] = [:]
-    /// What the key that was asked for last was to be.
+    /// The last key that was read, and the type of its value.
     private var asked = (key: "", type: "")
     /// The innermost type that could not be read.
     private var failed: ObjectIdentifier?
 
-    /// A map of which a type, asking for all keys, got none or several.
+    /// A map in which a type that reads all keys found none or several.
     struct Caseless {
         var keys: [String]
-        /// Names that the type knows and that look like the key.
+        /// Names that the type has and that resemble the key.
         var similar: [String]
     }
 
     private static var unknownMax: Int { 100 }
 
-    /// Another document.
+    /// Begins another document.
     func begin() {
         (unknown, caseless, asked, failed) = ([], [:], ("", ""), nil)
     }
@@ -59,13 +59,13 @@ final class ProbeSession {
 
     func unknownKeys() -> [String] { unknown }
 
-    /// A type's name as it is written in Swift.
+    /// A type's name in Swift.
     static func name(_ type: Any.Type) -> String { "\(type)" }
 
     // MARK: Reading
 
-    /// Reads a value, or makes one up where there is no document, and notes what its type asks for.
-    /// - Parameter base: of the document; nil: there is none.
+    /// Reads a value, or makes one up if there is no document, and notes what its type reads.
+    /// - Parameter base: the decoder of the document, or nil without one.
     func read<T: Decodable>(
         _ type: T.Type, from base: (any Decoder)?, at path: [CBORPath.Step]
     ) throws -> (value: T, shape: TypeShape) {
@@ -109,7 +109,7 @@ final class ProbeSession {
         }
     }
 
-    /// The shape of a type, from what was learnt or from a look at it without a document.
+    /// The shape of a type, as it was learnt, or else from a probe without a document.
     func shape<T: Decodable>(of type: T.Type) -> TypeShape {
         let id = ObjectIdentifier(type)
         if inProgress.contains(id) { return .same(name: Self.name(type)) }
@@ -132,14 +132,14 @@ final class ProbeSession {
         return shape
     }
 
-    // MARK: Enums that say their cases
+    // MARK: Enums that list their cases
 
     private static func firstCase<T>(of type: T.Type) -> T? {
         func first<Cases: CaseIterable>(_ cases: Cases.Type) -> T? { cases.allCases.first as? T }
         return (type as? any CaseIterable.Type).flatMap { first($0) }
     }
 
-    /// The raw values of a type that says all of them.
+    /// The raw values of a type that lists all of them.
     private static func rawValues<T>(of type: T.Type) -> [String]? {
         func values<Cases: CaseIterable>(_ cases: Cases.Type) -> [String]? {
             let raw = cases.allCases.compactMap { ($0 as? any RawRepresentable)?.rawValueText }
@@ -150,7 +150,7 @@ final class ProbeSession {
 
     // MARK: Errors
 
-    /// What is wrong with the document, for people.
+    /// The error of the document, as text for people.
     func text(of error: any Error) -> String {
         let general = WireError(decoding: error)
         let known = failed.flatMap { shapes[$0] }
@@ -197,7 +197,7 @@ extension RawRepresentable {
 }
 
 extension CBORScalar {
-    /// Some value, for a look without a document.
+    /// Some value, for a probe without a document.
     static var probeValue: Any {
         func zero<Number: Numeric>(_ type: Number.Type) -> Any { Number.zero }
         if let number = self as? any Numeric.Type { return zero(number) }

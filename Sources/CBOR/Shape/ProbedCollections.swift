@@ -1,4 +1,4 @@
-/// A collection, or an optional: its shape is known by its element's, and without a document it is empty.
+/// A collection or an optional. Its shape follows from its element's, and without a document it is empty.
 protocol ProbedCollection: Decodable {
     static func probe(
         _ session: ProbeSession, _ base: (any Decoder)?, _ path: [CBORPath.Step]
@@ -54,7 +54,7 @@ extension Dictionary: ProbedCollection where Key: Decodable, Value: Decodable {
             .map(key: keys, value: value ?? session.shape(of: Value.self))
         }
         guard let base else { return (Self(), shape(nil)) }
-        // Its keys are whatever they encode to; the values of those that are no text are not looked into.
+        // Its keys are whatever they encode to. If they are no text, the values are not probed.
         guard Key.self is String.Type else {
             return (try base.singleValueContainer().decode(Self.self), shape(nil))
         }
@@ -78,7 +78,7 @@ extension Optional: ProbedCollection where Wrapped: Decodable {
         guard let base else { return (Self.none as Any, .optional(session.shape(of: Wrapped.self))) }
         let container = try base.singleValueContainer()
         if container.decodeNil() { return (Self.none as Any, .optional(session.shape(of: Wrapped.self))) }
-        // An optional of an optional stands in an array.
+        // An optional of an optional is in an array.
         if Wrapped.self is any CBOROptional.Type {
             return (try container.decode(Self.self) as Any, .optional(session.shape(of: Wrapped.self)))
         }

@@ -1,21 +1,21 @@
-/// Finds out what the documents of types look like, and why a document is not of a type, by decoding with a decoder that notes what
-/// is asked for.
+/// Finds out what the documents of types look like, and why a document is not of a type. It decodes with a decoder that notes what
+/// the type reads.
 ///
 ///     var probe = TypeProbe()
 ///     probe.learn(Event.self, from: try CBOR.encode(Event.placed(order)))
 ///     probe.shape(of: Event.self).text                    // {"placed": {"_0": {"amount": Int, "id": String}}} | …
 ///     probe.explain(Event.self, bytes).error              // at placed._0: the key "amount" (Int) is missing
 ///
-/// The cases of an enum cannot be asked for: they are learnt from examples, or from keys that are `CaseIterable`. It is for tools
-/// and for what goes wrong, and far slower than ``CBOR``.
+/// An enum cannot list its cases. They are learnt from examples, or from keys that are `CaseIterable`. A probe is for tools and for
+/// errors, and far slower than ``CBOR``.
 public struct TypeProbe {
     private let session = ProbeSession()
 
-    /// A probe that knows nothing yet.
+    /// Creates a probe that knows nothing yet.
     public init() {}
 
-    /// Learns from a document of a type: the cases in it, and values by which other types that hold them can be probed.
-    /// - Throws: what is wrong with the document.
+    /// Learns from a document of a type: the cases in it, and values with which other types that contain them can be probed.
+    /// - Throws: ``WireError`` if the document is invalid or not of the type.
     public func learn<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(WireError) {
         do {
             _ = try CBOR.withDecoder(of: bytes) { try session.read(type, from: $0, at: []) }
@@ -24,10 +24,10 @@ public struct TypeProbe {
         }
     }
 
-    /// What the documents of a type look like, as far as it is known by now.
+    /// What the documents of a type look like, as far as the probe knows by now.
     public func shape<T: Decodable>(of type: T.Type) -> TypeShape { session.shape(of: type) }
 
-    /// Why a document is not of a type, and what in it the type does not read.
+    /// Explains why a document is not of a type, and which parts of it the type does not read.
     public func explain<T: Decodable>(_ type: T.Type, _ bytes: [UInt8]) -> DecodingExplanation {
         session.begin()
         do {
@@ -39,11 +39,11 @@ public struct TypeProbe {
     }
 }
 
-/// What a type makes of a document.
+/// How a type reads a document.
 public struct DecodingExplanation: Codable, Equatable, Sendable {
-    /// Why the document is not of the type, with the place in it, what was expected, and the known cases; nil: it is.
+    /// Why the document is not of the type, with the position, what was expected, and the known cases. Nil if it is of the type.
     public var error: String?
-    /// The places of keys that no key of the type is named like, at most 100: `placed._0.amuont`.
+    /// The positions of keys that the type does not have, at most 100: `placed._0.amuont`.
     public var unknownKeys: [String]
 
     /// Creates an explanation from its parts.

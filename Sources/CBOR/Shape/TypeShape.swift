@@ -1,22 +1,21 @@
 /// What the documents of a type look like, as far as the type's own decoding shows it.
 ///
-/// It is found by a decoder that notes what a type asks for (``TypeProbe``), so that it is right for types that decode
-/// themselves in their own way too. What does not show is said to be unknown.
+/// A decoder that notes what a type reads finds it (``TypeProbe``). So it is right for types with their own `init(from:)` too. What
+/// does not show is `unknown`.
 public indirect enum TypeShape: Codable, Equatable, Sendable {
     /// One item, by the name of the type that reads it: `Int`, `String`, `Bool`, …; `bytes` for `[UInt8]`.
     case value(String)
-    /// One of these items, of the type of this name.
+    /// One of these items. The type has this name.
     case oneOf(name: String, values: [String])
-    /// Null, or what follows.
+    /// Null, or the shape.
     case optional(TypeShape)
     /// An array.
     case array(TypeShape)
     /// A map with any keys.
     case map(key: TypeShape, value: TypeShape)
-    /// A map with these keys; more, if it is not complete.
+    /// A map with these keys. If it is not complete, it may have more.
     case object(name: String, fields: [Field], isComplete: Bool)
-    /// A map with one of these keys: an enum, as the compiler derives its coding. There may be more cases, unless the list is
-    /// complete.
+    /// A map with one of these keys: an enum with derived coding. If the list is not complete, there may be more cases.
     case cases(name: String, cases: [Field], isComplete: Bool)
     /// The type of this name, inside itself.
     case same(name: String)
@@ -27,7 +26,7 @@ public indirect enum TypeShape: Codable, Equatable, Sendable {
     public struct Field: Codable, Equatable, Sendable {
         /// The key.
         public var name: String
-        /// What stands there.
+        /// The shape of its value.
         public var shape: TypeShape
         /// Whether the key may be absent.
         public var isOptional: Bool
@@ -42,7 +41,7 @@ public indirect enum TypeShape: Codable, Equatable, Sendable {
 }
 
 extension TypeShape {
-    /// The shape in one line, as JSON with types in place of values: `{"id": Int, "note"?: String}`. `…` stands for what is not
+    /// The shape in one line, as JSON with types instead of values: `{"id": Int, "note"?: String}`. `…` is for anything that is not
     /// known.
     public var text: String {
         switch self {
@@ -94,7 +93,7 @@ extension TypeShape {
         }
     }
 
-    /// What two looks at the same type have shown.
+    /// The combined result of two probes of one type.
     func merged(with other: TypeShape) -> TypeShape {
         switch (self, other) {
         case (.unknown, _): other

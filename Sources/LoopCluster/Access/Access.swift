@@ -2,27 +2,28 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// Who may do what: every message is judged by the key of its connection, and never by what it claims. (Protocol, section 12.)
+/// The check of what each principal may do. Every message is judged by the key of its connection, and never by what it claims.
+/// (Protocol, section 12.)
 ///
-/// A reducer without keys lets everyone do everything.
+/// A reducer without keys allows every principal everything.
 struct Access: Sendable {
-    /// The keys that are admitted now; nil: the reducer has no keys.
+    /// The keys that are admitted now, or nil if the reducer has no keys.
     private(set) var keys: AllowedKeys?
-    /// What was written into the log, each once.
+    /// The violations that were written into the log. Each is written once.
     private var written: Set<Violation> = []
 
     private static var writtenMax: Int { 256 }
 
-    /// - Parameter isGuarded: whether the reducer has keys. No key is admitted before the first are known.
+    /// - Parameter isGuarded: whether the reducer has keys. Until the first keys are known, none is admitted.
     init(isGuarded: Bool) { keys = isGuarded ? AllowedKeys.none : nil }
 
-    /// From here on these keys are admitted. A reducer without keys stays one.
+    /// Replaces the admitted keys. A reducer without keys stays without them.
     mutating func admit(_ new: AllowedKeys) {
         if keys != nil { keys = new }
         written = []
     }
 
-    /// Why a principal may not do something; nil: it may.
+    /// Why a principal may not do something, or nil if it may.
     func violation(of verb: Verb, by principal: Principal, _ context: TurnContext) -> Violation? {
         switch identify(principal) {
         case .everything: nil
@@ -31,7 +32,7 @@ struct Access: Sendable {
         }
     }
 
-    /// Why a principal may not ask to join like this.
+    /// Why a principal may not join with this request, or nil if it may.
     func violation(of joinRequest: JoinRequest, by principal: Principal, _ context: TurnContext) -> Violation? {
         let verb = joinRequest.groups.isEmpty ? Verb.join : .runEffects
         if let violation = violation(of: verb, by: principal, context) { return violation }
@@ -39,7 +40,7 @@ struct Access: Sendable {
         return joinRequest.groups.first { !key.mayServe(group: $0) }.map { .group(key, $0) }
     }
 
-    /// Why a principal may not speak for a session; nil also where there is no such session.
+    /// Why a principal may not speak for a session, or nil if it may. Also nil if the session does not exist.
     func violation(
         of session: SessionID, by principal: Principal, _ journaled: JournaledCore, _ context: TurnContext
     ) -> Violation? {
@@ -54,7 +55,7 @@ struct Access: Sendable {
         }
     }
 
-    /// Why entries may not come from a principal that may speak for their session.
+    /// Why a principal that may speak for a batch's session may not send its entries, or nil if it may.
     func violation(of batch: Batch, by principal: Principal, _ context: TurnContext) -> Violation? {
         guard let key = key(principal), !context.breaks(.rolesAreChecked) else { return nil }
         let (sends, runs) = (key.allows(.sendEvents), key.allows(.runEffects))
@@ -67,22 +68,22 @@ struct Access: Sendable {
         return nil
     }
 
-    /// Whether the owner of a key may go on with a session that serves these groups.
+    /// Whether the owner of a key may continue a session that serves these groups.
     func mayGoOn(_ owner: PublicKey?, groups: [String]) -> Bool {
         guard let keys, let owner else { return true }
         guard let key = keys[owner] else { return false }
         return groups.isEmpty ? key.allows(.join) : groups.allSatisfy(key.mayServe)
     }
 
-    /// The admitted key of a principal; nil where it has none, or the reducer has no keys.
+    /// The admitted key of a principal, or nil if it has none or the reducer has no keys.
     func key(_ principal: Principal) -> AllowedKey? {
         if case .key(let key) = identify(principal) { key } else { nil }
     }
 
-    /// To whom a session belongs that a principal opens.
+    /// The owner of a session that a principal opens, or nil if it has no admitted key.
     func owner(_ principal: Principal) -> PublicKey? { key(principal)?.publicKey }
 
-    /// What a principal's connection makes it.
+    /// The rights that a principal's connection gives it.
     private enum Identity {
         case everything
         case nothing(Violation)
@@ -99,7 +100,7 @@ struct Access: Sendable {
         }
     }
 
-    /// The line for the log where it is a new one.
+    /// The line for the log, or nil if the violation was written before, or if too many were.
     mutating func lineToWrite(_ violation: Violation) -> String? {
         guard written.count < Self.writtenMax, written.insert(violation).inserted else { return nil }
         return violation.line

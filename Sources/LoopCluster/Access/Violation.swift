@@ -1,20 +1,20 @@
 import LoopKeys
 import LoopWire
 
-/// Why a principal may not do what it asks.
+/// The reason why a principal may not do what it asks.
 enum Violation: Hashable, Sendable {
-    /// Its key is not admitted, or not any more; nil: it has shown none.
+    /// Its key is not admitted, or is not admitted any more. It is nil if the principal has shown none.
     case notAdmitted(PublicKey?)
-    /// No role of its key allows it.
+    /// No role of its key allows the action.
     case role(AllowedKey, Verb)
-    /// It is a worker, and of other groups.
+    /// It asks for a group that its key does not name, or its key has no worker role.
     case group(AllowedKey, String)
-    /// The session is another key's.
+    /// The session belongs to another key.
     case session(AllowedKey, SessionID)
-    /// It says that records are missing, and the journal does not show that the session it names was its own.
+    /// It reports missing records, but the journal does not show that the session it names was its own.
     case loss(AllowedKey, SessionID)
 
-    /// As the principal is told.
+    /// The refusal that the principal gets.
     var refused: Refused {
         switch self {
         case .notAdmitted(let key): Refused(.key, reducer: "", peer: key?.z85 ?? "(none)")
@@ -32,12 +32,12 @@ enum Violation: Hashable, Sendable {
         }
     }
 
-    /// The roles that allow a verb, for people.
+    /// The names of the roles that allow a verb, for people.
     private static func roles(_ verb: Verb) -> String {
         Role.allCases.filter { $0.allows(verb) }.map(\.rawValue).joined(separator: " or ")
     }
 
-    /// For the operator.
+    /// The line for the operator's log.
     var line: String {
         switch self {
         case .notAdmitted(let key):

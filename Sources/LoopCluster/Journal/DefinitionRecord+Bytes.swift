@@ -2,7 +2,7 @@ import CBOR
 import LoopCore
 import LoopWire
 
-// Records of what people did: another definition, an operator's action.
+// Records of what people did: a changed definition, and an operator's action.
 
 extension DefinitionRecord {
     func write(to output: inout [UInt8]) {
@@ -23,7 +23,7 @@ extension DefinitionRecord {
         initial = try reader.u64("initial state's hash")
         initialState = Array(try reader.shortPrefixed())
         let count = try reader.varint()
-        // Each name takes a byte at least: a count that is too large is known before anything is allocated.
+        // Each name takes at least one byte, so an impossible count is refused before anything is allocated.
         guard count <= reader.remaining else {
             throw .malformed(what: "\(count) names in \(reader.remaining) bytes", offset: reader.position)
         }

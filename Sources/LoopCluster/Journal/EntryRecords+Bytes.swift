@@ -3,18 +3,18 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-// Records that consume an entry.
+// The bytes of records that consume an entry, or grant or end attempts.
 
-/// Which of the fields that may be absent are there.
+/// The flags that say which optional fields a record has.
 struct RecordFlags {
     static let effect: UInt8 = 1
     static let attempt: UInt8 = 2
     static let wantsSeq: UInt8 = 4
-    /// Of an event.
+    /// Only in an event record.
     static let isLastEvent: UInt8 = 8
-    /// Of an event.
+    /// Only in an event record.
     static let wantsAnswer: UInt8 = 16
-    /// Of an entry that was set aside.
+    /// Only in a quarantine record.
     static let isLast: UInt8 = 4
     static let entry: UInt8 = 1
     static let parked: UInt8 = 2

@@ -1,27 +1,28 @@
-/// A journal that a reader can follow while another process writes it: it tells what was appended behind a row, and whether that row
-/// is there at all. Rows go away when a failover of a database takes them back, when a journal is cut, and when it is trimmed.
+/// A journal that a reader can follow while another process writes it. It returns what was appended after a row, and says whether
+/// that row still exists. Rows disappear when a database's failover takes them back, and when a journal is cut or trimmed.
 public protocol FollowedJournal: Journal {
     /// The end of the newest row that is known to be in the journal. It can be read after the journal has failed.
     var newestEnd: RowEnd { get }
 
-    /// The end of the row that ends with a record, as it is in the journal now.
-    /// - Returns: nil: no row ends with that record.
-    /// - Throws: where the journal cannot be read.
+    /// The end of the row that ends with a record, as the journal has it now, or nil if no row ends there.
+    /// - Throws: `JournalError` if the journal cannot be read.
     func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd?
 
-    /// The records behind those that a reader has.
+    /// Reads the records after those that a reader has.
     /// - Parameters:
-    ///   - position: that of the last record that the reader has.
-    ///   - checksum: of the row that ends there; nil: the reader stands in the middle of a row, and nothing is compared.
-    ///   - bytesMax: about how many bytes of records; whole rows are read.
-    /// - Returns: nil: the journal has not the row on which the reader stands, or is not the loop's any more.
-    /// - Throws: of kind `.corrupt` where the next record cannot be trusted.
+    ///   - position: the position of the last record that the reader has.
+    ///   - checksum: the checksum of the row that ends there. With nil the reader is in the middle of a row, and nothing is
+    ///     compared.
+    ///   - bytesMax: about how many bytes of records to read; whole rows are read.
+    /// - Returns: the next records, or nil if the journal no longer has that row, or no longer belongs to the loop.
+    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted.
     func page(after position: UInt64, checksum: UInt32?, bytesMax: Int) throws(JournalError) -> FollowedPage?
 
     /// Whether the journal may be read from another server than the one that the leader writes to.
     var mayLag: Bool { get }
 
-    /// The source is behind the leader. If there are several sources, the next journal that is opened reads from another one.
+    /// Leaves a source that is behind the leader. If there are several sources, the next journal that is opened reads from
+    /// another one.
     func leaveSource()
 }
 
@@ -33,10 +34,10 @@ extension FollowedJournal {
     public func leaveSource() {}
 }
 
-/// The end of a row of a journal. The checksum covers everything before, so two journals that have the same end have the same records up
-/// to there.
+/// The end of a row of a journal. The checksum covers everything before it. Two journals with equal ends therefore have equal
+/// records up to there.
 public struct RowEnd: Equatable, Sendable {
-    /// The position of the row's last record; 0: before the first row.
+    /// The position of the row's last record, or 0 before the first row.
     public let position: UInt64
     /// The row's checksum.
     public let checksum: UInt32
@@ -48,13 +49,13 @@ public struct RowEnd: Equatable, Sendable {
     }
 }
 
-/// What a reader that follows a journal is given.
+/// The records that a reader of a followed journal gets at once.
 public struct FollowedPage: Sendable {
-    /// In order; empty at the end of the journal.
+    /// The records in order; empty at the end of the journal.
     public let records: [Record]
-    /// Where the reader stands after them; nil: it has got none, and stands where it stood.
+    /// The end of the last row that was read, or nil if no row was. The reader's position is then unchanged.
     public let end: RowEnd?
-    /// The position of the newest record.
+    /// The position of the newest record in the journal.
     public let newest: UInt64
 
     /// Creates a page from its parts.

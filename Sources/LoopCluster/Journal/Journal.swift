@@ -1,34 +1,33 @@
 public import LoopCore
 public import LoopWire
 
-/// Where records become durable, and where a loop is recovered from. Implementations stand in LoopJournal; the simulator
-/// has its own. Records are numbered from 1 over the whole life of a journal; that number is a record's *position*.
+/// The store in which records become durable, and from which a loop is recovered. Its implementations are in LoopJournal; the
+/// simulator has its own. Records are numbered from 1 over the whole life of a journal. That number is a record's *position*.
 public protocol Journal {
     /// The history that the journal began with.
     var history: History { get }
 
-    /// The position of the newest record that has a receipt; 0: nothing was ever appended.
+    /// The position of the newest record that has a receipt, or 0 if nothing was ever appended.
     var position: UInt64 { get }
 
-    /// Appends records behind all earlier ones, and waits for their receipt and for those of all that was begun before.
+    /// Appends records after all earlier ones. Waits for their receipt, and for the receipts of all appends that began before.
     /// - Parameters:
     ///   - records: the records of a turn, in order.
-    ///   - position: that of the last of them, counted by whoever makes them: a journal that would come to another one
-    ///     refuses.
+    ///   - position: the position of the last of them, as their maker counts. A journal that counts another one refuses.
     /// - Returns: the proof, once the records are as durable as this journal makes them.
-    /// - Throws: of kind `.misuse` where the records do not end at `position`; of another kind where they cannot be
-    ///   written. After any error in writing every later append is refused.
+    /// - Throws: `JournalError` of kind `.misuse` if the records do not end at `position`, or of another kind if they cannot be
+    ///   written. After any error in writing, every later append is refused.
     mutating func append(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt
 
-    /// Begins an append behind all that were begun before, and does not wait for its receipt. Records and position are those of
+    /// Begins an append after all that were begun before, without waiting for its receipt. The parameters are those of
     /// `append`; the position is counted from what was begun.
-    /// - Returns: the receipt, if it is there at once and no other append is on its way; nil: it comes by `takeReceipt`.
-    /// - Throws: as `append`. After any error no append gets a receipt any more that had none yet.
+    /// - Returns: the receipt if it is there at once and no other append is under way. If nil, `takeReceipt` returns it later.
+    /// - Throws: as `append`. After any error, no append without a receipt gets one any more.
     mutating func beginAppend(_ records: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt?
 
-    /// The next receipt of the appends that were begun, in their order. One receipt may prove several appends.
-    /// - Parameter waits: whether to wait for it, as long as the journal gives an append.
-    /// - Returns: nil: no append is on its way, or its receipt is not there yet.
+    /// Takes the next receipt of the appends that were begun, in their order. One receipt may prove several appends.
+    /// - Parameter waits: whether to wait for the receipt, as long as the journal allows an append.
+    /// - Returns: the receipt, or nil if no append is under way or its receipt is not there yet.
     /// - Throws: as `append`, if an append that was begun has failed or took too long.
     mutating func takeReceipt(waits: Bool) throws(JournalError) -> JournalReceipt?
 
@@ -36,84 +35,85 @@ public protocol Journal {
     /// something.
     var receiptDescriptor: Int32? { get }
 
-    /// Asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. The closure may be called on
-    /// any thread, takes a few seconds at most, and returns nil if the answer is not known.
+    /// A closure that asks what the oldest append without a receipt waits for, or nil if every append returns its receipt. It may
+    /// be called on any thread, takes a few seconds at most, and returns nil if the answer is not known.
     var appendInquiry: (@Sendable () -> JournalError?)? { get }
 
-    /// Proves that this process still leads the loop, by a commit that begins after the call: before it says that records are missing
-    /// which a peer knows of, it must know that it is not the one that is behind. Nothing to do where the journal cannot be another
-    /// process's while it is open, as with a file that is locked.
-    /// - Throws: if another process may lead.
+    /// Proves that this process still leads the loop, by a commit that begins after the call. The reducer asks for this before
+    /// it reports missing records that a peer knows of, because it may itself be behind. Does nothing if no other process can
+    /// own the journal while it is open, as with a locked file.
+    /// - Throws: `JournalError` if another process may lead.
     mutating func prove() throws(JournalError)
 
-    /// How long after a sign of life of this process another one may take the journal; nil: never, while it is open.
+    /// The lease after which another process may take over the journal, or nil if none can while it is open.
     var lease: JournalLease? { get }
 
     /// How many bytes wait to be moved into the journal's file until a reader has ended, or nil if no reader is in the way.
     var heldLogBytes: Int? { get }
 
-    /// Writes what was acknowledged before it was written, where the journal was told that it may do so.
-    /// - Throws: where the records cannot be written.
+    /// Writes what was acknowledged before it was written, if the journal may do so.
+    /// - Throws: `JournalError` if the records cannot be written.
     mutating func flush() throws(JournalError)
 
     /// A page of the records after a position, in order; empty at the end.
     /// - Parameters:
-    ///   - position: the last position that is not wanted.
-    ///   - bytesMax: about how many bytes of records; at least one record comes where there is one.
-    /// - Throws: `JournalError` of kind `.corrupt` if a record cannot be trusted, of kind `.trimmed` if the next one was trimmed.
+    ///   - position: the position before the first record of the page.
+    ///   - bytesMax: about how many bytes of records to read; at least one record if there is one.
+    /// - Throws: `JournalError` of kind `.corrupt` if a record cannot be trusted, or of kind `.trimmed` if the next one was
+    ///   trimmed.
     func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record]
 
-    /// The first seq among the event records that are still there; nil: there is none.
-    /// - Throws: where the journal cannot be read.
+    /// The first seq among the event records that are still there, or nil if there is none.
+    /// - Throws: `JournalError` if the journal cannot be read.
     func firstSeq() throws(JournalError) -> Seq?
 
     /// The seq of the newest event, also if its record was trimmed; 0 if there was none. By default all records are read.
     /// - Throws: `JournalError` if the journal cannot be read.
     func newestSeq() throws(JournalError) -> Seq
 
-    /// A position from which on, in order, the first event record is the one of `seq`, or of one not far before it.
-    /// - Throws: where the journal cannot be read.
+    /// A position after which the first event record is that of `seq`, or one not far before it.
+    /// - Throws: `JournalError` if the journal cannot be read.
     func position(before seq: Seq) throws(JournalError) -> UInt64
 
     /// The snapshots that are there, the newest first.
-    /// - Throws: where the journal cannot be read.
+    /// - Throws: `JournalError` if the journal cannot be read.
     func snapshots() throws(JournalError) -> [SnapshotEntry]
 
     /// The bytes of a snapshot.
-    /// - Throws: of kind `.corrupt` where they are not what was written.
+    /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written.
     func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8]
 
-    /// Writes a snapshot's bytes; safe on any thread, while records are appended. Nil: this journal keeps none.
+    /// A closure that writes a snapshot's bytes on any thread while records are appended, or nil if this journal keeps none.
     var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { get }
 
-    /// A written snapshot counts from here on; all but the newest few are forgotten.
-    /// - Throws: where the snapshot cannot be added; it does not count then.
+    /// Adds a snapshot that was written. All but the newest few are forgotten.
+    /// - Throws: `JournalError` if the snapshot cannot be added. It does not count then.
     mutating func add(_ snapshot: SnapshotEntry) throws(JournalError)
 
     /// Forgets records below a seq, up to a valid snapshot that is not the newest one. It keeps that snapshot, so that the state
     /// after every remaining event can be shown.
     /// - Returns: the first seq that is still there.
-    /// - Throws: where the records cannot be removed; none is removed then.
+    /// - Throws: `JournalError` if the records cannot be removed. None is removed then.
     mutating func trim(before seq: Seq) throws(JournalError) -> Seq
 
-    /// The loop has ended and its outcome was told: the next run begins with a new journal.
-    /// - Throws: where that cannot be written.
+    /// Marks the loop as ended, after its outcome was reported. The next run begins with a new journal.
+    /// - Throws: `JournalError` if the mark cannot be written.
     mutating func markEnded() throws(JournalError)
 
     /// Why a reducer would refuse to start on this journal, which was opened for reading. Nil if a reducer would start, or has it
     /// open.
     var startRefusal: JournalError? { get }
 
-    /// Lets go of the files. Nothing else may be called afterwards.
+    /// Closes the files. Nothing else may be called afterwards.
     mutating func close()
 
-    /// Lets go of the files as the end of the process would: what was acknowledged before it was written is lost. Nothing else
-    /// may be called afterwards. The same as `close` unless said otherwise.
+    /// Closes the files as the end of the process would: what was acknowledged before it was written is lost. Nothing else may
+    /// be called afterwards. By default it does what `close` does.
     mutating func abandon()
 }
 
 extension Journal {
-    /// Whether its first record was not trimmed.
+    /// Whether the first record is still there, and was not trimmed.
     func hasFirstRecord() throws(JournalError) -> Bool {
         do throws(JournalError) {
             _ = try records(after: 0, bytesMax: 1)
@@ -124,8 +124,14 @@ extension Journal {
         }
     }
 
-    /// Trims, and says what is left. (See `trim`.)
-    /// - Parameter name: what the text calls the journal.
+    /// Whether the bytes of a snapshot are what was written.
+    /// - Throws: `JournalError` if that is not known, because the journal cannot be read.
+    package func isIntact(_ snapshot: SnapshotEntry) throws(JournalError) -> Bool {
+        try snapshot.isIntact { entry throws(JournalError) in try content(of: entry) }
+    }
+
+    /// Trims the journal, and returns a text that names its new beginning. (See `trim`.)
+    /// - Parameter name: the journal's name in the text.
     package mutating func trimmed(before seq: Seq, name: String) throws(JournalError) -> String {
         let next = try newestSeq().next
         let old = try firstSeq() ?? next
@@ -136,7 +142,7 @@ extension Journal {
         return "no event was trimmed: \(name) begins at seq \(first)\(reason)"
     }
 
-    /// Reads the records that are there, for a journal that finds no place in the middle.
+    /// Reads the event records from the end, for a journal that cannot find a record without reading those before it.
     public func newestSeq() throws(JournalError) -> Seq {
         for case .event(let event) in try records(after: position(before: Seq(.max)), bytesMax: .max).reversed() {
             return event.seq
@@ -144,29 +150,29 @@ extension Journal {
         return .initial
     }
 
-    /// Appends the records: this journal is done when it returns.
+    /// Appends the records, which have their receipt when this returns.
     public mutating func beginAppend(
         _ records: RecordLog, through position: UInt64
     ) throws(JournalError) -> JournalReceipt? {
         try append(records, through: position)
     }
 
-    /// Nil: no append is ever on its way.
+    /// Nil, because every append has its receipt when it returns.
     public mutating func takeReceipt(waits: Bool) -> JournalReceipt? { nil }
 
-    /// Nil: no append is ever on its way.
+    /// Nil, because no append is ever under way.
     public var receiptDescriptor: Int32? { nil }
 
     /// Nil, because every append returns its receipt.
     public var appendInquiry: (@Sendable () -> JournalError?)? { nil }
 
-    /// Nothing: the journal is this process's own as long as it is open.
+    /// Does nothing, because no other process can own the journal while it is open.
     public mutating func prove() {}
 
     /// Nil, because opening for reading fails for the same reasons as a start.
     public var startRefusal: JournalError? { nil }
 
-    /// Nil: no process takes it.
+    /// Nil, because no other process takes over the journal.
     public var lease: JournalLease? { nil }
 
     /// Nil, because readers are never in the way.
@@ -178,9 +184,9 @@ extension Journal {
 
 /// The lease of a journal that other processes take over when its holder gives no sign of life.
 public struct JournalLease: Equatable, Sendable {
-    /// How long it lasts.
+    /// The time from the newest proof until another process may take over.
     public var duration: Duration
-    /// When the newest commit began that has shown that this process holds the journal.
+    /// The start of the newest commit that proved that this process owns the journal.
     public var provenAt: MonotonicTime
 
     /// How long the oldest transaction of the database has been open. The database keeps dead rows until that transaction ends.
@@ -194,13 +200,13 @@ public struct JournalLease: Equatable, Sendable {
     }
 }
 
-/// A snapshot of a loop as the journal lists it.
+/// A snapshot of a loop, as the journal lists it.
 public struct SnapshotEntry: Equatable, Sendable {
     /// The position of the last record that it covers.
     public var position: UInt64
-    /// The seq of the state that it holds; 0 for the initial state.
+    /// The seq of the state in it; 0 for the initial state.
     public var seq: Seq
-    /// The definition that made it.
+    /// The fingerprint of the definition that made it.
     public var fingerprint: UInt64
     /// The size of its bytes; 0 before it is written.
     public var byteCount: Int
@@ -215,19 +221,34 @@ public struct SnapshotEntry: Equatable, Sendable {
         self.byteCount = byteCount
         self.checksum = checksum
     }
+
+    /// Whether its bytes are what was written.
+    /// - Parameter content: reads and checks the bytes.
+    /// - Throws: what `content` throws, unless the bytes are damaged.
+    package func isIntact(
+        _ content: (SnapshotEntry) throws(JournalError) -> [UInt8]
+    ) throws(JournalError) -> Bool {
+        do throws(JournalError) {
+            _ = try content(self)
+            return true
+        } catch {
+            guard error.kind == .corrupt else { throw error }
+            return false
+        }
+    }
 }
 
-/// What an acknowledgement of a journal promises.
+/// The guarantee that an acknowledgement of a journal gives.
 public enum Durability: String, CaseIterable, Sendable {
     /// The records survive a loss of power.
     case fsync
     /// The records survive the end of the process, and reach the disk when the system writes them.
     case os
-    /// The records are written in the background; the newest are lost with the process.
+    /// The records are written in the background. The newest are lost with the process.
     case none
 }
 
-/// The proof that every record up to a position is in the journal. Only a journal should make one.
+/// The proof that every record up to a position is in the journal.
 public struct JournalReceipt: Sendable {
     /// The position of the last record that is proven to be in the journal.
     public let position: UInt64
@@ -236,17 +257,17 @@ public struct JournalReceipt: Sendable {
     public init(through position: UInt64) { self.position = position }
 }
 
-/// A journal could not do what it was asked; nothing that depends on it may leave.
+/// An error of a journal that could not do what it was asked. Nothing that depends on the operation may leave.
 public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The kinds of errors, for programs: callers decide by the kind how to go on.
+    /// The kinds of errors, for programs. A caller decides by the kind what to do next.
     public enum Kind: Equatable, Sendable {
-        /// The disk has no room.
+        /// The disk is full.
         case full
         /// The file, its folder or its disk cannot be written to.
         case readOnly
         /// The disk failed to read, write or sync.
         case failedDisk
-        /// Another process has it.
+        /// Another process has the journal open.
         case locked
         /// Another program, which is no reducer, has a transaction open on the file, or is about to begin one.
         case busy
@@ -254,14 +275,14 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
         case moved
         /// A database did not answer in time, or its answer proves nothing: whether it did what it was asked is unknown.
         case unreachable
-        /// Bytes are not those that were written.
+        /// The bytes are not those that were written.
         case corrupt
         /// The records were trimmed.
         case trimmed
-        /// It is no journal, or one of another loop, or of a newer version of the schema; or one of its files is another user's,
-        /// can be changed by others, or is not what its name says.
+        /// It is no journal, or one of another loop, or of a newer version of the schema. Or one of its files is another
+        /// user's, can be changed by others, or is not what its name says.
         case foreign
-        /// It was used in a way that it does not allow.
+        /// The caller used the journal in a way that it does not allow.
         case misuse
     }
 
@@ -290,7 +311,7 @@ public struct JournalError: Error, Equatable, Sendable, CustomStringConvertible 
 }
 
 extension JournalError {
-    /// An operation was asked for with a seq after the newest event.
+    /// The error of an operation that names a seq after the newest event.
     package static func afterNewest(_ newest: Seq, _ operation: String) -> Self {
         Self(
             .misuse, operation: operation, reason: "its newest event is \(newest)",
@@ -320,7 +341,7 @@ extension JournalError.Kind {
         }
     }
 
-    /// Whether the error may pass without a change of the journal.
+    /// Whether the cause may pass without a change of the journal.
     package var mayPass: Bool {
         switch self {
         case .full, .readOnly, .failedDisk, .locked, .busy, .moved, .unreachable: true

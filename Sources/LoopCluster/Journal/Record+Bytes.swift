@@ -4,7 +4,7 @@ public import LoopWire
 
 /// Records as bytes: a kind byte, then that kind's fields. The frame tables are in `docs/spec/2-JOURNAL.md`.
 ///
-/// Numbers that are small in practice are *varints*: seven bits a byte, the lowest first, the top bit set on all but the
+/// Numbers that are usually small are *varints*: seven bits per byte, the lowest first, the top bit set on all bytes but the
 /// last. Only the shortest form is read, so that one record has one spelling. Random numbers and hashes are 8 bytes.
 extension Record {
     /// The first byte of a record. A number is never used for another layout.
@@ -25,16 +25,16 @@ extension Record {
         case stateMarked = 14
         case markHash = 15
         case sessionOwned = 16
-        /// An event too, of a timer.
+        /// An event of a timer.
         case timerFired = 17
-        /// An event of a schedule, or where one stands.
+        /// An event of a schedule, or the schedule's next time.
         case scheduled = 18
-        /// A refusal too, with a detail.
+        /// A refusal with a detail.
         case refusedInDetail = 19
         case granted = 20
     }
 
-    /// Appends the record; the caller keeps the array, and so its room.
+    /// Appends the record. The caller keeps the array, and so its capacity.
     public func write(to output: inout [UInt8]) {
         switch self {
         case .event(let event): event.write(to: &output)
@@ -94,8 +94,8 @@ extension Record {
         }
     }
 
-    /// Reads one record; the bytes of an event are a slice of the reader's array.
-    /// - Throws: `WireError`, where the bytes do not begin with a record of this version.
+    /// Reads one record. The bytes of an event are a slice of the reader's array.
+    /// - Throws: `WireError` if the bytes do not begin with a record of this version.
     public init(from reader: inout ByteReader) throws(WireError) {
         let code = try reader.u8("record kind")
         guard let kind = Kind(rawValue: code) else {
@@ -132,7 +132,7 @@ extension Record {
         }
     }
 
-    /// Reads records to the end of the bytes, behind those that are there.
+    /// Reads records up to the end of the bytes, and appends them.
     /// - Throws: `WireError` for the first record that cannot be read; those before it have been added.
     public static func read(_ bytes: ArraySlice<UInt8>, into records: inout [Record]) throws(WireError) {
         var reader = ByteReader(bytes)

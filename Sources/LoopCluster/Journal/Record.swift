@@ -2,16 +2,16 @@ public import LoopCore
 public import LoopKeys
 public import LoopWire
 
-/// One fact in the journal. Replaying them in order gives the same state, effects and sessions.
+/// One fact in the journal. Replaying all records in order gives the same state, effects and sessions.
 public enum Record: Equatable, Sendable {
-    /// An event was applied; the seq is one more than that of the event before.
+    /// An event was applied. Its seq is one more than that of the event before.
     case event(EventRecord)
     /// A numbered entry was consumed without being applied.
     case refused(RefusalRecord)
-    /// An effect's body returned; the entry that said so is consumed.
+    /// An effect's body returned. The entry that reported it is consumed.
     case completed(SessionID, number: UInt64, EffectID, Attempt)
-    /// A numbered entry said how an effect ended that is no longer live: consumed, and changes nothing. The usual end of
-    /// an effect whose own event made it unwanted.
+    /// A numbered entry reported the end of an effect that is no longer live. It is consumed and changes nothing. This is the
+    /// usual end of an effect whose own event made it unwanted.
     case skipped(SessionID, number: UInt64)
     /// Attempts of effects were granted. All earlier attempts of these effects are void.
     case granted(GrantRecord)
@@ -19,35 +19,35 @@ public enum Record: Equatable, Sendable {
     case attemptEnded(AttemptEnd)
     /// A session was granted to a peer. Its number is never given again in this history.
     case sessionOpened(SessionID, PeerID)
-    /// The session belongs to the owner of a key from here on.
+    /// From here on, the session belongs to the owner of a key.
     case sessionOwned(SessionID, PublicKey)
-    /// A session has ended; the outcomes of its entries are forgotten.
+    /// A session has ended. The outcomes of its entries are forgotten.
     case sessionRetired(SessionID)
     /// A reducer has started on the journal at this time. The epoch's number is never given again in this history.
     case epochBegun(Epoch, WallTime)
-    /// From here on this definition reduces, and its queries are asked.
+    /// From here on, this definition reduces and its queries run.
     case definition(DefinitionRecord)
-    /// The digest of everything the journal determines, as of this seq; a replay that comes to another one is wrong (G8).
+    /// The digest of everything the journal determines, as of this seq. A replay that computes another one is wrong (G8).
     case stateHash(Seq, UInt64)
-    /// Everything the journal determines is being hashed as it is here, too large for one turn: the digest follows as a
+    /// Everything the journal determines, as of here, is being hashed, and is too large for one turn. The digest follows as a
     /// ``markHash(_:_:)``, unless the process ends before.
     case stateMarked(Seq)
-    /// The digest as of the newest mark, which is of this seq.
+    /// The digest as of the newest mark, which has this seq.
     case markHash(Seq, UInt64)
     /// An entry whose reduction ended the process more than once is consumed, and set aside with its bytes.
     case quarantined(QuarantineRecord)
-    /// Somebody who may has done something to the loop.
+    /// An operator did something to the loop.
     case operatorAction(OperatorAction)
-    /// Acknowledged records are missing, or were cut off on purpose: what peers know of the loop holds no longer.
+    /// Acknowledged records are missing, or were cut off on purpose. What peers know of the loop is no longer valid.
     case historyBegun(History, WallTime)
-    /// Where a schedule stands; the record of a run is an event.
+    /// The next time of a schedule, without a run. The record of a run is an event.
     case scheduled(ScheduleRecord)
 }
 
 extension Record {
-    /// Whether it gives out a number that must not be given again in this history: an epoch's, a session's. It outlives a
-    /// loss of power whatever the journal promises of other records. Else a peer that was admitted under a number that the
-    /// journal has lost would speak in the name of the next one that gets it, until the loss is noticed.
+    /// Whether the record assigns a number that must not be assigned again in this history: an epoch's or a session's. Such a
+    /// record survives a loss of power, whatever the journal promises of others. Otherwise, a peer that was admitted under a
+    /// lost number could speak for the next peer that gets this number, until the loss is noticed.
     public var outlivesPower: Bool {
         switch self {
         case .epochBegun, .sessionOpened, .sessionOwned, .historyBegun: true
@@ -57,8 +57,8 @@ extension Record {
         }
     }
 
-    /// The seq whose state it tells the digest of: a replay that has applied it agrees with the journal up to there. Nil for
-    /// other records.
+    /// The seq of the state whose digest the record has, or nil for other records. A replay that has applied it agrees with the
+    /// journal up to there.
     var hashedSeq: Seq? {
         switch self {
         case .stateHash(let seq, _), .markHash(let seq, _): seq
@@ -70,17 +70,17 @@ extension Record {
     }
 }
 
-/// Which definition makes the transitions from here on.
+/// The definition that makes the transitions from here on.
 public struct DefinitionRecord: Equatable, Sendable {
     /// A hash of the definition's name, schema, feedbacks and placements.
     public var fingerprint: UInt64
     /// The version of the definition's states and events as they are encoded; at least 1.
     public var schema: UInt64
-    /// A hash of the encoded initial state: a loop with other arguments is another run.
+    /// A hash of the encoded initial state. A loop with other arguments is another run.
     public var initial: UInt64
-    /// The encoded initial state, in a journal's first record: who replays it need not be told the arguments. Else empty.
+    /// The encoded initial state, if this is the journal's first record; else empty. With it, a replay does not need the arguments.
     public var initialState: [UInt8]
-    /// The names of all feedbacks this journal has seen; a feedback's number is its position, and is never reused.
+    /// The names of all feedbacks that this journal has seen. A feedback's number is its position, and is never reused.
     public var feedbacks: [String]
 
     /// Creates a record from its parts.
@@ -95,9 +95,9 @@ public struct DefinitionRecord: Equatable, Sendable {
     }
 }
 
-/// An entry that was set aside, with everything that is needed to look into it, or to try it again.
+/// An entry that was set aside, with everything that is needed to examine it or to try it again.
 public struct QuarantineRecord: Equatable, Sendable {
-    /// What was going on when the process ended.
+    /// The step in which the process ended.
     public enum Phase: UInt8, Sendable, CustomStringConvertible {
         /// The event's bytes were being decoded.
         case decoding = 1
@@ -107,7 +107,7 @@ public struct QuarantineRecord: Equatable, Sendable {
         case query = 3
         /// The definition's `answer` was running, on the state after the event.
         case answering = 4
-        /// A feedback's `failing` closure was making an event of an effect's last failure.
+        /// A feedback's `failing` closure was making an event from an effect's last failure.
         case failing = 5
 
         /// The step as a noun phrase, for people.
@@ -122,23 +122,23 @@ public struct QuarantineRecord: Equatable, Sendable {
         }
     }
 
-    /// Counts the quarantined entries of a journal, from 1.
+    /// The number of the quarantined entry in the journal, from 1.
     public var id: UInt64
     /// When the entry was set aside, by the reducer's civil clock.
     public var time: WallTime
-    /// The session that the entry is of.
+    /// The session of the entry.
     public var session: SessionID
     /// The entry's number in its session.
     public var number: UInt64
-    /// The effect that sent the entry; nil: a sender did.
+    /// The effect that sent the entry, or nil if a sender did.
     public var effect: EffectID?
-    /// The attempt that sent the entry; `.none` where a sender did.
+    /// The attempt that sent the entry, or `.none` if a sender did.
     public var attempt: Attempt
     /// The step in which the process last ended.
     public var phase: Phase
-    /// How often it ended the process.
+    /// How often the entry ended the process.
     public var crashes: UInt32
-    /// Whether the effect's body has ended with the entry: the effect is completed. Of no interest later.
+    /// Whether the effect's body ended with the entry, so that the effect is completed. It has no meaning later.
     public var isLast: Bool
     /// The event's bytes as received.
     public var bytes: ArraySlice<UInt8>
@@ -162,37 +162,37 @@ public struct QuarantineRecord: Equatable, Sendable {
 }
 
 extension QuarantineRecord {
-    /// Whether a sender has sent the event, and not an effect, a timer or a schedule.
+    /// Whether a sender sent the event, not an effect, a timer or a schedule.
     var isOfSender: Bool { effect == nil && session != .none }
 
     /// The event in a few words, for people.
     package var text: String { EventText.of(bytes.prefix(4096), of: bytes.count) }
 }
 
-/// What an operator did, who, and when.
+/// What an operator did, with the operator's name and the time.
 public struct OperatorAction: Equatable, Sendable {
     /// The actions of an operator that the journal records.
     public enum What: Equatable, Sendable {
-        /// A parked effect is to be run again; its failures are forgotten.
+        /// Runs a parked effect again. Its failures are forgotten.
         case retryParked(EffectID)
-        /// A quarantined event is to be applied after all: the next record is its event.
+        /// Applies a quarantined event after all. The next record is its event.
         case retryQuarantined(UInt64)
-        /// A quarantined event is dropped for good.
+        /// Drops a quarantined event for good.
         case dropQuarantined(UInt64)
-        /// A schedule, by the number of its feedback, does not run until it is resumed.
+        /// Pauses a schedule, named by the number of its feedback, until it is resumed.
         case pauseSchedule(UInt32)
-        /// It goes on.
+        /// Resumes a paused schedule.
         case resumeSchedule(UInt32)
-        /// It is to run once besides: the next record is the event.
+        /// Runs a schedule once more. The next record is the event.
         case runSchedule(UInt32)
-        /// The clock is right, although it is behind the times of earlier records. The loop's time goes back to the time of
-        /// this record.
+        /// Accepts the clock, although it is behind the times of earlier records. The loop's time goes back to the time of this
+        /// record.
         case acceptClock
     }
 
     /// The action.
     public var what: What
-    /// Who, as the operator's tool says: a user and a host.
+    /// The operator as the tool names it: a user and a host.
     public var who: String
     /// The time of the action, by the reducer's civil clock.
     public var time: WallTime
@@ -205,29 +205,30 @@ public struct OperatorAction: Equatable, Sendable {
     }
 }
 
-/// An applied event, its bytes as received.
+/// An applied event, with its bytes as received.
 public struct EventRecord: Equatable, Sendable {
     /// The number of the transition that the event made; at least 1.
     public var seq: Seq
-    /// The loop's time; never earlier than the record before, unless an operator has accepted a clock that was set back.
+    /// The loop's time. It is never earlier than that of the record before, unless an operator has accepted a clock that was
+    /// set back.
     public var time: WallTime
-    /// The session that the entry is of; `.none` for a timer's event, and for a quarantined one that an operator had applied.
+    /// The session of the entry, or `.none` for a timer's event, and for a quarantined one that an operator had applied.
     public var session: SessionID
     /// The entry's number in its session; 0 for a timer's event, and for a quarantined one that an operator had applied.
     public var number: UInt64
-    /// The effect that sent the event, or the timer; nil: a sender did.
+    /// The effect or timer that sent the event, or nil if a sender did.
     public var effect: EffectID?
-    /// The attempt that sent the event; `.none` where a sender or a timer did.
+    /// The attempt that sent the event, or `.none` if a sender or a timer did.
     public var attempt: Attempt
     /// Whether the sender asked for the seq.
     public var wantsSeq: Bool
-    /// Whether the sender asked for the definition's answer. It is not in the record: a replay makes it again.
+    /// Whether the sender asked for the definition's answer. The record has no answer; a replay computes it again.
     public var wantsAnswer: Bool
-    /// Whether the effect's body has ended with it: the effect is completed, where it is still live behind the event.
+    /// Whether the effect's body ended with the event. The effect is then completed, if it is still live after the event.
     public var isLast: Bool
     /// The event's bytes as received.
     public var bytes: ArraySlice<UInt8>
-    /// The run of a schedule that it is; nil: it is none.
+    /// The schedule's run that made the event, or nil if none did.
     public internal(set) var run: ScheduledRun?
 
     /// Creates a record from its parts.
@@ -249,33 +250,33 @@ public struct EventRecord: Equatable, Sendable {
 }
 
 extension EventRecord {
-    /// The event of a timer that is due. The timer is completed with it.
+    /// Creates the event of a timer that is due. The timer is completed with it.
     public init(timer: EffectID, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
         self.init(
             seq: seq, time: time, session: .none, number: 0, effect: timer, attempt: .none, wantsSeq: false,
             isLast: true, bytes: bytes)
     }
 
-    /// Whether a feedback made the event of an attempt's timeout. Such an event belongs to no session, and ends its effect.
+    /// Whether a feedback made the event from an attempt's timeout. Such an event belongs to no session, and ends its effect.
     public var isOfTimeout: Bool { isLast && session == .none && attempt != .none }
 
-    /// Whether a timer sent the event: it is no session's entry, and ends its effect.
+    /// Whether a timer sent the event. Such an event belongs to no session, and ends its effect.
     public var isOfTimer: Bool { isLast && session == .none && effect != nil && attempt == .none }
 }
 
 /// An entry that was consumed without being applied, and the reason.
 public struct RefusalRecord: Equatable, Sendable {
-    /// The session that the entry is of.
+    /// The session of the entry.
     public var session: SessionID
     /// The entry's number in its session.
     public var number: UInt64
-    /// Why the entry was not applied; its sender is told.
+    /// The reason, which its sender gets.
     public var reason: SendRefusal.Reason
-    /// The effect that sent the entry; nil: a sender did.
+    /// The effect that sent the entry, or nil if a sender did.
     public var effect: EffectID?
-    /// The attempt that is void from here on, where the refusal is for it; `.none` voids nothing.
+    /// The attempt that is void from here on, if the refusal concerns it; `.none` voids nothing.
     public var attempt: Attempt
-    /// What is wrong with the entry, in words, at most 512 bytes of UTF-8; empty: that is not known.
+    /// What is wrong with the entry, in words, at most 512 bytes of UTF-8; empty if that is not known.
     public var detail: String
 
     /// Creates a record from its parts. A detail that is too long is cut between two characters.
@@ -292,7 +293,7 @@ public struct RefusalRecord: Equatable, Sendable {
     }
 }
 
-/// The grants of one turn. After a restart, a worker can hold only effects that have such a record.
+/// The grants of one turn. After a restart, a worker can have only effects with such a record.
 public struct GrantRecord: Equatable, Sendable {
     /// The attempt of the first effect. Each following effect has the next count of the same epoch.
     public var first: Attempt
@@ -309,7 +310,7 @@ public struct GrantRecord: Equatable, Sendable {
     package func attempt(at index: Int) -> Attempt { Attempt(epoch: first.epoch, count: first.count + UInt64(index)) }
 }
 
-/// The end of all attempts of an effect up to one, and what follows.
+/// The end of all attempts of an effect up to one of them, and what follows.
 public struct AttemptEnd: Equatable, Sendable {
     /// Why the attempts ended.
     public enum Cause: UInt8, Sendable {
@@ -317,17 +318,17 @@ public struct AttemptEnd: Equatable, Sendable {
         case failed = 1
         /// The attempt took longer than the policy's timeout.
         case timedOut = 2
-        /// The worker gave the effect back unfinished, for instance because it stops.
+        /// The worker gave the effect back unfinished, for example because it is stopping.
         case released = 3
-        /// The worker was silent for longer than the limit.
+        /// The worker was silent for longer than the silence limit.
         case unresponsive = 4
     }
 
-    /// The future of the effect.
+    /// What happens to the effect next.
     public enum Next: Equatable, Sendable {
         /// The effect is tried again.
         case retry(RetryTime)
-        /// The effect has failed for good; it stays, visible.
+        /// The effect has failed for good. It stays visible.
         case parked
     }
 
@@ -341,7 +342,7 @@ public struct AttemptEnd: Equatable, Sendable {
     public var next: Next
     /// What went wrong, for people.
     public var message: String
-    /// The entry that said so, if one did; it is consumed.
+    /// The entry that reported the end, if one did. It is consumed.
     public var entry: EntryNumber?
 
     /// Creates a record from its parts.
@@ -357,11 +358,11 @@ public struct AttemptEnd: Equatable, Sendable {
     }
 }
 
-/// When an effect is tried again.
+/// The time at which an effect is tried again.
 public struct RetryTime: Equatable, Sendable {
     /// The next attempt does not begin before this time, by the reducer's civil clock.
     public var notBefore: WallTime
-    /// How long the wait is meant to be, in milliseconds; at least 0. A clock that is set back does not make it longer.
+    /// The planned wait, in milliseconds; at least 0. A clock that is set back does not make it longer.
     public var wait: Int64
 
     /// Creates a time from its parts. A wait below zero counts as zero.
@@ -376,7 +377,7 @@ public struct RetryTime: Equatable, Sendable {
         self.init(notBefore: time + .milliseconds(milliseconds), wait: milliseconds)
     }
 
-    /// How long the effect still waits at a time; at least zero.
+    /// The rest of the wait at a time; at least zero.
     package func wait(from time: WallTime) -> Duration {
         let (left, overflow) = notBefore.milliseconds.subtractingReportingOverflow(time.milliseconds)
         return .milliseconds(overflow ? wait : max(0, min(left, wait)))

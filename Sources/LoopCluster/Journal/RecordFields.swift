@@ -6,11 +6,11 @@ import LoopWire
 // The fields of records as bytes; see `Record`.
 
 extension [UInt8] {
-    /// Appends a record's kind and the fields of bounded size behind it: room is made once for all of them.
-    /// - Parameter more: how many bytes `write` appends besides them.
+    /// Appends a record's kind and its fields of bounded size. Space is reserved once for all of them.
+    /// - Parameter more: how many more bytes `write` appends.
     @inline(__always)
     mutating func fields(_ kind: Record.Kind, and more: Int = 0, _ write: (inout OutputSpan<UInt8>) -> Void) {
-        // The largest, a quarantined entry's, take 3 bytes and 11 numbers of at most 10.
+        // The largest fields, of a quarantined entry, take 3 bytes and 11 numbers of at most 10 bytes.
         append(addingCapacity: 113 + more) { (span: inout OutputSpan<UInt8>) in
             span.append(kind.rawValue)
             write(&span)
@@ -21,7 +21,7 @@ extension [UInt8] {
         append(addingCapacity: 10) { (span: inout OutputSpan<UInt8>) in span.varint(UInt64(value)) }
     }
 
-    /// Appends the count of the bytes, and the bytes.
+    /// Appends the number of bytes in UTF-8, and the bytes.
     mutating func string(_ text: String) {
         number(text.utf8.count)
         append(contentsOf: text.utf8)
@@ -58,7 +58,7 @@ extension OutputSpan<UInt8> {
         varint(attempt.count)
     }
 
-    /// The effect and the attempt, as far as `RecordFlags` says that they are there.
+    /// Appends the effect and the attempt, as far as `RecordFlags` says that they are present.
     mutating func owner(_ id: EffectID?, _ attempt: Attempt) {
         if let id { effect(id) }
         if attempt != .none { self.attempt(attempt) }
@@ -73,7 +73,7 @@ extension ByteReader {
         var shift: UInt64 = 7
         while true {
             let byte = try u8("number")
-            // The tenth byte holds one bit; a last byte of zero would be a second spelling.
+            // The tenth byte has one bit. A last byte of zero would be a second spelling.
             guard shift < 63 || byte <= 1, byte != 0 else {
                 throw .malformed(what: "a number that is not in its shortest form", offset: position - 1)
             }
@@ -95,7 +95,7 @@ extension ByteReader {
         WallTime(milliseconds: Int64(bitPattern: try varint()))
     }
 
-    /// 32 bytes, not all 0.
+    /// Reads a key of 32 bytes, which are not all 0.
     mutating func publicKey() throws(WireError) -> PublicKey {
         guard let key = PublicKey(bytes: Array(try bytes(32, "key"))) else {
             throw .malformed(what: "a key of zeros", offset: position)

@@ -1,18 +1,18 @@
 public import LoopCore
 import LoopWire
 
-/// Records one behind the other, in the bytes that a journal keeps. The reducer's machine writes each record once, as soon
-/// as it is made; whoever wants to look at one reads it back.
+/// A sequence of records, in the bytes that a journal keeps. The reducer's machine writes each record once, as soon as it is
+/// made. To look at a record, iterate the log, which decodes it.
 public struct RecordLog: Sequence, Sendable {
-    /// As `Record.write(to:)` writes them.
+    /// The bytes that `Record.write(to:)` wrote.
     public private(set) var bytes: [UInt8] = []
     /// How many records there are.
     public private(set) var count = 0
-    /// The seqs of the first and the last event among them; nil: there is none.
+    /// The seqs of the first and the last event among the records, or nil if there is none.
     public private(set) var seqs: ClosedRange<Seq>?
-    /// How many of them are events.
+    /// How many of the records are events.
     public private(set) var eventsCount: UInt64 = 0
-    /// Whether one of them outlives a loss of power, whatever the journal promises of others.
+    /// Whether one of the records survives a loss of power, whatever the journal promises of others.
     public private(set) var outlivesPower = false
 
     /// Creates a log without records.
@@ -43,7 +43,7 @@ public struct RecordLog: Sequence, Sendable {
         seqs = (seqs?.lowerBound ?? event.seq)...Swift.max(seqs?.upperBound ?? event.seq, event.seq)
     }
 
-    /// Makes room for a number of bytes.
+    /// Reserves capacity for a number of bytes.
     mutating func reserve(_ byteCount: Int) { bytes.reserveCapacity(byteCount) }
 
     /// Reads the records back, in order.
@@ -53,7 +53,7 @@ public struct RecordLog: Sequence, Sendable {
     public struct Iterator: IteratorProtocol {
         var reader: ByteReader
 
-        /// The next record; nil after the last.
+        /// The next record, or nil after the last.
         public mutating func next() -> Record? {
             guard !reader.isAtEnd else { return nil }
             do {
@@ -66,7 +66,7 @@ public struct RecordLog: Sequence, Sendable {
 }
 
 extension RecordLog: Equatable {
-    /// Whether they are the same records.
+    /// Whether both have the same records.
     public static func == (a: RecordLog, b: RecordLog) -> Bool { a.bytes == b.bytes }
 }
 
@@ -76,8 +76,8 @@ extension RecordLog: ExpressibleByArrayLiteral {
 }
 
 extension Journal {
-    /// Appends records behind all earlier ones; see ``append(_:through:)-(RecordLog,_)``.
-    /// - Throws: `JournalError`, where the records are not in the journal; see the same method.
+    /// Appends records after all earlier ones; see ``append(_:through:)-(RecordLog,_)``.
+    /// - Throws: `JournalError` if the records are not in the journal; see the same method.
     public mutating func append(_ records: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
         try append(RecordLog(records), through: position)
     }

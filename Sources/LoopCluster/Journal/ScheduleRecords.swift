@@ -2,15 +2,15 @@ import CBOR
 public import LoopCore
 import LoopWire
 
-/// Where a schedule stands, without a run: it has begun, or runs were left out.
+/// A schedule's next time, recorded without a run because the schedule has begun or skipped runs.
 public struct ScheduleRecord: Equatable, Sendable {
     /// The number of its feedback.
     public var schedule: UInt32
-    /// When that was decided.
+    /// The time of this decision.
     public var time: WallTime
     /// The time of its next run.
     public var next: WallTime
-    /// A hash of the schedule: another one under its name starts over.
+    /// A hash of the schedule. Another schedule under the same name starts over.
     public var plan: UInt64
 
     /// Creates a record from its parts.
@@ -22,19 +22,19 @@ public struct ScheduleRecord: Equatable, Sendable {
     }
 }
 
-/// The run of a schedule that an event is. Its due times are journaled, so that a replay asks no time zone.
+/// The schedule's run that made an event. Its due times are in the journal, so that a replay needs no time zone.
 ///
-/// A class, since few events have one.
+/// A class, because few events have one.
 public final class ScheduledRun: Equatable, Sendable {
     /// The number of the schedule's feedback.
     public let schedule: UInt32
-    /// The time of the schedule that it is the run of.
+    /// The time at which the run was due.
     public let due: WallTime
     /// The time of the schedule's next run.
     public let next: WallTime
     /// A hash of the schedule.
     public let plan: UInt64
-    /// Whether an operator has asked for it: then the schedule stands where it stood.
+    /// Whether an operator asked for the run. The schedule's next time is then unchanged.
     public let isByHand: Bool
 
     /// Creates a run from its parts.
@@ -46,14 +46,14 @@ public final class ScheduledRun: Equatable, Sendable {
         self.isByHand = isByHand
     }
 
-    /// Whether they are the same run.
+    /// Whether both are the same run.
     public static func == (a: ScheduledRun, b: ScheduledRun) -> Bool {
         (a.schedule, a.due, a.next, a.plan, a.isByHand) == (b.schedule, b.due, b.next, b.plan, b.isByHand)
     }
 }
 
 extension EventRecord {
-    /// The event of a schedule's run.
+    /// Creates the event of a schedule's run.
     public init(_ run: ScheduledRun, seq: Seq, time: WallTime, bytes: ArraySlice<UInt8>) {
         self.init(
             seq: seq, time: time, session: .none, number: 0, effect: nil, attempt: .none, wantsSeq: false, bytes: bytes)
@@ -61,7 +61,7 @@ extension EventRecord {
     }
 }
 
-/// One kind for both: a flag says whether there is an event.
+/// The encoding of both as one kind of record. A flag says whether there is an event.
 enum ScheduleBytes {
     private static let hasEvent: UInt8 = 1
     private static let isByHand: UInt8 = 2

@@ -1,20 +1,20 @@
 import LoopCore
 import LoopWire
 
-/// Which history and epoch an observer follows, of those that it hears. (Protocol, section 8.)
+/// The history and epoch that an observer follows, of those that it receives. (Protocol, section 8.)
 ///
 ///     none ── any ──▶ followed ── a newer epoch, or a history that was not left ──▶ followed
 ///                        └── silence, while a known history or an older epoch goes on and on ──▶ that is followed
 struct FollowedEpoch: Sendable {
     private(set) var history = History.none
     private(set) var epoch = Epoch.none
-    /// Frames of these may still arrive, over older connections.
+    /// The histories whose frames may still arrive, over older connections.
     private var left = LeftHistories()
-    /// How long nothing of this history has come, but for times in which this process stood still.
+    /// How long nothing of this history has come, without the times in which this process was suspended.
     private var silence = Duration.zero
     private var knock: Knock?
 
-    /// An epoch of a known history that is heard while the present one is silent.
+    /// An epoch of a known history whose frames come while the followed one is silent.
     private struct Knock {
         let history: History
         let epoch: Epoch
@@ -22,25 +22,25 @@ struct FollowedEpoch: Sendable {
         var framesCount: Int
     }
 
-    /// After this silence a history that was left may be the present one again: that of a journal that was put back.
+    /// After this silence, a history that the observer has left may be current again: that of a restored journal.
     private static var silenceLimit: Duration { .seconds(10) }
     private static var knockLimit: Duration { .seconds(5) }
-    /// A reducer ticks at least every second.
+    /// How many frames it takes. A reducer ticks at least every second.
     private static var knocksMin: Int { 8 }
 
-    /// What a frame says about the epoch that is followed.
+    /// The epoch of a frame, compared with the one that is followed.
     enum Verdict: Equatable {
-        /// It is of the one that was followed before.
+        /// It is the one that was followed before.
         case same
-        /// It is of a newer epoch of this history, which is followed from here on.
+        /// It is a newer epoch of this history, and is followed from here on.
         case newEpoch
-        /// It is of another history, or of an older epoch of this one, which is followed from here on.
+        /// It is of another history, or an older epoch of this one, and is followed from here on.
         case other
-        /// It is late.
+        /// It is late, and dropped.
         case ignored
     }
 
-    /// A message of this history and epoch has come.
+    /// Takes note of a message of this history and epoch.
     mutating func hear(
         _ history: History, _ epoch: Epoch, at now: MonotonicTime, _ rules: BrokenRules
     ) -> Verdict {
@@ -58,9 +58,9 @@ struct FollowedEpoch: Sendable {
         return verdict
     }
 
-    /// Whether another history, or an older epoch, may be followed from here on. What is known comes back if nothing else is
-    /// heard for long, and it goes on and on: a journal was put back, or what was followed is a late frame of a history that
-    /// was over before this observer began.
+    /// Whether another history, or an older epoch, may be followed from here on. A known one is followed again if it keeps
+    /// sending while nothing else comes for long. Then a journal was restored, or the followed frame was a late one of a
+    /// history that ended before this observer began.
     private mutating func mayFollow(
         _ history: History, _ epoch: Epoch, at now: MonotonicTime, _ rules: BrokenRules
     ) -> Bool {
@@ -76,12 +76,12 @@ struct FollowedEpoch: Sendable {
         return known.framesCount >= Self.knocksMin && now >= known.since + Self.knockLimit
     }
 
-    /// Whether a word of the loop's end is of an epoch that is over. A peer on the same connection may know of a newer epoch, or
-    /// of an older one.
+    /// Whether a message about the loop's end is of an epoch that is over. A peer on the same connection may know a newer or an
+    /// older epoch.
     func hasLeft(_ end: HeardEnd) -> Bool {
         end.history == history ? end.epoch.number < epoch.number : left.contains(end.history)
     }
 
-    /// Nothing was heard for this time.
+    /// Counts time in which nothing came. A longer time counts as one second, because this process was suspended.
     mutating func pass(_ time: Duration) { silence += min(time, .seconds(1)) }
 }

@@ -2,26 +2,26 @@ public import LoopWire
 
 /// What an observer follows.
 public struct Following: Equatable, Sendable {
-    /// How the state comes.
+    /// How states come to the observer.
     public enum States: Equatable, Sendable {
-        /// Not at all.
+        /// No states come.
         case none
-        /// As a stream of updates.
+        /// States come as a stream of updates.
         case updates(UpdateStream)
-        /// Folded from the events by this process, which has the definition of this fingerprint: every state is seen.
+        /// This process folds the events with the definition of this fingerprint, so every state is seen.
         case events(fingerprint: UInt64)
     }
 
-    /// How the state comes, if it is followed at all.
+    /// How states come, if they are followed at all.
     public var states: States
-    /// The name of the section of the state that is followed; empty: all of it.
+    /// The name of the section of the state that is followed; empty for the whole state.
     public var section: String
-    /// Whether transitions are shown as they are, to people. Not together with `.events`, which come the same way.
+    /// Whether transitions are shown to people as they are. Not together with `.events`, which come the same way.
     public var transitions: Bool
 
     /// - Parameters:
     ///   - states: the states to follow.
-    ///   - section: also the one that an `UpdateStream` in `states` names.
+    ///   - section: the section that an `UpdateStream` in `states` names too.
     ///   - transitions: whether to follow the events too.
     public init(_ states: States, section: String = "", transitions: Bool = false) {
         self.states = states
@@ -29,19 +29,19 @@ public struct Following: Equatable, Sendable {
         self.transitions = transitions
     }
 
-    /// The whole state as often as the reducer publishes it.
+    /// Follows the whole state, as often as the reducer publishes it.
     public static let wholeStates = Following(.updates(UpdateStream(.full)))
 
-    /// Transitions for people, and no states.
+    /// Follows transitions for people, and no states.
     public static let transitions = Following(.none, transitions: true)
 
-    /// Updates of the whole state, or of a section of it.
+    /// Follows updates of the whole state, or of a section of it.
     public static func updates(_ mode: UpdateStream.Mode, of section: String = "", interval: UInt32 = 0) -> Following {
         Following(
             .updates(UpdateStream(mode, of: SectionID(name: section), interval: interval)), section: section)
     }
 
-    /// What the subscription must cover.
+    /// The topics that the subscription must cover.
     public func topics(of loop: LoopID) -> [Topic] {
         let states: [Topic] =
             switch self.states {
@@ -54,10 +54,10 @@ public struct Following: Equatable, Sendable {
 
     var hasStates: Bool { states != .none }
 
-    /// That of the definition that folds the events; nil where none does.
+    /// The fingerprint of the definition that folds the events, or nil if none does.
     public var fingerprint: UInt64? { if case .events(let fingerprint) = states { fingerprint } else { nil } }
 
-    /// Whether a state is made of the one before.
+    /// Whether a state is made from the one before.
     public var dependsOnTheLast: Bool {
         switch states {
         case .none: false
@@ -66,11 +66,11 @@ public struct Following: Equatable, Sendable {
         }
     }
 
-    /// The interval of the stream of deltas that is followed; nil: none is.
+    /// The interval of the stream of deltas that is followed, or nil if none is.
     var deltas: UInt32? {
         if case .updates(let stream) = states, stream.mode == .delta { stream.interval } else { nil }
     }
 
-    /// How long an update may take on its stream.
+    /// How long an update may be delayed on its stream.
     var interval: Duration { if case .updates(let stream) = states { .milliseconds(stream.interval) } else { .zero } }
 }

@@ -1,27 +1,27 @@
 import LoopCore
 import LoopWire
 
-/// The state that an observer has handed out, and how it stands to what is known to exist.
+/// The state that an observer has handed out, compared with what is known to exist.
 ///
 ///     unknown ── a state at seq n ──▶ known at n ── what builds on it ──▶ known at m
 ///        ▲                                │  lack: what has to be fetched first
-///        └── it proved wrong, or a new epoch, where a state is made of the one before
+///        └── it proved wrong, or a new epoch, if a state is made from the one before
 struct ObservedState: Equatable, Sendable {
     enum Phase: Equatable, Sendable {
-        /// Nothing was handed out that can be built on: a state is to be fetched.
+        /// Nothing was handed out that can be built on. A state is to be fetched.
         case unknown
         /// A state was handed out.
         case known(Known)
     }
 
     struct Known: Equatable, Sendable {
-        /// The state is the one that was handed out last at all of these.
+        /// The seqs at which the state equals the one that was handed out last.
         var seqs: ClosedRange<Seq>
-        /// Since when a newer state is known and did not come by itself.
+        /// When a newer state became known, if it has not come by itself.
         var outdatedSince: MonotonicTime?
-        /// What has to be fetched before what is waiting can be used.
+        /// What has to be fetched before the waiting updates can be used.
         var lack: Lack?
-        /// The newest hash that was handed out: it comes again with each tick.
+        /// The newest hash that was handed out. It comes again with each tick.
         var hash: SeqHash?
     }
 
@@ -43,7 +43,7 @@ struct ObservedState: Equatable, Sendable {
     var known: Known? { if case .known(let known) = phase { known } else { nil } }
     var seqs: ClosedRange<Seq>? { known?.seqs }
 
-    /// What has to be fetched before what is waiting can be used. There is something only where a state is known.
+    /// What has to be fetched before the waiting updates can be used. Nil unless a state is known.
     var lack: Lack? {
         get { known?.lack }
         set { inKnown { $0.lack = newValue } }
@@ -52,7 +52,7 @@ struct ObservedState: Equatable, Sendable {
     /// Whether the newest state that is known to exist was handed out.
     var isNewest: Bool { known.map { $0.seqs.upperBound >= newest && $0.lack == nil } ?? false }
 
-    /// Whether a state is older than what was handed out, or the same.
+    /// Whether the state at a seq is older than, or equal to, what was handed out.
     func isOld(_ seq: Seq) -> Bool {
         if let seqs { return seq <= seqs.upperBound }
         return floor.map { seq < $0 } ?? false
@@ -60,20 +60,20 @@ struct ObservedState: Equatable, Sendable {
 
     // MARK: Changes
 
-    /// A state at this seq exists.
+    /// Takes note that a state at this seq exists.
     mutating func notice(_ seq: Seq, at now: MonotonicTime) {
         newest = max(newest, seq)
         let newest = newest
         inKnown { $0.outdatedSince = $0.seqs.upperBound >= newest ? nil : $0.outdatedSince ?? now }
     }
 
-    /// A whole state was handed out.
+    /// Takes note that a whole state was handed out.
     mutating func begin(_ seq: Seq, at now: MonotonicTime) {
         phase = .known(Known(seqs: seq...seq))
         reach(seq...seq, at: now)
     }
 
-    /// The state at these seqs was made of the one before.
+    /// Takes note that the state at these seqs was made from the one before.
     mutating func reach(_ seqs: ClosedRange<Seq>, at now: MonotonicTime) {
         show(seqs.upperBound)
         newest = max(newest, seqs.upperBound)
@@ -81,8 +81,8 @@ struct ObservedState: Equatable, Sendable {
         inKnown { ($0.seqs, $0.outdatedSince) = (seqs, outdatedSince) }
     }
 
-    /// The state is the same at all of these seqs.
-    /// - Returns: whether that was of use: it is the one that was handed out.
+    /// Takes note that the state is unchanged at all of these seqs.
+    /// - Returns: whether it is the state that was handed out. Otherwise nothing changes.
     mutating func extend(by more: ClosedRange<Seq>, at now: MonotonicTime) -> Bool {
         guard let seqs, seqs.overlaps(more) else { return false }
         show(more.upperBound)
@@ -91,8 +91,8 @@ struct ObservedState: Equatable, Sendable {
         return true
     }
 
-    /// A hash is known of the state at a seq.
-    /// - Returns: whether it is one to compare: of the state that was handed out, and not the same as before.
+    /// Takes note of the hash of the state at a seq.
+    /// - Returns: whether to compare it: it is of the state that was handed out, and not the hash from before.
     mutating func compares(_ hash: SeqHash) -> Bool {
         guard let known, known.seqs.contains(hash.seq), known.hash != hash else { return false }
         inKnown { $0.hash = hash }
@@ -104,17 +104,17 @@ struct ObservedState: Equatable, Sendable {
         (shown, floor) = (newest, newest)
     }
 
-    /// Nothing can be built on what was handed out.
+    /// Forgets the state, because nothing can be built on it.
     mutating func forget() { phase = .unknown }
 
-    /// The state that was handed out proved wrong. `shown` is the seq of the newest state of this epoch that is still shown.
+    /// Takes note that the state proved wrong. `shown` is the seq of the newest state of this epoch that is still shown.
     mutating func diverge(shown: Seq?) {
         forget()
         (self.shown, floor) = (shown, shown)
     }
 
     /// Begins an epoch, whose journal may have lost the states that were handed out or announced before.
-    /// - Parameter isKept: whether the state counts as one of the new epoch, which breaks a rule on purpose.
+    /// - Parameter isKept: whether the state counts as one of the new epoch. That breaks a rule on purpose.
     mutating func beginEpoch(keepingState isKept: Bool) {
         newest = isKept ? seqs?.upperBound ?? .initial : .initial
         inKnown { $0.outdatedSince = nil }

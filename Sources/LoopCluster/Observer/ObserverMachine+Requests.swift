@@ -1,7 +1,7 @@
 import LoopCore
 import LoopWire
 
-/// What does not come by itself: it is asked for, a state part by part.
+/// Requests for what does not come by itself. A state is fetched part by part.
 extension ObserverMachine {
     mutating func askIfDue() { if now >= requests.next { ask() } }
 
@@ -28,7 +28,7 @@ extension ObserverMachine {
         send(requests.askAhead(at: now))
     }
 
-    /// Events that were asked for. If none of them follows the last one, they are no longer at hand.
+    /// Takes events that were requested. If none of them follows the last one, they are no longer available.
     mutating func repair(_ notes: [TransitionNote]) {
         guard state.lack == .events, !requests.isFetching, var last = state.seqs?.upperBound else { return }
         let next = notes.filter { note in
@@ -42,7 +42,7 @@ extension ObserverMachine {
         }
         handOut(next)
         useWaiting()
-        // An answer is no longer than a message: there may be more.
+        // An answer is at most one message long, so there may be more events.
         if !state.isNewest, state.lack == nil { state.lack = .events }
         if state.lack != nil { ask() }
     }

@@ -16,7 +16,7 @@ extension ObserverMachine {
         show(seq) { isAgain in isAgain ? .again(seq, bytes) : .state(seq, bytes) }
     }
 
-    /// - Parameter action: what hands the state out, of the seq of the last one or of a newer one.
+    /// - Parameter action: makes the action that hands out the state, given whether it has the last state's seq.
     mutating func show(_ seq: Seq, _ action: (_ isAgain: Bool) -> ObserverAction) {
         if following.fingerprint != nil, let shown = state.shown, seq > shown, seq.value - shown.value > 1 {
             actions.append(.missed(shown.next...Seq(seq.value - 1)))
@@ -48,7 +48,7 @@ extension ObserverMachine {
         useWaiting()
     }
 
-    /// A section has not changed.
+    /// Takes note that a section has not changed.
     mutating func keep(_ seqs: ClosedRange<Seq>) {
         guard following.hasStates, following.fingerprint == nil else { return }
         state.notice(seqs.upperBound, at: now)
@@ -60,7 +60,7 @@ extension ObserverMachine {
         }
     }
 
-    /// Hands out the updates that follow the state. The others wait for those between, which are asked for.
+    /// Hands out the updates that follow the state. The others wait for those between, which are requested.
     mutating func useWaiting() {
         while let seqs = state.seqs, let delta = waiting.next(after: seqs, anyBase: breaks(.deltasApplyToTheirBase)) {
             actions.append(.delta(delta.seq, hash: delta.hash, delta.bytes))
@@ -84,7 +84,7 @@ extension ObserverMachine {
     mutating func show(_ notes: [TransitionNote]) {
         guard following.transitions, let first = notes.first, let last = notes.last else { return }
         endTransitions(at: Seq(first.seq.value &- 1))
-        // After `known` there is a next one, whatever number the reducer gave it.
+        // `known` has a next seq, because a greater one exists.
         if let known = lastTransition, first.seq > known, first.seq > known.next {
             actions.append(.missed(known.next...Seq(first.seq.value - 1)))
         }
@@ -93,7 +93,7 @@ extension ObserverMachine {
         if !new.isEmpty { actions.append(.transitions(new)) }
     }
 
-    /// A new epoch's journal ended at this seq or before it. Transitions after it that were shown are lost.
+    /// Takes note that a new epoch's journal ended at this seq or before. Transitions after it that were shown are lost.
     mutating func endTransitions(at seq: Seq) {
         guard mayHaveLostTransitions else { return }
         mayHaveLostTransitions = false

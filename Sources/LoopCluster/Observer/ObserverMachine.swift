@@ -1,14 +1,14 @@
 public import LoopCore
 public import LoopWire
 
-/// Follows the state from outside: one state, then every published one once, in order; gaps are noticed by what an update
-/// says that it builds on, and by the server heartbeat, and repaired by fetching (G2, G9). (Protocol, section 8.)
+/// The machine that follows the state from outside: one state, then every published one once, in order (G2, G9). Each update names
+/// its base, and server heartbeats name the newest seq. They show gaps, which are repaired by fetching. (Protocol, section 8.)
 ///
-/// It is made of parts that do not know each other: which epoch is followed, the state that was handed out, updates that wait,
-/// what is asked for, and the loop's end. It knows no types: what it hands out is for a ``StateFollower``, which asks it to
+/// It consists of parts that do not know each other: the epoch that is followed, the state that was handed out, the waiting
+/// updates, the requests, and the loop's end. It knows no types. What it hands out is for a ``StateFollower``, which asks it to
 /// `resync` what does not fit.
 public struct ObserverMachine: Sendable {
-    /// The states and transitions that the observer follows; the same for the machine's life.
+    /// The states and transitions that the observer follows. They never change.
     public let following: Following
     var followed = FollowedEpoch()
     var state = ObservedState()
@@ -26,10 +26,10 @@ public struct ObserverMachine: Sendable {
     /// How long an update may take after the tick that announced it, or after its stream's interval, before it is fetched.
     private var patience: Duration { .milliseconds(150) + following.interval }
 
-    /// Creates a machine that has no state yet. Where it follows states, it asks for one at the first `advance`.
+    /// Creates a machine that has no state yet. If it follows states, it asks for one at the first `advance`.
     /// - Parameters:
     ///   - following: what the observer follows.
-    ///   - now: the shell's present time. The times of later calls count from the same start.
+    ///   - now: the shell's present time. Later times count from the same start.
     public init(_ following: Following, at now: MonotonicTime) {
         self.following = following
         requests = StateRequests(following)
@@ -39,21 +39,21 @@ public struct ObserverMachine: Sendable {
     package var history: History { followed.history }
     package var epoch: Epoch { followed.epoch }
 
-    /// What the subscription must cover.
+    /// The topics that the subscription must cover.
     public func topics(of loop: LoopID) -> [Topic] { following.topics(of: loop) }
 
-    /// Whether a newer state is known for longer than it should take to come.
+    /// Whether a newer state has been known for longer than it should take to come.
     private var isLate: Bool {
         guard let outdatedSince = state.known?.outdatedSince else { return false }
-        // What was published before the end has come, or is lost.
+        // What was published before the end has come by now, or is lost.
         return loopEnd.isHeard || now >= outdatedSince + patience
     }
 
-    /// Whether something has to be asked for.
+    /// Whether something has to be requested.
     private var isMissingSomething: Bool { requests.isFetching || state.known == nil || state.lack != nil }
 
-    /// How the state that was handed out last stands to what is known.
-    /// - Parameter isHeard: whether the reducer is heard; where it is not, newer states may exist.
+    /// How well the state that was handed out last is known.
+    /// - Parameter isHeard: whether the reducer's messages come. If not, newer states may exist.
     public func standing(isHeard: Bool) -> ObserverStanding {
         let isCurrent = state.known.map { $0.lack == nil && !isLate } ?? false
         return ObserverStanding(
@@ -70,7 +70,7 @@ public struct ObserverMachine: Sendable {
 
     // MARK: Time
 
-    /// Tells the machine the time. It asks for what is missing, and asks again for what was not answered.
+    /// Advances the machine's time. It asks for what is missing, and asks again for what was not answered.
     public mutating func advance(to now: MonotonicTime) {
         pass(to: now)
         guard following.hasStates else { return }
@@ -79,7 +79,7 @@ public struct ObserverMachine: Sendable {
         if isMissingSomething || isLate { askIfDue() }
     }
 
-    /// When the machine wants to be told the time, if nothing arrives before.
+    /// When the machine needs its next `advance`, if nothing arrives before.
     public var deadline: MonotonicTime {
         guard case .awaited(_, let limit) = loopEnd else { return requestDeadline }
         return isThere ? now : min(requestDeadline, limit)
@@ -98,7 +98,7 @@ public struct ObserverMachine: Sendable {
         self.now = now
     }
 
-    /// What was handed out does not fit: a state is to be fetched before anything else is handed out.
+    /// Fetches a state before anything else is handed out, because what was handed out does not fit.
     /// - Parameter shown: the seq of the newest state of this epoch that is still shown, or nil if there is none.
     public mutating func resync(shown: Seq?) {
         guard following.hasStates else { return }
@@ -138,7 +138,7 @@ public struct ObserverMachine: Sendable {
         case .statePart(let part): if follows(frame) { assemble(part) }
         case .transitions(let notes): if follows(frame) { repair(notes) }
         case .busy(let question, let retryAfter, _):
-            // The answer may be to a transfer that is over.
+            // The answer may be of a transfer that is over.
             guard question == requests.question else { return }
             requests.endTransfer()
             requests.wait(until: self.now + ReducerTerms.pause(retryAfter))
@@ -150,15 +150,13 @@ public struct ObserverMachine: Sendable {
         }
     }
 
-    /// Whether a frame is of the history and epoch that this observer follows, which may be newer ones from here on.
+    /// Whether a frame is of the history and epoch that this observer follows. These may be newer ones from here on.
     private mutating func follows(_ frame: PeerFrame) -> Bool { follows(frame.history, frame.epoch) }
 
     mutating func follows(_ history: History, _ epoch: Epoch) -> Bool {
         switch followed.hear(history, epoch, at: now, brokenRules) {
         case .same: return true
         case .newEpoch:
-            // Transfers are numbered by each reducer process for itself.
-            if !breaks(.transfersEndWithTheirEpoch) { requests.endTransfer() }
             // The journal may have lost the last events that were shown. The state is fetched if it does not come by itself.
             let isKept = breaks(.epochsBeginWithAState)
             state.beginEpoch(keepingState: isKept)
@@ -176,9 +174,10 @@ public struct ObserverMachine: Sendable {
         return true
     }
 
-    /// Nothing is built on what was handed out, or waits.
+    /// Drops waiting updates and transfers, because nothing may build on what was handed out.
     private mutating func begin() {
-        requests.endTransfer()
+        // Each reducer process numbers its transfers from the start.
+        if !breaks(.transfersEndWithTheirEpoch) { requests.endTransfer() }
         waiting.removeAll()
         if following.dependsOnTheLast { requests.wait(until: now) }
     }

@@ -1,32 +1,32 @@
 import LoopCore
 package import LoopWire
 
-/// A state that is being fetched: part by part in their order, with some asked for before they come, so that none waits for a
+/// A state that is being fetched, part by part in their order. Some parts are requested in advance, so that none waits for a
 /// request.
 ///
-/// It takes memory for what has come, whatever a peer says will come.
+/// It uses memory for what has come, whatever size a peer announces.
 package struct StateFetch: Sendable {
-    /// The transfer that the parts belong to.
+    /// The transfer of the parts.
     let id: UInt64
     let seq: Seq
     /// How many chunks have come.
     private(set) var chunksCount = 0
     /// How many bytes have come.
     package private(set) var byteCount = 0
-    /// Of the chunk that is coming.
+    /// The bytes of the chunk that is coming.
     private var bytes: [UInt8] = []
     /// The part that comes next.
     private(set) var next: UInt64 = 0
-    /// The first part that was not asked for.
+    /// The first part that was not requested.
     private var asked: UInt64 = 1
 
-    /// How many parts are asked for before they come.
+    /// How many parts are requested in advance.
     private static var aheadMax: UInt64 { 8 }
 
     package init(_ part: StatePart) { (id, seq) = (part.transfer, part.seq) }
 
     /// Takes the next part.
-    /// - Returns: the chunk that ends with it.
+    /// - Returns: the chunk that ends with it, or nil if its chunk continues.
     package mutating func take(_ part: StatePart) -> [UInt8]? {
         next += 1
         byteCount += part.bytes.count
@@ -37,7 +37,7 @@ package struct StateFetch: Sendable {
         return bytes
     }
 
-    /// The parts that are to be asked for now.
+    /// The parts that are to be requested now. They count as requested from here on.
     mutating func ahead() -> Range<UInt64> {
         asked = max(asked, next)
         let range = asked..<max(asked, next + Self.aheadMax)
@@ -45,6 +45,6 @@ package struct StateFetch: Sendable {
         return range
     }
 
-    /// What was asked for may be lost: it is asked for again.
+    /// Forgets the requests, which may be lost, so that the parts are requested again.
     mutating func askAgain() { asked = next }
 }

@@ -1,28 +1,28 @@
 public import LoopCore
 public import LoopWire
 
-/// Makes states of what an ``ObserverMachine`` hands out: decodes, applies deltas, folds events, and compares with the
+/// Makes states from what an ``ObserverMachine`` hands out. It decodes, applies deltas, folds events, and compares with the
 /// reducer's hashes.
 ///
 ///     waiting ── a state ──▶ at a state ── a delta, an event ──▶ at the next
 ///        ▲                       │
-///        └── divergence ─────────┘   it does not apply, or hashes differ: the machine is told to `resync`
+///        └── divergence ─────────┘   it does not apply, or hashes differ: the machine has to `resync`
 ///
-/// Never traps, whatever the bytes are.
+/// It never traps, whatever the bytes are.
 public struct StateFollower<Value: Codable & Sendable>: Sendable {
     /// The newest state that was shown.
     public private(set) var current: (id: StateID, value: Value)?
-    /// The history and the epoch of the present actions; its seq is not used.
+    /// The history and the epoch of the present actions. Its seq is not used.
     private var place = StateID.none
-    /// Whether the next state is waited for, and nothing else is of use.
+    /// Whether it waits for the next state, and ignores everything else.
     private var isWaiting = true
-    /// A state of which chunks have come.
+    /// A state whose chunks are coming.
     private var assembled: AssembledState<Value>?
     private let coder: any ValueCoder
     private let fold: (@Sendable (inout Value, TransitionNote, Transition) throws -> Void)?
     package var brokenRules = BrokenRules()
 
-    /// What comes of an action.
+    /// A result of an action.
     public enum Step: Sendable {
         /// This state is to be shown.
         case shows(StateID, Value)
@@ -34,22 +34,22 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         case diverged(StateDivergence)
     }
 
-    /// For whole states and deltas.
+    /// Creates a follower of whole states and deltas.
     public init(_ type: Value.Type, coder: any ValueCoder = CBORCoder()) {
         self.coder = coder
         fold = nil
     }
 
-    /// For events too: they are folded by the definition, as the reducer does.
+    /// Creates a follower of events too. The definition folds them, as in the reducer.
     public init<Definition: LoopDefinition>(folding definition: Definition, coder: any ValueCoder = CBORCoder())
     where Definition.State == Value {
         self.coder = coder
         fold = { state, note, transition in
-            definition.reduce(&state, try coder.decode(Definition.Event.self, from: note.event), transition)
+            definition.reduce(into: &state, try coder.decode(Definition.Event.self, from: note.event), transition)
         }
     }
 
-    /// Takes an action of the machine; `tell` is called for everything that comes of it, in order.
+    /// Takes an action of the machine. Calls `tell` with every result, in order.
     public mutating func take(_ action: ObserverAction, _ tell: (Step) -> Void) {
         switch action {
         case .begins(let history, let epoch): place = StateID(history: history, epoch: epoch, seq: .initial)
@@ -72,7 +72,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     private func id(_ seq: Seq) -> StateID { StateID(history: place.history, epoch: place.epoch, seq: seq) }
 
-    /// Whether a state that came once more is the one that is shown: then only its ID is new.
+    /// Whether a state that came once more is the one that is shown. Then only its ID is new.
     private mutating func stays(at seq: Seq, _ bytes: [UInt8], _ tell: (Step) -> Void) -> Bool {
         guard let current, (try? coder.encode(current.value)) == bytes else { return false }
         let id = id(seq)
@@ -138,7 +138,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
 
     private mutating func apply(_ note: TransitionNote, _ history: History, _ tell: (Step) -> Void) {
         guard !isWaiting, let fold, var value = current?.value else { return }
-        // The value is changed in place where it is held here alone.
+        // The value is changed without a copy if no other reference to it exists.
         current = nil
         let transition = Transition(seq: note.seq, time: note.time, seed: history.value)
         do {
@@ -150,7 +150,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         show(note.seq, value, tell)
     }
 
-    /// Nil: the hash is that of the value.
+    /// Why the value does not fit, or nil if it has the hash.
     private func divergence(_ value: Value, _ seq: Seq, _ hash: UInt64) -> StateDivergence? {
         guard !brokenRules.contains(.hashesAreCompared) else { return nil }
         var own = hash
@@ -158,18 +158,18 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
         return own == hash ? nil : .otherHash(seq, own: own, reducer: hash)
     }
 
-    /// Puts another value into the place of the current one: what a simulated fault of memory does.
+    /// Replaces the current value, for a simulated fault of memory.
     package mutating func damage(_ value: Value) {
         guard let current, !isWaiting else { return }
         self.current = (current.id, value)
     }
 }
 
-/// Why a state is not shown, or one that was shown is fetched again.
+/// The reason why a state is not shown, or is fetched again after it was shown.
 public enum StateDivergence: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes of a state cannot be decoded, for this reason.
     case unreadable(Seq, String)
-    /// Of a state that comes in chunks, from 0: the type may read it whole.
+    /// A chunk of a state cannot be decoded, for this reason. Chunks count from 0. The type may be able to read the whole state.
     case unreadableChunk(Seq, Int, String)
     /// A delta does not apply to the state that is shown, for this reason.
     case deltaDoesNotFit(Seq, String)

@@ -1,19 +1,19 @@
 import LoopCore
 import LoopWire
 
-/// How an observer asks for a state, part by part, and what has come of it. (Protocol, section 8.)
+/// The requests of an observer for a state, part by part, and their results. (Protocol, section 8.)
 ///
 ///     no transfer ── its first part ──▶ transfer ── next part ──▶ transfer ── last part ──▶ no transfer
 struct StateRequests: Sendable {
     private let following: Following
-    /// How a state is asked for: whole, once what was made of chunks has proved wrong.
+    /// The form in which a state is requested: whole, once a state of chunks has proved wrong.
     private var form: StateForm
     private var fetch: StateFetch?
-    /// Whether what was handed out last as a whole state came in chunks.
+    /// Whether the last whole state that was handed out came in chunks.
     private var cameInChunks = false
-    /// When something may be asked for again.
+    /// When the next request may be sent.
     private(set) var next = MonotonicTime.zero
-    /// When what was handed out proved to be wrong.
+    /// When a state that was handed out last proved wrong.
     private var divergedAt: MonotonicTime?
 
     private static var repeatInterval: Duration { .milliseconds(300) }
@@ -23,7 +23,7 @@ struct StateRequests: Sendable {
 
     init(_ following: Following) {
         self.following = following
-        // A state that is shown as it comes may stay encoded until it is looked at.
+        // A state that is shown as it comes may stay encoded until it is needed.
         form = following.dependsOnTheLast ? .chunks : .whole
     }
 
@@ -37,13 +37,13 @@ struct StateRequests: Sendable {
 
     // MARK: Asking
 
-    /// Nothing is asked for before this time.
+    /// Delays the next request until this time.
     mutating func wait(until time: MonotonicTime) { next = time }
 
-    /// Something was asked for.
+    /// Takes note that a request was sent.
     mutating func delay(at now: MonotonicTime) { next = now + Self.repeatInterval }
 
-    /// Asks for a state, or again for the parts that have not come.
+    /// The request for a state, or again for the parts that have not come.
     mutating func ask(at now: MonotonicTime) -> [ToReducer] {
         guard fetch != nil else {
             delay(at: now)
@@ -53,7 +53,7 @@ struct StateRequests: Sendable {
         return askAhead(at: now)
     }
 
-    /// Asks for the next parts before they come.
+    /// The requests for the next parts, in advance.
     mutating func askAhead(at now: MonotonicTime) -> [ToReducer] {
         delay(at: now)
         guard let id = fetch?.id, let parts = fetch?.ahead() else { return [] }
@@ -67,15 +67,15 @@ struct StateRequests: Sendable {
 
     // MARK: Taking
 
-    /// What comes of a part.
+    /// The result of a part.
     enum Step: Equatable {
-        /// It is not the one that comes next, and of no use.
+        /// The part is not the next one, and is dropped.
         case nothing
-        /// More parts are waited for.
+        /// More parts have to come.
         case more
         /// The state came whole.
         case state(Seq, [UInt8])
-        /// A chunk of the state, maybe the last.
+        /// A chunk of the state, possibly the last.
         case chunk(Seq, number: Int, [UInt8], isLast: Bool)
     }
 
@@ -84,7 +84,7 @@ struct StateRequests: Sendable {
             guard part.part == 0 else { return .nothing }
             fetch = StateFetch(part)
         }
-        // Taken out while it is added to, so that it changes in place.
+        // It is taken out, so that adding to it makes no copy.
         guard var begun = fetch.take() else { return .nothing }
         defer { fetch = begun }
         guard part.part == begun.next else { return .nothing }
@@ -95,13 +95,13 @@ struct StateRequests: Sendable {
         return .chunk(begun.seq, number: begun.chunksCount - 1, chunk, isLast: isLast)
     }
 
-    /// The transfer is over, or of no use.
+    /// Ends the transfer, because it is complete or of no use.
     mutating func endTransfer() { fetch = nil }
 
-    /// A state that came whole was handed out.
+    /// Takes note that the state that was handed out came whole.
     mutating func cameWhole() { cameInChunks = false }
 
-    /// What was handed out does not fit: a state is asked for soon.
+    /// Takes note that the state does not fit. A state is requested soon.
     mutating func diverge(at now: MonotonicTime) {
         if cameInChunks { form = .whole }
         endTransfer()

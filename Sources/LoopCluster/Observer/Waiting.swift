@@ -1,14 +1,15 @@
 import LoopCore
 import LoopWire
 
-/// Updates that came while what they build on is being fetched. Bounded: what finds no room is fetched too.
+/// The updates that came while their base is being fetched. It is bounded; updates that do not fit are fetched too.
 struct Waiting: Sendable {
     private(set) var deltas: [StateDelta] = []
     private(set) var notes: [TransitionNote] = []
     private var bytes = 0
 
     private static var countMax: Int { 16_384 }
-    /// More where the state that is being fetched is larger: as much as that.
+    /// The least bound for deltas, in bytes, and the bound for events. Deltas to a larger state may take as much as that state,
+    /// up to a limit.
     static var bytesMax: Int { 8 << 20 }
 
     var isEmpty: Bool { deltas.isEmpty && notes.isEmpty }
@@ -23,21 +24,21 @@ struct Waiting: Sendable {
         }
     }
 
-    /// - Parameter new: the newest that are known.
+    /// - Parameter new: the newest events that are known.
     mutating func add(_ new: some Collection<TransitionNote>) {
         for note in new where note.seq > notes.last?.seq ?? .initial {
             notes.append(note)
             bytes += note.byteCount
         }
-        // The oldest would have to be asked for anyway; without them the others are of no use.
+        // Without the oldest event, which would have to be requested anyway, the others are of no use.
         if bytes > Self.bytesMax || notes.count > Self.countMax { removeAll() }
     }
 
-    /// Takes out the next delta to a state, and forgets those that are too old for it.
-    /// - Parameter anyBase: whether any newer one will do; a rule that is broken on purpose.
+    /// Takes out the next delta that applies to a state, and forgets those that are too old for it.
+    /// - Parameter anyBase: whether any newer one will do. That breaks a rule on purpose.
     mutating func next(after content: ClosedRange<Seq>, anyBase: Bool) -> StateDelta? {
         while let first = deltas.first {
-            // One that makes a state of a seq at which nothing has changed, as the reducer said, is of no use.
+            // A delta to a seq at which nothing has changed, as the reducer said, is of no use.
             let isNewer = first.seq > content.upperBound
             let applies = isNewer && (anyBase || first.base.overlaps(content))
             guard applies || !isNewer else { return nil }
@@ -48,7 +49,7 @@ struct Waiting: Sendable {
         return nil
     }
 
-    /// Takes out the events that follow a seq one after the other, and forgets those up to it.
+    /// Takes out the events that directly follow a seq, and forgets those up to it.
     mutating func notes(after seq: Seq) -> [TransitionNote] {
         var taken: [TransitionNote] = []
         var last = seq

@@ -1,29 +1,29 @@
 import LoopCore
 import LoopWire
 
-/// A session's entries on their way to the reducer: what is accepted, how far it is read and settled, and what is sent again.
-/// (Protocol, section 2.)
+/// A session's entries on their way to the reducer. It knows which are accepted, how far they are read and settled, and which
+/// are sent again. (Protocol, section 2.)
 ///
 ///     accept ──▶ outbox ── next ──▶ sent ── acknowledgement ──▶ settled
 ///                  ▲                  │
 ///                  └── lost, or stuck ┘
 struct Delivery: Sendable {
     private(set) var outbox = Outbox()
-    /// Of a stream that outlives its process: how far the outcomes are on disk. The reducer is told no more than that,
-    /// for it forgets the outcomes of what is settled. nil: the stream ends with the process.
+    /// How far outcomes are on disk, or nil if the stream ends with the process. The reducer gets no higher number, because it
+    /// forgets the outcomes of what is settled.
     private var keptSettled: UInt64?
-    /// The reducer knows outcomes that this peer does not.
+    /// Whether the reducer knows outcomes that this peer does not.
     private(set) var needsOutcomes = false
-    /// When an outcome was last heard, or the oldest entry was accepted.
+    /// When an outcome last came, or the oldest entry was accepted.
     private var progressAt = MonotonicTime.zero
-    /// When entries were last to be sent again.
+    /// When entries were last marked to be sent again.
     private var resentAt = MonotonicTime.zero
     private var standing = ReadStanding()
-    /// How many new sockets were made since an outcome was last heard.
+    /// How many new sockets were made since an outcome last came.
     private var pushRebuilds = 0
-    /// An event found no space.
+    /// Whether an event was refused for lack of space.
     private var hadNoSpace = false
-    /// How many entries there may be before an event is accepted.
+    /// How many entries the outbox may have before an event is accepted.
     private let eventsMax: Int
     private let bytesMax: Int
 
@@ -34,21 +34,21 @@ struct Delivery: Sendable {
         bytesMax = configuration.outboxBytesMax
     }
 
-    /// Goes on with the stream of an earlier process.
+    /// Continues the stream of an earlier process.
     mutating func resume(_ stream: PeerStream) { outbox = Outbox(resuming: stream) }
 
-    /// The stream is on disk with outcomes up to this number.
+    /// Takes note that outcomes up to this number are on disk.
     mutating func kept(settled: UInt64) { keptSettled = settled }
 
-    /// Every outcome up to here is known for good.
+    /// The number up to which every outcome is known for good.
     var settledForGood: UInt64 { min(outbox.settled, keptSettled ?? .max) }
 
     // MARK: From the process
 
-    /// Whether an event is accepted. If not, `noticesSpace` says when one is again.
+    /// Whether an event is accepted. If not, `noticesSpace` says when there is space again.
     /// - Parameters:
-    ///   - count: how many more entries the outbox is about to get before it.
-    ///   - bytes: how many bytes those have.
+    ///   - count: how many entries the outbox is about to get before this event.
+    ///   - bytes: how many bytes those entries have.
     @inline(__always)
     mutating func takesEvent(after count: Int, bytes: Int, _ rules: BrokenRules) -> Bool {
         if hasSpace(after: count, bytes: bytes, rules) { return true }
@@ -62,7 +62,7 @@ struct Delivery: Sendable {
             || outbox.count + count < eventsMax && outbox.byteCount + bytes < bytesMax
     }
 
-    /// Whether an event that found no space would find it now. Asked once it may have changed.
+    /// Whether there is space now for an event that found none before. Called after the space may have changed.
     mutating func noticesSpace(_ rules: BrokenRules) -> Bool {
         guard hadNoSpace, hasSpace(after: 0, bytes: 0, rules) else { return false }
         hadNoSpace = false
@@ -83,20 +83,21 @@ struct Delivery: Sendable {
 
     // MARK: To the socket
 
-    /// The next entries to push; nil: all have left.
+    /// The next entries to push, or nil if all have left.
     mutating func next() -> (first: UInt64, entries: EntryRun)? { outbox.next(entriesMax: 512, bytesMax: 256 << 10) }
 
-    /// The socket did not take what begins with this number.
+    /// Takes back what begins with this number, because the socket did not take it.
     mutating func goBack(before first: UInt64) { outbox.goBack(to: first - 1) }
 
-    /// The remedy for entries that stay unsettled for the limit while ticks come: the PUSH takes nothing, or does not deliver.
+    /// The remedy for entries that stay unsettled for the limit while ticks come. The PUSH socket takes nothing, or does not
+    /// deliver.
     enum Remedy: Equatable {
         case newSocket
-        /// New sockets did not help.
+        /// Another session, because new sockets did not help.
         case newSession
     }
 
-    /// - Returns: what is to be done now; then everything is sent again. nil: nothing is stuck.
+    /// - Returns: the action to take now, after which everything is sent again, or nil if nothing is stuck.
     mutating func remedy(at now: MonotonicTime, after limit: Duration) -> Remedy? {
         guard !outbox.isEmpty, now - progressAt > limit else { return nil }
         progressAt = now
@@ -109,13 +110,13 @@ struct Delivery: Sendable {
 
     // MARK: From the reducer
 
-    /// Whether the reducer has consumed entries of this session that never left here: its numbers are used elsewhere, by a copy
-    /// of its outbox file or by a forger. What was consumed under a number is then not known to be the entry that has it here.
+    /// Whether the reducer has consumed entries of this session that never left here. Then a copy of the outbox file or a
+    /// forger uses its numbers. What was consumed under a number may not be the entry that has it here.
     func isForeign(_ watermark: UInt64, _ rules: BrokenRules) -> Bool {
         watermark > outbox.offered && !rules.contains(.foreignUseIsNoticed)
     }
 
-    /// The peer is admitted: what is not settled is sent again.
+    /// Takes note that the peer is admitted. What is not settled is sent again.
     mutating func admit(_ watermark: UInt64, at now: MonotonicTime) {
         standing = ReadStanding()
         outbox.goBack(to: outbox.settled)
@@ -134,14 +135,15 @@ struct Delivery: Sendable {
         }
     }
 
-    /// Whether outcomes from a base on can be used: none is missing between. If not, they are asked for.
+    /// Whether outcomes can be used, because none is missing between the settled entries and their base. If not, they are
+    /// requested.
     mutating func takes(_ acknowledgement: Acknowledgement, _ rules: BrokenRules) -> Bool {
         if acknowledgement.base <= outbox.settled || rules.contains(.acknowledgementsHaveABase) { return true }
         needsOutcomes = true
         return false
     }
 
-    /// Outcomes have come that were asked for.
+    /// Takes outcomes that were requested.
     /// - Returns: whether they can be used.
     mutating func takesAnswer(_ outcomes: Acknowledgement) -> Bool {
         guard outcomes.base <= outbox.settled else { return false }
@@ -149,11 +151,11 @@ struct Delivery: Sendable {
         return true
     }
 
-    /// The loop has ended: what is left is to learn the outcomes.
+    /// Takes note that the loop has ended. Only the outcomes remain to be learned.
     mutating func end() { needsOutcomes = !outbox.isEmpty }
 
-    /// The outcomes up to the watermark are known.
-    /// - Parameter told: the outcomes that were told, by ascending numbers.
+    /// Settles the entries up to the watermark, whose outcomes are known.
+    /// - Parameter told: the notable outcomes, by ascending numbers.
     /// - Returns: the settled entries that ``Outbox/settle(upTo:told:)`` returns.
     mutating func settle(
         upTo watermark: UInt64, told: [NotableOutcome], at now: MonotonicTime
@@ -163,8 +165,8 @@ struct Delivery: Sendable {
         return outbox.settle(upTo: watermark, told: told)
     }
 
-    /// The reducer has ended its loop and is gone: the other outcomes cannot be learned any more. What never left was not
-    /// applied; what may have left may have been.
+    /// Gives up all unsettled entries, because the reducer has ended its loop and is gone. What never left was not applied;
+    /// what may have left may have been.
     /// - Returns: the numbers that senders know, ascending, and why each is refused.
     mutating func giveUp(_ rules: BrokenRules) -> [(number: UInt64, reason: SendRefusal.Reason)] {
         let (base, offered) = (outbox.base, rules.contains(.unheardIsNotRefused) ? 0 : outbox.offered)
@@ -172,8 +174,8 @@ struct Delivery: Sendable {
         return outbox.unsettled.map { (base + $0.number, $0.number > offered ? .ended : .historyChanged) }
     }
 
-    /// The session is gone: nothing is known of what was not settled. What a sender keeps and has never sent goes over to the
-    /// next session.
+    /// Takes note that the session is gone, and with it all outcomes of unsettled entries. If the stream is on disk, entries
+    /// that were never sent go to the next session.
     /// - Returns: the numbers, as senders know them, of the entries that are lost.
     mutating func loseSession() -> [UInt64] {
         (needsOutcomes, pushRebuilds) = (false, 0)
@@ -186,17 +188,17 @@ struct Delivery: Sendable {
     }
 }
 
-/// Up to where the reducer has read a session's entries, as its ticks say.
+/// How far the reducer has read a session's entries, as its ticks say.
 struct ReadStanding: Equatable, Sendable {
     var received: UInt64 = 0
-    /// The reducer's clock when it first said so.
+    /// The reducer's clock when it first reported this number.
     var stamp: UInt64 = 0
-    /// What had left here when that was heard.
+    /// The number up to which entries had left here when that tick came.
     var sent: UInt64 = 0
 
-    /// Takes notice of a tick.
-    /// - Returns: whether entries that had left are missing: for all of this interval, by its own clock, the reducer has read all
-    ///   that had arrived, and nothing of them. What left just before the first of the two ticks was heard has arrived by then.
+    /// Takes note of a tick.
+    /// - Returns: whether entries that had left are missing. They are if, for this whole interval by its own clock, the reducer
+    ///   read all that had arrived and nothing of them. What left just before the first of the two ticks came has arrived by then.
     mutating func note(_ tick: Tick, sent: UInt64, over interval: Duration) -> Bool {
         guard tick.received == received, self.sent > received, tick.stamp >= stamp else {
             self = ReadStanding(received: tick.received, stamp: tick.stamp, sent: sent)

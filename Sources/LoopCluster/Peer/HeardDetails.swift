@@ -1,10 +1,10 @@
 import LoopWire
 
-/// Why entries were refused, in words, as the reducer has said before it says that they are.
+/// The details of refusals, which the reducer sends before the refusals themselves.
 struct HeardDetails: Equatable, Sendable {
     private var texts: [UInt64: String] = [:]
 
-    /// What a reducer says at a time is less than this.
+    /// More details than a reducer sends at a time.
     private static var countMax: Int { 64 }
 
     mutating func hear(_ details: [RefusalDetail], above settled: UInt64) {
@@ -13,7 +13,7 @@ struct HeardDetails: Equatable, Sendable {
         }
     }
 
-    /// What was said of an entry; empty: nothing.
+    /// The detail of an entry's refusal; empty if there is none.
     func text(of number: UInt64) -> String { texts.isEmpty ? "" : texts[number] ?? "" }
 
     mutating func forget(upTo settled: UInt64) {

@@ -1,14 +1,14 @@
 import LoopCore
 import LoopWire
 
-/// What a reducer has said of the loop's end. (Protocol, section 6.)
+/// The loop's end, as a reducer has reported it. (Protocol, section 6.)
 ///
-/// It holds within its epoch: the journal may lose the end with its last records, and a reducer that comes to it again says
-/// so again.
+/// It is valid within its epoch. The journal may lose the end with its last records. A reducer that reaches the end again
+/// reports it again.
 struct HeardEnd: Equatable, Sendable {
     let history: History
     let epoch: Epoch
-    /// Of the last state.
+    /// The seq of the last state.
     let seq: Seq
     let exitCode: Int32
     let text: String

@@ -2,7 +2,7 @@ import LoopCollections
 package import LoopCore
 package import LoopWire
 
-/// The attempts that a peer holds: what starts, updates and cancels them. (Protocol, sections 4 and 5.)
+/// The attempts that a peer has, and what starts, updates and cancels them. (Protocol, sections 4 and 5.)
 ///
 ///     start ──▶ running ── its body ends ──▶ finished ── its last entry is settled ──▶ gone
 ///                  └── cancelled, or refused for the attempt ────────────────────────────▲
@@ -13,13 +13,14 @@ struct HeldAttempts: Sendable {
     /// How many claims were made.
     private var claimsCount: UInt64 = 0
 
-    /// What becomes of a new attempt.
+    /// What to do with a new attempt.
     enum Start {
-        /// Its body runs.
+        /// Run its body.
         case run
-        /// The process is to stop. The attempt is handed back when time passes: it may be cancelled by then.
+        /// Hand it back when time passes, because the process is to stop. It may be cancelled by then.
         case handBack
-        /// The loop has ended, and this is a late word: the reducer has let go of everything, or gets it back with the goodbye.
+        /// Ignore it, because the loop has ended and the message is late. The reducer has released everything, or gets it back
+        /// with the goodbye.
         case ignore
     }
 
@@ -51,7 +52,7 @@ struct HeldAttempts: Sendable {
         }
     }
 
-    /// The whole assignment: nothing else runs here.
+    /// Applies the whole assignment, after which nothing else runs here.
     /// - Parameter isFirst: whether it is the first of an epoch.
     mutating func apply(
         _ grants: [Grant], isFirst: Bool, _ start: Start, _ rules: BrokenRules, _ actions: inout [PeerAction]
@@ -64,7 +65,7 @@ struct HeldAttempts: Sendable {
                 begin(grant, start, rules, &actions)
                 continue
             }
-            // An epoch's first assignment is the journal's word: a newer request may be of records that it has lost.
+            // An epoch's first assignment follows the journal. A newer request may come from records that the journal has lost.
             if isFirst, running[at: index].version > grant.version { running[at: index].version = .initial }
             update(grant.effect, grant.attempt, grant.version, grant.request, rules, &actions)
         }
@@ -107,7 +108,7 @@ struct HeldAttempts: Sendable {
         running = HashTable()
     }
 
-    /// The session is gone, and all attempts with it.
+    /// Cancels and forgets all attempts, because the session is gone.
     mutating func loseSession(_ actions: inout [PeerAction]) {
         cancelAll(&actions)
         finished.removeAll()
@@ -115,14 +116,14 @@ struct HeldAttempts: Sendable {
 
     // MARK: From the effects
 
-    /// The body of an attempt that runs here has ended.
+    /// Takes note that the body of an attempt that runs here has ended.
     mutating func end(_ effect: EffectID, _ attempt: Attempt) {
         running[effect] = nil
         finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
     }
 
-    /// The outcome of an entry of an effect is known. A refusal for its effect ends the attempt here too. One for the entry's own
-    /// sake (its bytes) does not: the reducer still counts on this attempt.
+    /// Takes note of the outcome of an effect's entry. A refusal of its effect ends the attempt here too. A refusal of the
+    /// entry's bytes does not, because the reducer still counts on this attempt.
     mutating func settle(_ entry: EntryHead, _ outcome: EntryOutcome, _ actions: inout [PeerAction]) {
         guard entry.hasEffect else { return }
         if entry.endsTheBody { finished.remove(FinishedAttempt(effect: entry.effect, attempt: entry.attempt)) }
@@ -133,7 +134,8 @@ struct HeldAttempts: Sendable {
 
     // MARK: Claims
 
-    /// Every attempt that runs or has entries in the outbox, under a number of its own: parts of two claims are not put together.
+    /// A claim of every attempt that runs or has entries in the outbox. It has its own number, so that parts of two claims are
+    /// not mixed.
     mutating func nextClaim(bytesMax: Int, _ rules: BrokenRules) -> [ClaimPart] {
         claimsCount += 1
         var claims = running.map { ClaimedAttempt(effect: $0.key, attempt: $0.value.attempt) }
@@ -146,24 +148,24 @@ struct HeldAttempts: Sendable {
     }
 }
 
-/// One attempt that runs here.
+/// An attempt that runs here.
 package struct RunningAttempt: Equatable, Sendable {
     package let attempt: Attempt
-    /// Of its newest request.
+    /// The version of its newest request.
     package internal(set) var version: Seq
 }
 
-/// One attempt that has ended here, until its last entry is settled.
+/// An attempt that has ended here, until its last entry is settled.
 private struct FinishedAttempt: MixedKey, Sendable {
     let effect: EffectID
     let attempt: Attempt
 
-    /// Both are given out by the reducer.
+    /// A hash of two IDs that the reducer assigns.
     var mixed: UInt64 { Mix.finish(effect.mixed &+ attempt.epoch &* 31 &+ attempt.count) }
 }
 
 extension EntryOutcome {
-    /// Whether the reducer has let go of the attempt whose entry met this outcome.
+    /// Whether the reducer has given up the attempt whose entry got this outcome.
     fileprivate var endsTheAttempt: Bool {
         switch self {
         case .refused(.stale), .refused(.attempt), .refused(.ended): true

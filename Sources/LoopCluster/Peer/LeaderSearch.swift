@@ -1,22 +1,22 @@
 import LoopCore
 import LoopWire
 
-/// Where a peer looks for the reducer that leads: its walk through the addresses that it was given. (Protocol, section 5.)
+/// A peer's walk through the addresses that it was given, to find the reducer that leads. (Protocol, section 5.)
 ///
 ///     at an address ── silence, no answer, a standby ──▶ the next ── … ── the last ──▶ a pause ──▶ the first
-///        ├── a standby's redirect, the first of this walk ──▶ where it says
-///        └── a newer epoch is heard from another address ──▶ there, at once
+///        ├── a standby's redirect, the first of this walk ──▶ the address in it
+///        └── a newer epoch at another address ──▶ there, at once
 ///
-/// With one address, and no redirect, there is nothing to decide: that address is greeted for ever.
+/// With one address and no redirect there is nothing to decide: that address is greeted for ever.
 public struct LeaderSearch: Sendable {
     /// How many addresses a peer may have.
     public static let placesMax = 5
-    /// How long an address may leave hello unanswered while there are others.
+    /// How long an address may leave hello unanswered if there are others.
     static let patience = Duration.seconds(1)
     /// The longest pause between two walks, unless standbys ask for a longer one.
     static let pauseMax = Duration.seconds(2)
     private static let pauseMin = Duration.milliseconds(250)
-    /// How long the longest walk takes, with a redirect and the pause before it: after that long, and the silence limit, each
+    /// How long the longest walk takes, with a redirect and the pause before it. After this time and the silence limit, each
     /// peer that can reach a leader has greeted it.
     public static let walkMax = pauseMax + patience * (placesMax + 1)
 
@@ -24,9 +24,9 @@ public struct LeaderSearch: Sendable {
     private(set) var places: [String]
     /// The address that is greeted, or at which the peer has joined.
     private(set) var current: String
-    /// The addresses that this walk has not come to.
+    /// The addresses that this walk has not reached.
     private var rest: [String]
-    /// When the next address is greeted instead; nil: not before something happens.
+    /// When the next address is greeted instead, or nil if only an event changes the address.
     private(set) var leavesAt: MonotonicTime?
     /// Whether this walk has followed a redirect.
     private var hasFollowed = false
@@ -34,13 +34,13 @@ public struct LeaderSearch: Sendable {
     private var walksCount = 0
     /// The shortest pause that a standby of this walk has asked for.
     private var retryAfter: Duration?
-    /// The epoch that was heard from another address than the present one, since the peer was admitted.
+    /// The epoch that came from another address than the present one, since the peer was admitted.
     private var heard: (history: History, epoch: Epoch)?
     private var random: SeededRandom
 
     /// - Parameters:
-    ///   - places: none for a peer whose shell knows the only address.
-    ///   - seed: of the jitter in pauses.
+    ///   - places: the addresses; none if the shell knows the only address.
+    ///   - seed: the seed of the jitter in pauses.
     init(_ places: [String], seed: UInt64) {
         self.places = places.isEmpty ? [""] : Array(places.prefix(Self.placesMax))
         current = self.places[0]
@@ -48,7 +48,7 @@ public struct LeaderSearch: Sendable {
         random = SeededRandom(seed: seed)
     }
 
-    /// Whether there is nowhere else to go.
+    /// Whether there is no other address to try.
     var isFixed: Bool { places.count == 1 && current == places[0] }
 
     /// Whether the address has had its time.
@@ -56,23 +56,23 @@ public struct LeaderSearch: Sendable {
 
     // MARK: The walk
 
-    /// The present address is greeted from this time on.
+    /// Greets the present address from this time on.
     mutating func greet(from time: MonotonicTime) { leavesAt = isFixed ? nil : time + Self.patience }
 
-    /// The peer is admitted: the search is over.
+    /// Ends the search, because the peer is admitted.
     mutating func found() {
         (hasFollowed, walksCount, retryAfter, heard, leavesAt) = (false, 0, nil, nil, nil)
         begin()
     }
 
-    /// A walk begins with the address after the present one, and comes to that last.
+    /// Begins a walk with the address after the present one, which comes last.
     private mutating func begin() {
         let index = places.firstIndex(of: current)
         rest = index.map { Array(places[($0 + 1)...] + places[...$0]) } ?? places
     }
 
-    /// The present address is of no use now: the next one is, or the first of the next walk, after a pause.
-    /// - Returns: when it is to be greeted.
+    /// Leaves the present address, which is of no use now, for the next one. After the last, the next walk begins after a pause.
+    /// - Returns: when the new address is to be greeted.
     mutating func leave(at now: MonotonicTime) -> MonotonicTime {
         var time = now
         if rest.isEmpty {
@@ -87,20 +87,20 @@ public struct LeaderSearch: Sendable {
         return time
     }
 
-    // MARK: What it hears
+    // MARK: Messages
 
-    /// A standby knows no leader.
+    /// Takes note that a standby knows no leader.
     mutating func wait(_ duration: Duration) {
         let pause = ReducerTerms.pause(duration)
         retryAfter = min(retryAfter ?? pause, pause)
     }
 
-    /// A standby says where the leader is. One redirect is followed in each walk, and none that may be older than what is known.
+    /// Follows a standby's redirect to the leader. Each walk follows one redirect, and none that may be older than what is known.
     /// - Parameter isOlder: whether it is of an earlier epoch than the peer's own.
     /// - Returns: whether it is followed.
     mutating func follow(_ address: String, of frame: PeerFrame, isOlder: Bool, at now: MonotonicTime) -> Bool {
         if let heard {
-            // Where a leader was heard, a standby that knows no epoch knows less.
+            // A leader has answered elsewhere, so a standby that knows no epoch knows less.
             if frame.epoch == .none { return false }
             if frame.history == heard.history, frame.epoch.number < heard.epoch.number { return false }
         }
@@ -112,8 +112,8 @@ public struct LeaderSearch: Sendable {
         return true
     }
 
-    /// A leader was heard at an address.
-    /// - Returns: whether it is greeted next. It is not if another one was heard in a newer epoch.
+    /// Takes note of a leader at an address.
+    /// - Returns: whether it is greeted next. It is not if another address has a newer epoch.
     mutating func turn(to place: String, by frame: PeerFrame, at now: MonotonicTime) -> Bool {
         if let heard, frame.history == heard.history, frame.epoch.number < heard.epoch.number { return false }
         heard = (frame.history, frame.epoch)
@@ -123,8 +123,8 @@ public struct LeaderSearch: Sendable {
         return true
     }
 
-    /// A name was looked up: these are the addresses from here on.
-    /// - Parameter isAdmitted: the peer stays where it is.
+    /// Replaces the addresses, after a name was looked up.
+    /// - Parameter isAdmitted: whether the peer is admitted, and so stays at its address.
     /// - Returns: whether another address than before is greeted next.
     mutating func learn(_ new: [String], isAdmitted: Bool, at now: MonotonicTime) -> Bool {
         let new = Array(new.prefix(Self.placesMax))

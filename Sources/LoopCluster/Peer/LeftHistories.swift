@@ -1,8 +1,8 @@
 package import LoopWire
 
-/// The histories that a peer or an observer has left. Late frames of them are dropped.
+/// The histories that a peer or an observer has left. Their late frames are dropped.
 package struct LeftHistories: Equatable, Sendable {
-    /// The newest last.
+    /// The histories, the newest last.
     private var histories: [History] = []
 
     private static var countMax: Int { 16 }
@@ -11,7 +11,7 @@ package struct LeftHistories: Equatable, Sendable {
 
     package func contains(_ history: History) -> Bool { histories.contains(history) }
 
-    /// The history has been left. The oldest one is forgotten if there are too many.
+    /// Adds a history. The oldest one is forgotten if there are too many.
     package mutating func insert(_ history: History) {
         guard history != .none, !histories.contains(history) else { return }
         histories = histories.suffix(Self.countMax - 1) + [history]

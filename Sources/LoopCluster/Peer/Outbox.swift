@@ -6,7 +6,7 @@ package import LoopWire
 ///     ────────┼──────────────────────────┼─────────────────────────
 ///          settled                     sent                  last
 ///
-/// Entries lie in runs, as they were handed over and as they travel. A run leaves as a whole.
+/// Entries are kept in runs, as they were handed over and as they travel. A run leaves as a whole.
 package struct Outbox: Equatable, Sendable {
     /// A run and the number of its first entry.
     private struct Section: Equatable, Sendable {
@@ -17,29 +17,29 @@ package struct Outbox: Equatable, Sendable {
     }
 
     private var sections: [Section] = []
-    /// Sections before this index are settled and wait to be dropped together.
+    /// The index of the first section that is not settled. Those before it are dropped together.
     private var head = 0
     /// The number of the newest entry.
     package private(set) var last: UInt64 = 0
     /// Every outcome up to this number is known.
     package private(set) var settled: UInt64 = 0
-    /// The newest number that was handed to the socket since the last going back.
+    /// The newest number that was handed to the socket since the last `goBack`.
     package private(set) var sent: UInt64 = 0
     /// The bytes of the entries whose outcome is not known.
     package private(set) var byteCount = 0
     /// Numbers up to this one may have left, in this process or in an earlier one.
     package private(set) var offered: UInt64 = 0
-    /// What is added to a number of this session to get the one under which its sender knows the entry: that one goes on
-    /// where entries go over to another session.
+    /// The difference between the number under which a sender knows an entry and its number in this session. The sender's
+    /// numbers continue when entries go to another session.
     package private(set) var base: UInt64 = 0
 
-    /// A section takes single entries up to this number, and these bytes: a batch is of one section.
+    /// A section takes single entries up to this number, and up to these bytes, because a batch is of one section.
     private static var entriesMax: Int { 512 }
     private static var bytesMax: Int { 64 << 10 }
 
     package init() {}
 
-    /// The outbox that an earlier process left.
+    /// Creates the outbox that an earlier process left behind.
     package init(resuming stream: PeerStream) {
         settled = stream.settled
         last = stream.settled
@@ -77,7 +77,7 @@ package struct Outbox: Equatable, Sendable {
         return first
     }
 
-    /// The section that takes what comes next.
+    /// The index of the section that takes what comes next.
     private mutating func openSection() -> Int {
         if let newest = sections.last, newest.run.startIndex == 0, sections.count > head,
             newest.run.count < Self.entriesMax, newest.run.byteCount < Self.bytesMax
@@ -88,7 +88,7 @@ package struct Outbox: Equatable, Sendable {
         return sections.count - 1
     }
 
-    /// The next entries to be sent, within these limits; nil when all are sent.
+    /// The next entries to be sent, within these limits, or nil when all are sent.
     package mutating func next(entriesMax: Int, bytesMax: Int) -> (first: UInt64, entries: EntryRun)? {
         guard sent < last, let index = section(of: sent + 1) else { return nil }
         let (first, run) = (sections[index].first, sections[index].run)
@@ -101,7 +101,7 @@ package struct Outbox: Equatable, Sendable {
         return (sent + 1, run[start..<end])
     }
 
-    /// The section that holds a number, of those whose outcome is not known.
+    /// The index of the section with a number whose outcome is not known.
     private func section(of number: UInt64) -> Int? {
         var (low, high) = (head, sections.count)
         while low < high {
@@ -111,13 +111,13 @@ package struct Outbox: Equatable, Sendable {
         return low < sections.count && sections[low].first <= number ? low : nil
     }
 
-    /// Everything after `number` is to be sent again.
+    /// Marks everything after `number` to be sent again.
     package mutating func goBack(to number: UInt64) { sent = min(sent, max(number, settled)) }
 
-    /// The outcomes up to `watermark` are known.
-    /// - Parameter told: the outcomes that were told, by ascending numbers. Every other entry was applied.
-    /// - Returns: with their numbers, ascending, and their outcomes, the settled entries that end an effect's attempt, or whose
-    ///   seq is wanted, or whose outcome was told.
+    /// Settles the entries up to `watermark`, whose outcomes are known.
+    /// - Parameter told: the notable outcomes, by ascending numbers. Every other entry was applied.
+    /// - Returns: the settled entries that end an effect's attempt, that want their seq, or that have a notable outcome. They
+    ///   come with their numbers, ascending, and their outcomes.
     package mutating func settle(
         upTo watermark: UInt64, told: [NotableOutcome]
     ) -> [(number: UInt64, entry: EntryHead, outcome: EntryOutcome)] {
@@ -161,8 +161,8 @@ package struct Outbox: Equatable, Sendable {
         return done
     }
 
-    /// The session is gone. Entries that may have left are lost; those that never left begin the next session's stream,
-    /// unless they speak for an effect, which went with the session.
+    /// Begins the next session, because this one is gone. Entries that may have left are lost. Those that never left begin the
+    /// next session's stream, except those of an effect, which ended with the session.
     /// - Returns: what is lost, with the numbers that its senders know.
     package mutating func loseSession() -> [(number: UInt64, entry: Entry)] {
         let all = unsettled.map { (number: base + $0.number, entry: $0.entry) }
@@ -189,14 +189,14 @@ package struct Outbox: Equatable, Sendable {
         return entries
     }
 
-    /// The entry under a number whose outcome is not known; nil: there is none.
+    /// The entry under a number, or nil if its outcome is known or there is none.
     package func entry(_ number: UInt64) -> Entry? {
         guard number > settled, number <= last, let index = section(of: number) else { return nil }
         let section = sections[index]
         return section.run[section.run.startIndex + Int(number - section.first)]
     }
 
-    /// Every entry whose outcome is not known, with its number.
+    /// The entries whose outcome is not known, with their numbers.
     package var unsettled: [(number: UInt64, entry: Entry)] {
         entries(after: settled).enumerated().map { (settled + 1 + UInt64($0.offset), $0.element) }
     }

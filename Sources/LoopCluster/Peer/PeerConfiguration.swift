@@ -1,21 +1,21 @@
 public import LoopCore
 public import LoopWire
 
-/// The identity of a peer, and how much it may hold.
+/// The identity of a peer, and its limits.
 public struct PeerConfiguration: Sendable {
     /// The ID under which the peer joins; unique in the loop.
     public var peer: PeerID
     /// The loop's name; empty for a tool that works with any loop.
     public var loop: String
-    /// 0 for a tool that works with any schema.
+    /// The schema; 0 for a tool that works with any schema.
     public var schema: UInt64
-    /// 0 for a peer without a definition.
+    /// The definition's fingerprint; 0 for a peer without a definition.
     public var fingerprint: UInt64
-    /// The definition's feedbacks, "name@placement"; none for a peer without a definition.
+    /// The definition's feedbacks as "name@placement"; empty for a peer without a definition.
     public var feedbacks: [String]
-    /// The groups of effects it serves; none for a peer that only sends.
+    /// The groups of effects that the peer serves; empty for a peer that only sends.
     public var groups: [String]
-    /// How many effects it may hold at once.
+    /// How many effects the peer may have at once.
     public var capacity: Int
     /// A name for people.
     public var name: String
@@ -27,13 +27,13 @@ public struct PeerConfiguration: Sendable {
     public var outboxBytesMax: Int
     /// How often a step of the join request or a request is repeated until it is answered.
     public var repeatInterval: Duration
-    /// The addresses where the reducer that leads may be, as the shell dials them, in the order in which they are tried; at most
-    /// ``LeaderSearch/placesMax``. Empty: the shell knows the only one.
+    /// The addresses at which the leader may be found, in the order in which they are tried, as the shell dials them. There are at
+    /// most ``LeaderSearch/placesMax``, and none if the shell knows the only one.
     public var places: [String] = []
-    /// The largest payload of one message of claims, in bytes: well below the limit of the wire.
+    /// The largest payload of one message of claims, in bytes; well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
 
-    /// Creates a configuration from its parts. Without the optional ones it is that of a sender without a definition.
+    /// Creates a configuration from its parts. Without the optional ones it is for a sender without a definition.
     public init(
         peer: PeerID, loop: String, schema: UInt64 = 0, fingerprint: UInt64 = 0, feedbacks: [String] = [],
         groups: [String] = [],
@@ -55,47 +55,47 @@ public struct PeerConfiguration: Sendable {
     }
 }
 
-/// What a peer machine asks of its shell.
+/// An action that a peer's machine asks of its shell.
 public enum PeerAction: Equatable, Sendable {
-    /// Over DEALER.
+    /// Send a message to the reducer over DEALER.
     case send(ToReducer)
-    /// Dial the reducer at this address, which is greeted next: what is said from here on goes there, and nowhere else.
+    /// Dial the reducer at this address, which is greeted next. All later messages go there, and nowhere else.
     case dial(String)
-    /// A walk through all addresses has found no leader: look up again what names stand for.
+    /// Look up again the addresses of names, because a walk through all addresses has found no leader.
     case lookUp
-    /// Connect (again, with new sockets) to where the reducer's publisher and collector are, and subscribe the inbox.
+    /// Connect, with new sockets, to the reducer's publisher and collector, and subscribe to the inbox.
     case connect(Introduction)
-    /// Dial the present address again, because no greeting there was answered.
+    /// Dial the present address again, because it answered no greeting.
     case redial
-    /// Build a new PUSH, because the old one takes nothing, or does not deliver.
+    /// Build a new PUSH socket, because the old one takes nothing, or does not deliver.
     case rebuildPush
     /// Run the body of an effect.
     case run(Grant)
-    /// A running effect has a newer request.
+    /// Pass a newer request to a running effect.
     case update(EffectID, Attempt, request: RequestBytes)
     /// Cancel the body of an effect.
     case stop(EffectID, Attempt)
-    /// The outcome of an entry: of every one that was refused, and of those whose sender waits for the seq. The detail says why it
-    /// was refused, in words; it is empty where that is not known.
+    /// Report an entry's outcome. This comes for every refused entry, and for those whose sender waits for the seq. The detail
+    /// is the reason in words, or empty if it is not known.
     case settled(number: UInt64, EntryOutcome, detail: String = "")
-    /// An entry that has asked was applied at this seq: its answer. Nil: it is kept no longer, and the seq may be `.initial`.
+    /// Report the answer of an entry that was applied at this seq. If the answer is nil, it is no longer kept, and the seq may
+    /// be `.initial`.
     case answered(number: UInt64, Seq, EntryAnswer?)
-    /// The outbox has room again.
+    /// Report that the outbox has space again.
     case hasSpace
-    /// The reducer does not let this peer in for now, and says why. The peer asks again by itself; it is let in when it
-    /// joins.
+    /// Report why the reducer does not admit this peer for now. The peer asks again by itself, and is admitted when it joins.
     case keptWaiting(reason: String)
-    /// The reducer does not let this peer in; it will not come back by itself.
+    /// Report that the reducer refuses this peer for good.
     case refused(Refused)
-    /// The loop has ended.
+    /// Report that the loop has ended.
     case loopEnded(exitCode: Int32, text: String)
-    /// Everything is handed back and known: the process may go.
+    /// Report that everything is handed back and settled, so that the process may end.
     case finished
 }
 
-/// What became of the wish to send.
+/// The result of sending an event.
 public enum SendResult: Equatable, Sendable {
-    /// It stands in the outbox under this number.
+    /// The event is in the outbox under this number.
     case accepted(number: UInt64)
     /// The outbox is full: try again after `PeerAction.hasSpace`.
     case full

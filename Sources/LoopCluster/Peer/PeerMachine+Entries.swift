@@ -1,11 +1,11 @@
 public import LoopCore
 public import LoopWire
 
-/// What the process hands in: entries, and the wish to stop. (Protocol, sections 2 and 5.)
+/// Inputs of the process: entries, and the request to stop. (Protocol, sections 2 and 5.)
 extension PeerMachine {
     /// Takes entries from the process, in order: events of clients and of effects that run here, and the ends of these effects.
-    /// This is the only way in. If an effect's event is too large and its body does not wait for the outcome, the attempt fails in its
-    /// place, and the body is stopped.
+    /// No entry comes in by another way. If an effect's event is too large and its body does not wait for the outcome, the
+    /// attempt fails instead, and the body is stopped.
     public mutating func accept(_ run: EntryRun) -> Acceptance {
         var acceptance = Acceptance(first: lastNumber + 1)
         // Accepted entries that are not in the outbox yet.
@@ -33,7 +33,8 @@ extension PeerMachine {
         return acceptance
     }
 
-    /// Why an entry is not accepted; nil: it is. An end is accepted even if the outbox is full: a part of it is kept for ends.
+    /// Why an entry is not accepted, or nil if it is. An end is accepted even if the outbox is full, because a part of it is
+    /// reserved for ends.
     private mutating func refusal(
         of entry: EntryHead, at index: Int, in run: EntryRun, after start: Int
     ) -> SendRefusal? {
@@ -52,14 +53,14 @@ extension PeerMachine {
         return hasSpace ? nil : SendRefusal(.overloaded)
     }
 
-    /// One event of a client, or of an effect that runs here.
+    /// Sends one event of a client, or of an effect that runs here.
     /// - Parameters:
     ///   - payload: the encoded event.
-    ///   - effect: the effect and the attempt that send it; nil for a client.
+    ///   - effect: the effect and the attempt that send it, or nil for a client.
     ///   - wantsSeq: whether the sender asks for the seq at which the event is applied.
-    ///   - isLast: the effect's body ends with the event, if that is accepted.
+    ///   - isLast: whether the effect's body ends with the event, if it is accepted.
     ///   - wantsAnswer: whether the sender asks for an answer, and for the seq with it. Not with the last event of a body.
-    /// - Returns: what became of it. The number is that of a failure if the event of an effect is too large and no outcome is asked for.
+    /// - Returns: the result. The number is that of a failure if an effect's event is too large and no outcome is asked for.
     public mutating func send(
         _ payload: ArraySlice<UInt8>, of effect: (id: EffectID, attempt: Attempt)?, wantsSeq: Bool,
         isLast: Bool = false, wantsAnswer: Bool = false
@@ -73,17 +74,17 @@ extension PeerMachine {
         return refusal.reason == .overloaded ? .full : .refused(refusal)
     }
 
-    /// The body of an effect returned, or threw.
+    /// Takes note that the body of an effect returned, or threw an error.
     public mutating func effectEnded(_ effect: EffectID, _ attempt: Attempt, failure: Failure?) {
         _ = accept([Entry(endOf: effect, attempt, failure)])
     }
 
-    /// The body of an effect says how far it has come. The newest report leaves with the next heartbeat.
+    /// Takes note of an effect's progress. The newest report leaves with the next heartbeat.
     public mutating func report(_ report: AttemptProgress) {
         if attempts.runs(report.effect, report.attempt) { progress.note(report) }
     }
 
-    /// Hands everything back, then says goodbye: `finished` follows when all outcomes are known.
+    /// Hands everything back, then says goodbye. `finished` follows when all outcomes are known.
     public mutating func stop(at now: MonotonicTime) {
         self.now = max(self.now, now)
         guard !isStopping, !phase.hasLeft else { return }
@@ -94,7 +95,7 @@ extension PeerMachine {
         finishIfEmpty()
     }
 
-    /// Hands back everything that runs here, or was granted to a peer that had been asked to stop.
+    /// Hands back everything that runs here, and what was granted after the peer was asked to stop.
     mutating func handBack() {
         for (effect, attempt) in attempts.inOrder { handBack(effect, attempt) }
     }
@@ -104,7 +105,7 @@ extension PeerMachine {
         _ = accept([Entry(kind: .released, effect: effect, attempt: attempt)])
     }
 
-    /// A peer that is to stop leaves once everything is handed back and known.
+    /// Leaves the loop if the peer is to stop, and everything is handed back and settled.
     mutating func finishIfEmpty() {
         guard isStopping, outbox.isEmpty, attempts.running.isEmpty, !phase.hasLeft else { return }
         if session == .none { return finish() }
@@ -112,7 +113,7 @@ extension PeerMachine {
         leave()
     }
 
-    /// Says goodbye again and again, until the reducer has heard it or the limit has passed.
+    /// Repeats the goodbye until the reducer has answered it or the limit has passed.
     mutating func leave() {
         guard case .leaving(_, let limit) = phase else { return }
         if now >= limit { return finish() }
@@ -126,7 +127,7 @@ extension PeerMachine {
 
     // MARK: To the socket
 
-    /// The next batch to push, while there is one. Batches grow with the backlog and never wait.
+    /// The next batch to push, or nil if there is none. Batches grow with the backlog and never wait.
     public mutating func nextBatch() -> Batch? {
         guard phase.isJoined, let (first, entries) = delivery.next() else { return nil }
         return Batch(
@@ -134,6 +135,6 @@ extension PeerMachine {
             first: first, entries: entries)
     }
 
-    /// The socket did not take a batch: it is to be sent again.
+    /// Takes back a batch that the socket did not take. It is sent again.
     public mutating func couldNotPush(_ batch: Batch) { delivery.goBack(before: batch.first) }
 }

@@ -1,13 +1,13 @@
 public import LoopCore
 public import LoopWire
 
-/// What the reducer says: introductions, join acceptances, commands, assignments, ticks. (Protocol, section 5.)
+/// The reducer's messages: introductions, join acceptances, commands, assignments, ticks. (Protocol, section 5.)
 extension PeerMachine {
-    /// A frame that came through the inbox topic.
+    /// Takes a frame that came through the inbox topic.
     public mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
-        // A frame that is dropped is no sign of life. A peer that has joined gets ticks as long as the reducer hears it, and the end
-        // of the loop in their place.
+        // A dropped frame is no sign of life. While the reducer receives a joined peer's messages, it sends ticks, and after
+        // the loop's end that end instead.
         let isSign =
             switch frame.message {
             case .tick, .ended: true
@@ -17,7 +17,7 @@ extension PeerMachine {
         receive(frame)
     }
 
-    /// A frame that came over DEALER.
+    /// Takes a frame that came over DEALER.
     public mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
         self.now = max(self.now, now)
         askedAt = nil
@@ -55,7 +55,7 @@ extension PeerMachine {
         case .ended(let seq, let exitCode, let text):
             if isCurrent(frame) { end(HeardEnd(frame, at: seq, exitCode: exitCode, text: text)) }
         case .statePart, .status, .update, .transitions, .serverHeartbeat, .answer, .delta, .unchanged, .stateHash:
-            // Not for this machine, but it may be the first that is heard of a newer epoch.
+            // The frame is not for this machine, but it may be the first one of a newer epoch.
             _ = isCurrent(frame)
         case .redirect(let address): redirect(to: address, frame)
         case .noLeader(let retryAfter): waitForLeader(retryAfter)
@@ -63,7 +63,7 @@ extension PeerMachine {
         }
     }
 
-    /// Whether a frame is of this session, in this history and epoch. A later one says that the peer has to join again.
+    /// Whether a frame is of this session, history and epoch. A later frame makes the peer join again.
     private mutating func isCurrent(_ frame: PeerFrame) -> Bool {
         let origin = membership.origin(of: frame, brokenRules)
         if origin == .current { return true }
@@ -72,12 +72,11 @@ extension PeerMachine {
         return false
     }
 
-    // MARK: On the way in
+    // MARK: Joining
 
     private mutating func connect(_ introduction: Introduction, of history: History) {
         guard case .introducing = phase else { return }
-        // The reducer that answers a hello is there: if its history was left for a late word of one that is gone, that was a
-        // mistake.
+        // A reducer that answers a hello exists. If its history was left because of a late frame of another one, that was wrong.
         membership.left.remove(history)
         loop = LoopID(name: introduction.name)
         eventBytesMax = Int(introduction.eventBytesMax)
@@ -89,7 +88,7 @@ extension PeerMachine {
     private mutating func wait(_ duration: Duration, because reason: String, _ question: Question) {
         let time = now + ReducerTerms.pause(duration)
         switch (phase, question) {
-        // A reducer without its journal: it is not left for that, and greeted again.
+        // This reducer waits for its journal. The peer does not leave it for that, and greets it again.
         case (.introducing, .hello):
             search.greet(from: time)
             phase = .introducing(next: time)
@@ -129,7 +128,7 @@ extension PeerMachine {
         }
         if membership.admit(by: frame) {
             inbox = PeerInbox()
-            // It says so again if the loop has ended.
+            // The reducer reports the end again if the loop has ended.
             ending = nil
         }
         self.terms = terms
@@ -155,13 +154,13 @@ extension PeerMachine {
     private mutating func noticeGap() { phase.inJoined { $0.needsAssignments = true } }
 
     private mutating func apply(_ assignments: Assignments) {
-        // What was taken before something this peer already knows must not undo it.
+        // An assignment that is older than what this peer already knows must not undo it.
         let isOlder = assignments.number < inbox.applied && !breaks(.assignmentsAreNotOlder)
         let isUnaware = assignments.watermark < outbox.settled && !breaks(.assignmentsKnowTheWatermark)
         if isOlder || isUnaware {
             noticeGap()
-            // An acknowledgement that came after the join request knows of records that the journal may have lost. The reducer
-            // has to hear of them, and does not by a claim.
+            // An acknowledgement that came after the join request names records that the journal may have lost. Only a join
+            // request, not a claim, shows them to the reducer.
             if isUnaware, !phase.isJoined { phase = .joining(next: now) }
             return
         }
@@ -170,7 +169,7 @@ extension PeerMachine {
         phase.assign(at: now)
     }
 
-    /// What becomes of a new attempt.
+    /// What to do with a new attempt.
     private var start: HeldAttempts.Start { ending != nil ? .ignore : isStopping ? .handBack : .run }
 
     private mutating func hear(_ tick: Tick) {

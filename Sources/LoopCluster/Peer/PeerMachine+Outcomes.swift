@@ -2,7 +2,7 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// What became of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
+/// The outcomes of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
 extension PeerMachine {
     mutating func acknowledge(_ acknowledgement: Acknowledgement) {
         if delivery.isForeign(acknowledgement.watermark, brokenRules) { return abandonSession() }
@@ -10,7 +10,7 @@ extension PeerMachine {
         settle(upTo: acknowledgement.watermark, acknowledgement.notable, acknowledgement.answers)
     }
 
-    /// Outcomes that were asked for.
+    /// Takes outcomes that were requested.
     mutating func takeAnswer(_ outcomes: Acknowledgement) {
         if delivery.isForeign(outcomes.watermark, brokenRules) { return abandonSession() }
         guard delivery.takesAnswer(outcomes) else { return }
@@ -44,14 +44,14 @@ extension PeerMachine {
         }
     }
 
-    /// Entries have left the outbox.
+    /// Continues after entries have left the outbox.
     private mutating func finishSettling() {
         if delivery.noticesSpace(brokenRules) { actions.append(.hasSpace) }
         endIfEmpty()
         finishIfEmpty()
     }
 
-    /// The session is gone, with its history or by its own end, and with it the entries and attempts of it.
+    /// Drops the session, which is gone with its history or by its own end, with its entries and attempts.
     mutating func loseSession() {
         for number in delivery.loseSession() { actions.append(.settled(number: number, .refused(.historyChanged))) }
         attempts.loseSession(&actions)
@@ -60,8 +60,8 @@ extension PeerMachine {
         finishSettling()
     }
 
-    /// Leaves the session to the process that also uses it, and joins again as another peer: under the same ID it would be given
-    /// the same session again. What it held is given to others once its lease has ended.
+    /// Leaves the session to the process that also uses it, and joins again as another peer. With the old ID it would get the
+    /// same session again. The session's attempts go to other workers once its lease has ended.
     mutating func abandonSession() {
         loseSession()
         configuration.peer = configuration.peer.successor(at: now)
@@ -76,7 +76,7 @@ extension PeerMachine {
         endIfEmpty()
     }
 
-    /// A loop that has ended is left once every outcome is known, and its last state where it is observed.
+    /// Leaves a loop that has ended, once every outcome is known and an observer has its last state.
     mutating func endIfEmpty() {
         guard let ending, outbox.isEmpty, !awaitsLastState, !isOver else { return }
         if session != .none { actions.append(.send(goodbye)) }
@@ -84,7 +84,7 @@ extension PeerMachine {
         phase = .over
     }
 
-    /// The reducer has ended its loop and is gone: no other outcome can be learned.
+    /// Gives up the outcomes that are not known, because the reducer has ended its loop and is gone.
     mutating func endUnheard() {
         for (number, reason) in delivery.giveUp(brokenRules) {
             actions.append(.settled(number: number, .refused(reason)))
@@ -94,7 +94,7 @@ extension PeerMachine {
 }
 
 extension PeerID {
-    /// An ID that neither this peer nor a copy of it has had: the moment makes the difference.
+    /// An ID that neither this peer nor a copy of it has had, because it depends on the time.
     fileprivate func successor(at now: MonotonicTime) -> PeerID {
         PeerID(high: Mix.finish(high ^ now.nanoseconds), low: Mix.finish(low &+ now.nanoseconds))
     }

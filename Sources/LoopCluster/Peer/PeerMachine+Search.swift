@@ -1,15 +1,15 @@
 public import LoopCore
 public import LoopWire
 
-/// How the reducer that leads is found among several. (Protocol, section 5.)
+/// The search for the leader among several reducers. (Protocol, section 5.)
 extension PeerMachine {
-    /// The addresses where the leader may be.
+    /// The possible addresses of the leader.
     public var places: [String] { search.places }
     /// The address that is greeted, or at which the peer has joined.
     public var place: String { search.current }
 
-    /// A frame that was published at an address: through the inbox, or to all. One of another address than the present one may
-    /// tell of a new leader, and is of no other use.
+    /// Takes a frame that was published at an address, through the inbox or to all subscribers. A frame of another address than
+    /// the present one may show a new leader, and is of no other use.
     public mutating func receivePublished(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
         if place == search.current {
             if case .introducing = phase, tellsOfLeader(frame) { turn(to: place, by: frame, at: now) }
@@ -18,7 +18,7 @@ extension PeerMachine {
         hear(frame, from: place, at: now)
     }
 
-    /// A frame that was published to all at an address. It may tell of a new leader.
+    /// Takes a frame that was published at an address to all subscribers. It may show a new leader.
     public mutating func hear(_ frame: PeerFrame, from place: String, at now: MonotonicTime) {
         self.now = max(self.now, now)
         guard tellsOfLeader(frame) else {
@@ -29,10 +29,10 @@ extension PeerMachine {
         turn(to: place, by: frame, at: self.now)
     }
 
-    /// Whether a frame is of a leader that is not greeted yet: of a newer epoch, or of the one that fell silent.
+    /// Whether a frame shows a leader that is not greeted yet: one of a newer epoch, or the one that fell silent.
     private func tellsOfLeader(_ frame: PeerFrame) -> Bool {
         switch frame.message {
-        // Of a reducer that does not lead. Which of them count is the walk's to say.
+        // These frames come from a reducer that does not lead. The walk decides which of them count.
         case .redirect, .noLeader: return false
         default: break
         }
@@ -50,7 +50,7 @@ extension PeerMachine {
         greet(since: before, at: now)
     }
 
-    /// A standby says where the leader is.
+    /// Follows a standby's redirect to the leader.
     mutating func redirect(to address: String, _ frame: PeerFrame) {
         let before = search.current
         let isOlder = frame.epoch != .none && membership.isOfEarlierEpoch(frame, brokenRules)
@@ -58,16 +58,16 @@ extension PeerMachine {
         greet(since: before, at: now)
     }
 
-    /// A standby knows no leader.
+    /// Moves on from a standby that knows no leader.
     mutating func waitForLeader(_ retryAfter: Duration) {
         search.wait(retryAfter)
         moveOn()
     }
 
-    /// The address that was to be greeted is none, or cannot be dialled.
+    /// Moves on from an address that is invalid or cannot be dialled.
     public mutating func couldNotDial() { moveOn() }
 
-    /// A name stands for these addresses, as of now.
+    /// Replaces the addresses by those that a name has now.
     public mutating func learn(places: [String], at now: MonotonicTime) {
         self.now = max(self.now, now)
         let before = search.current
@@ -75,7 +75,7 @@ extension PeerMachine {
         greet(since: before, at: self.now)
     }
 
-    /// The present address is of no use: the next one is greeted.
+    /// Greets the next address, because the present one is of no use.
     mutating func moveOn() {
         let before = search.current
         let time = search.leave(at: now)
@@ -83,7 +83,7 @@ extension PeerMachine {
         greet(since: before, at: time)
     }
 
-    /// The address of the search is greeted from this time on; what is said goes there.
+    /// Greets the address of the search from this time on. Later messages go there.
     private mutating func greet(since before: String, at time: MonotonicTime) {
         if search.current != before { actions.append(.dial(search.current)) }
         phase = .introducing(next: time)

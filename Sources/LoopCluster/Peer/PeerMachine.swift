@@ -2,18 +2,18 @@ package import LoopCollections
 public import LoopCore
 public import LoopWire
 
-/// A worker's or a sender's side of the protocol, without sockets, clocks, threads or chance.
+/// A worker's or a sender's side of the protocol, without sockets, clocks, threads or randomness.
 ///
-/// It is made of parts that do not know each other. A frame, or a run of entries, is handed to the parts that it concerns.
+/// It consists of parts that do not know each other. It hands each frame, and each run of entries, to the parts that it concerns.
 ///
 ///     frames ──▶ membership ──▶ phase ──▶ inbox ──▶ attempts ──▶ run, update, stop
 ///                                 └─────▶ delivery ──▶ settled         ▲
 ///     entries ─────────────────────────────▲───────────────────────────┘
 ///
-/// Effects go on through all phases: only the reducer's word, or another history, ends them (protocol, sections 5 and 6).
+/// Effects continue through all phases. Only the reducer's command, or another history, ends them (protocol, sections 5 and 6).
 /// Actions wait in order until the shell takes them.
 public struct PeerMachine: Sendable {
-    /// The ID under which the peer is known changes if its session is used elsewhere.
+    /// The peer's configuration. Its ID changes if another process uses the peer's session.
     public internal(set) var configuration: PeerConfiguration
     package var brokenRules = BrokenRules()
 
@@ -26,19 +26,19 @@ public struct PeerMachine: Sendable {
     var progress = ProgressReports()
     var details = HeardDetails()
 
-    /// The loop this peer speaks to; a tool that works with any loop learns it from the introduction.
+    /// The peer's loop. A tool that works with any loop learns it from the introduction.
     public internal(set) var loop: LoopID
     /// The largest event that the reducer takes, by its introduction.
     var eventBytesMax = Int.max
     var terms = ReducerTerms()
-    /// Why the reducer keeps this peer waiting; nil: it does not, or has not said.
+    /// Why the reducer keeps this peer waiting, or nil if it does not, or has not said why.
     public internal(set) var busyReason: String?
 
-    /// It was asked to stop: what it holds is handed back.
+    /// Whether it was asked to stop. What it has is then handed back.
     var isStopping = false
-    /// The loop has ended; what is left is to learn what became of the outbox.
+    /// The loop's end, if it has ended. Then the peer only learns the outcomes of its outbox.
     var ending: HeardEnd?
-    /// Whether an observer on the same connection is on its way to the last state.
+    /// Whether an observer on the same connection still waits for the last state.
     var awaitsLastState = false
 
     var now: MonotonicTime
@@ -47,16 +47,16 @@ public struct PeerMachine: Sendable {
     var redialsAt: MonotonicTime
     /// When the oldest unanswered question was asked over DEALER, or nil if each has an answer.
     var askedAt: MonotonicTime?
-    /// When something that is missing may be asked for again.
+    /// When the next request for what is missing may be sent.
     private var nextRequest = MonotonicTime.zero
     var actions: [PeerAction] = []
-    /// Frames that were not for this peer's present session, epoch or history.
+    /// How many frames were not of this peer's present session, epoch or history.
     public internal(set) var droppedCount: UInt64 = 0
 
     /// Creates a peer without a session, which begins to join at the first `advance`.
     /// - Parameters:
     ///   - configuration: the peer's loop, capacity and limits.
-    ///   - now: the shell's present time. The times of later calls count from the same start.
+    ///   - now: the shell's present time. Later times count from the same start.
     public init(configuration: PeerConfiguration, at now: MonotonicTime) {
         self.configuration = configuration
         loop = LoopID(name: configuration.loop)
@@ -69,70 +69,70 @@ public struct PeerMachine: Sendable {
         redialsAt = now + ReducerTerms().silenceLimit
     }
 
-    /// A sender that goes on with the stream of an earlier process: the same peer, in the same session. It claims nothing.
+    /// Creates a sender that continues the stream of an earlier process, as the same peer in the same session. It claims nothing.
     ///
-    /// After every input, and before any action is done and any batch is pushed, the shell writes down what has changed of
-    /// ``stream(after:)``, and says so by ``kept(settled:)``.
+    /// After every input, the shell stores the changes of ``stream(after:)``, and calls ``kept(settled:)``. It does so before
+    /// it performs any action and pushes any batch.
     public init(configuration: PeerConfiguration, resuming stream: PeerStream, at now: MonotonicTime) {
         self.init(configuration: configuration, continuing: stream, at: now)
         delivery.kept(settled: stream.settled)
     }
 
-    /// A peer that goes on in the session of an earlier one, which is gone with everything that it had not sent. It keeps
-    /// nothing for a later one.
+    /// Creates a peer that continues the session of an earlier one, whose unsent entries are gone. Its stream is not kept for a
+    /// later process.
     public init(configuration: PeerConfiguration, continuing stream: PeerStream, at now: MonotonicTime) {
         self.init(configuration: configuration, at: now)
         membership = Membership(stream)
         delivery.resume(stream)
     }
 
-    // MARK: What it knows
+    // MARK: Properties
 
-    /// The history that the peer was last admitted in; `.none` before the first time.
+    /// The history to which the peer was last admitted, or `.none` before the first time.
     public var history: History { membership.history }
-    /// The epoch that the peer was last admitted in; `.none` before the first time.
+    /// The epoch in which the peer was last admitted to its session, or `.none` without a session.
     public var epoch: Epoch { membership.epoch }
-    /// The session that numbers the peer's entries; `.none` before it is granted one.
+    /// The session that numbers the peer's entries, or `.none` before it has one.
     public var session: SessionID { membership.session }
     package var outbox: Outbox { delivery.outbox }
     package var running: HashTable<EffectID, RunningAttempt> { attempts.running }
     package func entry(_ number: UInt64) -> Entry? { outbox.entry(number) }
 
-    /// How many entries there are, as their sender counts them.
+    /// The number of the newest entry, as its sender counts.
     public var lastNumber: UInt64 { outbox.base + outbox.last }
-    /// Up to which number, as their sender counts them, the outcomes are known.
+    /// The number up to which the outcomes are known, as the sender counts.
     public var settledNumber: UInt64 { outbox.base + outbox.settled }
 
-    /// What is to be kept of the stream: with the entries whose number, as their sender knows it, is above this one.
+    /// The stream to be kept, with the entries above this number, as their sender counts.
     public func stream(after number: UInt64) -> PeerStream {
         var stream = PeerStream()
-        // The goodbye ends the session, and may be read long after: no later process goes on in it.
+        // The goodbye ends the session, and the reducer may read it long after. No later process continues this session.
         if outbox.isEmpty, isOver || phase.hasLeft && !breaks(.sessionsEndWithTheGoodbye) {
             stream.base = outbox.base + outbox.last
             return stream
         }
         (stream.history, stream.epoch, stream.session) = (history, epoch, session)
         (stream.base, stream.settled) = (outbox.base, outbox.settled)
-        // A peer that has joined may push all that there is.
+        // A joined peer may push all entries.
         stream.offered = isJoined ? outbox.last : outbox.offered
         stream.entries = outbox.entries(after: number > outbox.base ? number - outbox.base : 0)
         return stream
     }
 
-    /// The stream is on disk with outcomes up to this number of the session.
+    /// Takes note that the stream is on disk with outcomes up to this number of the session.
     public mutating func kept(settled: UInt64) { delivery.kept(settled: settled) }
 
-    /// Whether the peer has joined in this epoch: its batches and the reducer's commands flow.
+    /// Whether the peer has joined in this epoch, so that it sends batches and gets commands.
     public var isJoined: Bool { phase.isJoined }
     /// Whether nothing more happens: the peer was refused, the loop has ended, or the peer has left.
     public var isOver: Bool { phase.isOver }
 
-    /// The name of the feedback that an effect belongs to; nil: the reducer has not told.
+    /// The name of an effect's feedback, or nil if the reducer has not named it.
     public func feedbackName(of effect: EffectID) -> String? {
         effect.feedback < terms.feedbacks.count ? terms.feedbacks[Int(effect.feedback)] : nil
     }
 
-    /// The wishes of all inputs since the last call, in order.
+    /// Takes the actions of all inputs since the last call, in order.
     public mutating func takeActions() -> [PeerAction] {
         if actions.isEmpty { return [] }
         defer { actions.removeAll(keepingCapacity: true) }
@@ -141,7 +141,7 @@ public struct PeerMachine: Sendable {
 
     // MARK: Time
 
-    /// When the machine wants to be told the time, if nothing arrives before.
+    /// When the machine needs its next `advance`, if nothing arrives before.
     public var deadline: MonotonicTime {
         switch phase {
         case .introducing, .joining, .claiming, .over: phase.next
@@ -150,14 +150,14 @@ public struct PeerMachine: Sendable {
         }
     }
 
-    /// The same for it and an observer on the same connection. Once the observer has handed out the end, the loop is left at
-    /// once.
+    /// The earlier deadline of this machine and of an observer on the same connection. Once the observer has handed out the
+    /// end, the peer leaves the loop at once.
     public func deadline(with observer: ObserverMachine) -> MonotonicTime {
         if ending != nil, awaitsLastState, observer.hasEnded { return now }
         return min(deadline, observer.deadline)
     }
 
-    /// Takes notice of time: repeats what was not answered, and notices silence.
+    /// Advances the machine's time. It repeats what was not answered, and notices silence.
     public mutating func advance(to now: MonotonicTime) {
         self.now = max(self.now, now)
         noticeSilence()
@@ -175,21 +175,21 @@ public struct PeerMachine: Sendable {
         }
     }
 
-    /// The reducer's other sockets cannot be where it says: it is asked again.
+    /// Asks the reducer again, because its other sockets are not at the addresses that it named.
     public mutating func couldNotConnect() {
         guard case .joining = phase else { return }
         if !search.isFixed { return moveOn() }
         phase = .introducing(next: now + .seconds(1))
     }
 
-    /// A message that was sent over DEALER found no connection, and now there is one: it is repeated at once.
+    /// Repeats at once what was sent over DEALER while there was no connection.
     public mutating func hasConnected() {
         phase.next = now
         nextRequest = now
     }
 
-    /// The shell has replaced the connection over which the reducer was greeted. The peer greets again, which also finds the reducer's
-    /// other sockets.
+    /// Greets the reducer again, because the shell has replaced the connection to it. The answer also names the reducer's other
+    /// sockets.
     public mutating func hasRedialled() {
         if case .introducing = phase { return }
         if !phase.hasLeft { greetAgain() }
@@ -205,12 +205,12 @@ public struct PeerMachine: Sendable {
         search.greet(from: now)
     }
 
-    /// Without a sign of life for the limit the subscription may be dead, and without an answer the connection: new ones, and a new
-    /// join request.
+    /// Makes new connections and a new join request after silence. Without a sign of life for the limit, the subscription may
+    /// be dead. Without an answer, the DEALER connection may be.
     private mutating func noticeSilence() {
         let isSilent = now - heardAt > terms.silenceLimit
         guard !phase.hasLeft, !breaks(.silenceIsNoticed), isSilent || isUnanswered else { return }
-        // An observer that does not come to the last state knows of something newer.
+        // An observer that waits for the last state knows of something newer.
         if isSilent, ending != nil, !awaitsLastState { return endUnheard() }
         if case .introducing = phase { return }
         if !search.isFixed { return moveOn() }
@@ -248,7 +248,7 @@ public struct PeerMachine: Sendable {
         if let leavesAt = search.leavesAt { phase.next = min(phase.next, leavesAt) }
     }
 
-    /// All of a claim. A large one is repeated less often.
+    /// Sends a whole claim. A large one is repeated less often.
     private mutating func claim() {
         askedAt = askedAt ?? now
         let parts = attempts.nextClaim(bytesMax: configuration.payloadBytesMax, brokenRules)
@@ -293,8 +293,8 @@ public struct PeerMachine: Sendable {
         switch delivery.remedy(at: now, after: terms.silenceLimit) {
         case .newSocket: actions.append(.rebuildPush)
         case .newSession:
-            // The reducer ends the session, and answers the next join request with a new one. Until it says so this session
-            // goes on: its numbers must not be given twice, should the goodbye get lost.
+            // The reducer ends the session, and answers the next join request with a new one. Until then, this session
+            // continues, because the goodbye may get lost and no number may be used twice.
             actions.append(.send(goodbye))
             greetAgain()
         case nil: break
@@ -311,7 +311,7 @@ public struct PeerMachine: Sendable {
 
     var goodbye: ToReducer { .goodbye(session, configuration.peer, history) }
 
-    /// Never more than the outbox has room for their ends: a worker that cannot send takes no more work.
+    /// It never exceeds the outbox's space for the ends of effects. A worker that cannot send takes no more work.
     private var capacity: UInt32 {
         isStopping || ending != nil
             ? 0 : UInt32(clamping: min(configuration.capacity, configuration.outboxEntriesMax - outbox.count))
@@ -321,8 +321,8 @@ public struct PeerMachine: Sendable {
 }
 
 extension String {
-    /// Its first characters, as many as fit.
-    /// - Parameter bytesMax: of UTF-8.
+    /// The longest prefix that fits.
+    /// - Parameter bytesMax: the limit in bytes of UTF-8.
     fileprivate func cut(to bytesMax: Int) -> String {
         var text = String(prefix(bytesMax))
         while text.utf8.count > bytesMax { text.removeLast() }

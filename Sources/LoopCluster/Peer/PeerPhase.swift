@@ -1,7 +1,7 @@
 import LoopCore
 import LoopWire
 
-/// Where a peer's machine stands in its life. (Protocol, sections 5 and 6.)
+/// The phase of a peer's machine. (Protocol, sections 5 and 6.)
 ///
 ///     introducing ── introduction ──▶ joining ── join acceptance ──▶ claiming ── assignments ──▶ joined
 ///          ▲                             ▲            through the inbox  │                         │
@@ -11,17 +11,17 @@ import LoopWire
 ///
 /// Each phase repeats its message until the next phase begins. `next` says when that is due.
 enum PeerPhase: Equatable, Sendable {
-    /// Hello is repeated: where the other sockets are is not known, or they have been silent for too long.
+    /// Hello is repeated, because the other sockets' addresses are not known, or these have been silent for too long.
     case introducing(next: MonotonicTime)
-    /// The sockets are connected. The subscription is proven by the join acceptance that comes through it.
+    /// The sockets are connected. The join acceptance proves the subscription, because it comes through it.
     case joining(next: MonotonicTime)
-    /// Admitted in this epoch. The reducer is told what this peer holds, and assigns what it should hold.
+    /// The peer is admitted in this epoch. It reports its attempts, and the reducer assigns those that it should have.
     case claiming(next: MonotonicTime, AssignmentParts)
-    /// The whole assignment was applied: batches and commands flow.
+    /// The whole assignment was applied. The peer sends batches and gets commands.
     case joined(Joined)
-    /// Everything is handed back and known. Goodbye is repeated until it is answered, or until this time.
+    /// Everything is handed back and settled. Goodbye is repeated until it is answered, or until this time.
     case leaving(next: MonotonicTime, by: MonotonicTime)
-    /// Refused, ended or gone: nothing more happens.
+    /// The peer was refused, the loop has ended, or the peer has left. Nothing more happens.
     case over
 
     /// When the message of this phase is due.
@@ -56,7 +56,7 @@ enum PeerPhase: Equatable, Sendable {
         }
     }
 
-    /// Whether nothing is taken any more.
+    /// Whether no input is taken any more.
     var hasLeft: Bool {
         switch self {
         case .leaving, .over: true
@@ -69,10 +69,10 @@ enum PeerPhase: Equatable, Sendable {
 
     // MARK: Transitions
 
-    /// The reducer was restarted, or knows another session of this peer: it has to admit the peer again.
+    /// Joins again, because the reducer was restarted, or knows another session of this peer.
     mutating func rejoin(at now: MonotonicTime) { if isAdmitted { self = .joining(next: now) } }
 
-    /// The whole assignment is applied: nothing of the inbox is missing.
+    /// Takes note that the whole assignment is applied, so that no inbox message is missing.
     mutating func assign(at now: MonotonicTime) {
         switch self {
         case .claiming: self = .joined(Joined(nextHeartbeat: now))
@@ -81,12 +81,12 @@ enum PeerPhase: Equatable, Sendable {
         }
     }
 
-    /// A part of an assignment has come.
-    /// - Returns: the whole assignment, if this is its last part and it is waited for.
+    /// Takes a part of an assignment.
+    /// - Returns: the whole assignment, if this is its last part and the peer expects one.
     mutating func add(_ part: Assignments) -> Assignments? {
         switch self {
         case .claiming(let next, var parts):
-            // Held here alone, so that the parts are added to in place.
+            // With no second reference to the parts, adding to them makes no copy.
             self = .over
             defer { self = .claiming(next: next, parts) }
             return parts.add(part)
@@ -98,20 +98,20 @@ enum PeerPhase: Equatable, Sendable {
         }
     }
 
-    /// Changes what a peer that has joined keeps up, if it has.
+    /// Changes the values of a joined peer; does nothing in other phases.
     mutating func inJoined(_ change: (inout Joined) -> Void) {
         guard case .joined(var joined) = self else { return }
-        // Held here alone, so that it is changed in place.
+        // With no second reference to the values, changing them makes no copy.
         self = .over
         change(&joined)
         self = .joined(joined)
     }
 }
 
-/// What a peer that has joined keeps up.
+/// The values of a peer that has joined.
 struct Joined: Equatable, Sendable {
     var nextHeartbeat: MonotonicTime
-    /// Something of the inbox is missing: no command is applied until the whole assignment is.
+    /// Whether inbox messages are missing. No command is applied until the whole assignment is.
     var needsAssignments = false
     var parts = AssignmentParts()
 }

@@ -1,18 +1,18 @@
 public import LoopWire
 
-/// A sender's stream as it outlives its process: which session it is, how far it is settled, and what is not.
+/// A sender's stream, which outlives its process: its session, how far it is settled, and the entries that are not.
 ///
-///     base ─┬─ settled ─┬─ offered ─┬─ last      numbers of the session; its sender knows them with `base` added
+///     base ─┬─ settled ─┬─ offered ─┬─ last      numbers of the session; its sender adds `base` to them
 ///           │  known    │  may have │  never
 ///           │           │  left     │  left
 public struct PeerStream: Equatable, Sendable {
-    /// The history of the session; `.none` before the first.
+    /// The history of the session, or `.none` before the first.
     public var history: History
-    /// The newest epoch that the peer was admitted in; `.none` before the first.
+    /// The newest epoch in which the peer was admitted, or `.none` before the first.
     public var epoch: Epoch
-    /// `.none`: it never had one, and nothing has left.
+    /// The session, or `.none` if it never had one, and nothing has left.
     public var session: SessionID
-    /// What is added to a number of this session to get the one under which its sender knows the entry.
+    /// The difference between the number under which a sender knows an entry and its number in this session.
     public var base: UInt64
     /// Every outcome up to this number is known.
     public var settled: UInt64
@@ -21,7 +21,7 @@ public struct PeerStream: Equatable, Sendable {
     /// The entries from `settled + 1` on.
     public var entries: [Entry]
 
-    /// A stream that begins.
+    /// Creates an empty stream.
     public init() {
         history = .none
         epoch = .none

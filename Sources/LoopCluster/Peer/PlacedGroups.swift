@@ -1,4 +1,4 @@
-/// The groups in which a loop places effects, to be compared with those that a worker names.
+/// The groups in which a loop places effects, for comparison with those that a worker names.
 package struct PlacedGroups: Sendable {
     /// The groups of the loop's workers, in order.
     package let all: [String]
@@ -7,7 +7,7 @@ package struct PlacedGroups: Sendable {
         all = Set(placements).subtracting([localGroup, reducerGroup]).sorted()
     }
 
-    /// What is wrong with the groups that a worker names, with the remedy, or nil if each of them has a feedback.
+    /// What is wrong with the groups that a worker names, and the remedy, or nil if each of them has a feedback.
     package func objection(to groups: [String]) -> String? {
         if all.isEmpty { return "the loop places no effects on workers; give a feedback .on(.workers)" }
         let others = groups.filter { !all.contains($0) }

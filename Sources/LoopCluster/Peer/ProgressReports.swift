@@ -1,11 +1,11 @@
 import LoopCore
 import LoopWire
 
-/// What bodies have reported of their progress: the newest of each attempt is told with a heartbeat, if it is another than the
-/// one that was told before. Nothing is repeated that was lost: a newer report comes.
+/// The newest progress of each attempt. A report leaves with a heartbeat if it differs from the one before. A lost report is
+/// not repeated, because a newer one follows.
 struct ProgressReports: Sendable {
     private var newest: [EffectID: AttemptProgress] = [:]
-    /// What the reducer was not told yet.
+    /// The effects with a report that was not sent yet.
     private var untold: Set<EffectID> = []
 
     var isEmpty: Bool { newest.isEmpty }
@@ -16,10 +16,10 @@ struct ProgressReports: Sendable {
         untold.insert(report.effect)
     }
 
-    /// The reducer that hears this peer from here on knows nothing.
+    /// Marks all reports as not sent, for a reducer that knows none of them.
     mutating func begin() { untold = Set(newest.keys) }
 
-    /// What is to be told now, in parts of at most a number of bytes; what belongs to attempts that run no more is dropped.
+    /// Takes the reports to be sent now, in parts of at most a number of bytes. Reports of attempts that no longer run are dropped.
     mutating func take(bytesMax: Int, runs: (EffectID, Attempt) -> Bool) -> [[AttemptProgress]] {
         if newest.isEmpty { return [] }
         newest = newest.filter { runs($0.key, $0.value.attempt) }

@@ -1,6 +1,6 @@
 import LoopCore
 
-/// What a reducer asks of its peers, within bounds: one that is broken, or no reducer at all, can neither silence a peer nor have it
+/// The intervals that a reducer asks of its peers, within bounds. A broken reducer can then neither silence a peer nor make it
 /// send without pause.
 struct ReducerTerms: Sendable {
     let silenceLimit: Duration
@@ -8,7 +8,7 @@ struct ReducerTerms: Sendable {
     /// The names of the feedbacks, in the order of their numbers.
     let feedbacks: [String]
 
-    /// Takes what a reducer asks for: a silence limit of 20 ms to 1 h, and ticks 5 ms to 10 s apart.
+    /// Creates terms from what a reducer asks for: a silence limit of 20 ms to 1 h, and ticks 5 ms to 10 s apart.
     init(
         silenceLimit: Duration = .seconds(3), tickInterval: Duration = .milliseconds(500), feedbacks: [String] = []
     ) {
@@ -17,6 +17,6 @@ struct ReducerTerms: Sendable {
         self.feedbacks = feedbacks
     }
 
-    /// How long a peer waits that is told to come back after some time: 100 ms to 60 s.
+    /// How long a peer waits after it was asked to come back later: 100 ms to 60 s.
     static func pause(_ asked: Duration) -> Duration { min(max(asked, .milliseconds(100)), .seconds(60)) }
 }

@@ -1,22 +1,22 @@
 public import LoopCore
 public import LoopWire
 
-/// What a crash note says at a start about the end of the process before.
+/// What a crash note says at a start about the end of the last process.
 public enum CrashFinding: Equatable, Sendable {
-    /// It ended outside any entry's reduction, or there was none.
+    /// It ended outside the reduction of an entry, or there was no such process.
     case nothing
-    /// It ended in an entry's reduction.
+    /// It ended in the reduction of an entry.
     case suspect(Suspect)
-    /// It ended when an operator tried this quarantined event again; the event stays in quarantine.
+    /// It ended when an operator tried this quarantined event again. The event stays in quarantine.
     case retry(quarantined: UInt64)
     /// It ended in the replay of an event that had once been applied.
     case replay(ReplayCrash)
-    /// A signal ended it in code that no entry can be blamed for.
+    /// A signal ended it in code that is not attributed to an entry.
     case fault(signal: Int32, onReducerThread: Bool)
 }
 
-/// The process ended while it replayed an event. The event is part of the loop's past and is never set aside: a build
-/// that can replay it is needed.
+/// The process ended while it replayed an event. The event is part of the loop's past and is never set aside. A build that can
+/// replay it is needed.
 public struct ReplayCrash: Equatable, Sendable {
     /// The position of the event's record.
     public var position: UInt64
@@ -24,19 +24,19 @@ public struct ReplayCrash: Equatable, Sendable {
     public var seq: Seq
     /// The step of the replay in which the process ended.
     public var phase: QuarantineRecord.Phase
-    /// Whether to stop: this is the executable that it ended in, and it would end again.
+    /// Whether to stop, because this executable ended in the event before, and would again.
     public var mustStop: Bool
 }
 
 extension CrashNote {
-    /// The start stops after this many ends at one position that no signal explains, such as those for want of memory.
+    /// The start stops after this many ends at one position that no signal explains, such as those for lack of memory.
     private static let replayCrashesMax: UInt64 = 3
 
-    /// Begins a new life of the process: judges what the note says of the last one, and clears it.
+    /// Begins a new process: reads what the note says of the last one, and clears the note.
     /// - Parameters:
-    ///   - history: the one that the journal began with; a note of another journal is void.
-    ///   - executable: names the program's file, so that another build is another number.
-    ///   - thread: the reducer's; faults of others are not blamed on its entries.
+    ///   - history: the history that the journal began with. A note of another journal is void.
+    ///   - executable: a number of the program's file. Another build has another number.
+    ///   - thread: the reducer's thread. Faults of other threads are not attributed to entries.
     public func begin(history: History, executable: UInt64, thread: UInt32) -> CrashFinding {
         if self[.magic] != Self.magic || self[.history] != history.value {
             for index in 0..<(Self.byteCount / 8) { self[at: index] = 0 }
@@ -70,8 +70,8 @@ extension CrashNote {
         return found.isRetry ? .retry(quarantined: found.number) : .suspect(found)
     }
 
-    /// A kill from outside also ends a replay, at any position; only a fault, or the same position again and again, says
-    /// that it is the event.
+    /// Judges the end of a replay. A kill from outside also ends a replay, at any position. Only a fault, or the same position
+    /// again and again, shows that the event is the cause.
     private func judgeReplay(
         _ executable: UInt64, _ phase: QuarantineRecord.Phase, isFault: Bool
     ) -> ReplayCrash {

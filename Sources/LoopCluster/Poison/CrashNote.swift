@@ -2,18 +2,17 @@ public import LoopCollections
 package import LoopCore
 import LoopWire
 
-/// What the reducer is doing at this moment, in a few words of memory that survive the process: before an event is
-/// decoded, reduced and asked about it is written here, afterwards it is cleared. Whatever stands here at the next start
-/// is what the process died of. (Protocol, section 7.)
+/// The reducer's present step, in a few words of memory that survive the process. It is written before an event is decoded,
+/// reduced and queried, and cleared afterwards. If the next start finds a step, the process died in it. (Protocol, section 7.)
 ///
 ///     enter ──▶ decoding ──▶ reducing ──▶ queries ──▶ leave          beside it: a table of suspects, with counts
 ///
-/// A file mapped into memory is kept by the system when the process dies, without a sync. One thread writes.
+/// The system keeps a file that is mapped into memory when the process dies, without a sync. One thread writes.
 public struct CrashNote: Sendable {
-    /// How much memory a note takes: one page.
+    /// The size of a note in bytes: one page.
     public static let byteCount = 4096
-    /// Where, in bytes from the start, a signal handler leaves what ended the process: the signal's number in the upper
-    /// half, the thread's in the lower.
+    /// The offset, in bytes, at which a signal handler writes what ended the process. The signal's number is in the upper half
+    /// of the word, the thread's in the lower.
     public static let faultOffset = 8 * Word.fault.rawValue
 
     /// The words of 64 bits at the beginning; the suspects follow.
@@ -28,32 +27,32 @@ public struct CrashNote: Sendable {
     /// The index of the word with the event's size, after the suspects; its first bytes follow.
     private static let event = first + suspectsMax * wordsEach
 
-    /// What is going on.
+    /// The kind of work that is going on.
     enum Kind: UInt64 {
         case nothing = 0
-        /// An entry is being applied, or, in session 0, a quarantined event is tried again.
+        /// An entry is being applied or, in session 0, a quarantined event is being tried again.
         case entry = 1
-        /// An entry on behalf of an effect.
+        /// An entry of an effect is being applied.
         case effectEntry = 2
         /// A record of the journal is being applied again.
         case replay = 3
     }
 
-    /// "LoopNote", and the version of this layout in the last byte.
+    /// "LoopNote", with the version of this layout in the last byte.
     static let magic: UInt64 = 0x4c6f_6f70_4e6f_7401
 
     private let words: SharedWords
 
-    /// - Parameter words: `byteCount` bytes at least: zeros, or what an earlier note left there.
+    /// - Parameter words: at least `byteCount` bytes: zeros, or what an earlier note wrote there.
     public init(_ words: SharedWords) {
         precondition(words.count >= Self.byteCount / 8, "a crash note of \(words.count) words")
         self.words = words
     }
 
-    /// A note that ends with the process.
+    /// Creates a note that ends with the process.
     public init() { self.init(SharedWords(count: Self.byteCount / 8)) }
 
-    /// An entry is about to be decoded, reduced and asked about.
+    /// Writes that an entry is about to be decoded, reduced and queried.
     func enter(_ session: SessionID, _ number: UInt64, _ effect: EffectID?, _ payload: ArraySlice<UInt8>) {
         self[.session] = session.value
         self[.number] = number
@@ -79,7 +78,7 @@ public struct CrashNote: Sendable {
         }
     }
 
-    /// The event that was entered last, in a few words, for people.
+    /// The event that was entered last, briefly described for people.
     package var eventText: String {
         let count = Int(clamping: self[at: Self.event])
         let first = (0..<min(count, Self.eventBytesMax)).map { index in
@@ -88,10 +87,10 @@ public struct CrashNote: Sendable {
         return EventText.of(first, of: count)
     }
 
-    /// A record of the journal is about to be applied again.
+    /// Writes that a record of the journal is about to be applied again.
     /// - Parameters:
-    ///   - position: its own.
-    ///   - seq: of its event.
+    ///   - position: the record's position.
+    ///   - seq: the seq of its event.
     package func enterReplay(position: UInt64, seq: Seq) {
         self[.position] = position
         self[.seq] = seq.value
@@ -99,10 +98,10 @@ public struct CrashNote: Sendable {
         self[.kind] = Kind.replay.rawValue
     }
 
-    /// How far it has come.
+    /// Writes the step that begins.
     func step(_ phase: QuarantineRecord.Phase) { self[.step] = UInt64(phase.rawValue) }
 
-    /// It is done; whatever ends the process now was not this.
+    /// Clears the note, because the work is done. A later end of the process has another cause.
     package func leave() { self[.kind] = Kind.nothing.rawValue }
 
     subscript(word: Word) -> UInt64 {
@@ -115,12 +114,12 @@ public struct CrashNote: Sendable {
         nonmutating set { words[index] = newValue }
     }
 
-    /// All that is written there.
+    /// The bytes of the whole note.
     package var bytes: [UInt8] {
         get { words.bytes }
         nonmutating set { words.bytes = newValue }
     }
 
-    /// What a signal handler writes.
+    /// Writes what a signal handler writes.
     package func fault(signal: UInt64, thread: UInt64) { self[.fault] = signal << 32 | thread }
 }

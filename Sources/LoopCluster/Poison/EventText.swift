@@ -1,9 +1,9 @@
 import CBOR
 
-/// Describes an encoded event in a few words, for people, by its case and the beginning of its value. It does not use the definition,
-/// which may have ended the process when it decoded these bytes.
+/// Describes an encoded event in a few words, for people, by its case and the beginning of its value. It does not use the
+/// definition, which may have ended the process when it decoded these bytes.
 package enum EventText {
-    /// How many characters an event has in a line.
+    /// The longest text of an event, in characters.
     private static let charactersMax = 80
 
     /// - Parameters:
@@ -14,7 +14,7 @@ package enum EventText {
         if bytes.count == count, let text = try? CBOR.json(bytes) {
             return text.count > charactersMax ? "\(text.prefix(charactersMax - 1))…" : text
         }
-        // Bytes that are no event, such as the message of a failure.
+        // Some bytes are no event, such as the message of a failure.
         if let text = String(validating: bytes, as: UTF8.self), text.allSatisfy({ $0.isASCII && $0 >= " " }) {
             return "\"\(text)\""
         }
@@ -22,7 +22,7 @@ package enum EventText {
         return "\(count) bytes: \(bytes.prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())"
     }
 
-    /// The first key of a map, which names the case of an enumeration. Nil if it is no map, or if the key is cut.
+    /// The first key of a map, which names the case of an enumeration, or nil if it is no map or the key is cut.
     private static func firstKey(_ bytes: [UInt8]) -> String? {
         guard bytes.count > 2, (0xa1...0xb7).contains(bytes[0]), (0x60...0x77).contains(bytes[1]) else { return nil }
         let length = Int(bytes[1] - 0x60)

@@ -1,25 +1,25 @@
 import LoopCore
 import LoopWire
 
-/// Events that end the process: suspects are reduced alone, and set aside at the second time. (Protocol, section 7.)
+/// The watch for events that end the process. A suspect is reduced alone, and set aside the second time. (Protocol, section 7.)
 ///
 ///     crash ──▶ suspect ── comes again ──▶ alone in its turn ── durable ──▶ struck from the note
 ///                                                │
 ///                                              crash ──▶ suspect, twice ── comes again ──▶ quarantined
 struct PoisonWatch: Sendable {
-    /// Entries that the process ended in.
+    /// The entries in which the process ended.
     private(set) var suspects: [Suspect]
-    /// Suspects that this turn has consumed.
+    /// The suspects that this turn has consumed.
     private var survivors: [Suspect] = []
-    /// The turn holds a suspect, and takes nothing after it.
+    /// Whether the turn has a suspect, and takes nothing after it.
     private(set) var isAlone = false
-    /// What a turn with a suspect has put off, in order.
+    /// The batches that a turn with a suspect has put off, in order.
     private(set) var deferred = DeferredBatches()
-    /// Quarantined events that operators want to have tried again.
+    /// The quarantined events that operators have asked to try again.
     private var retries: [QuarantineRetry] = []
-    /// Effects of which an event is in quarantine.
+    /// The effects with an event in quarantine.
     private var effects: Set<EffectID> = []
-    /// Hashes of the senders' events in quarantine.
+    /// The hashes of the senders' events in quarantine.
     private var hashes: Set<UInt64> = []
 
     static var retriesMax: Int { 64 }
@@ -35,7 +35,7 @@ struct PoisonWatch: Sendable {
     /// Whether this turn takes no more entries.
     var mustWait: Bool { isAlone || !deferred.isEmpty }
 
-    /// Events were set aside, or taken out of the quarantine.
+    /// Takes note of the quarantine, after events were set aside or taken out.
     mutating func watch(_ quarantine: [UInt64: QuarantineRecord]) {
         effects = Set(quarantine.values.compactMap(\.effect))
         hashes = Set(quarantine.values.lazy.filter(\.isOfSender).map { StableHash.quick($0.bytes) })
@@ -43,16 +43,16 @@ struct PoisonWatch: Sendable {
 
     // MARK: Entries
 
-    /// What is to be done with an entry.
+    /// What to do with an entry.
     enum Verdict: Equatable {
         case consume
-        /// The process ended in it once: it is consumed alone in this turn.
+        /// The process ended in it once, so it is consumed alone in this turn.
         case consumeAlone
-        /// The same, and this turn has records already: it waits for one of its own.
+        /// The process ended in it once, and this turn has records already, so it waits for its own turn.
         case wait
         /// It has ended the process too often.
         case setAside(Suspect)
-        /// An event with these bytes, of this effect or of a sender, is set aside already.
+        /// An event of this effect, or of a sender, with equal bytes is already set aside.
         case refuse
     }
 
@@ -91,10 +91,10 @@ struct PoisonWatch: Sendable {
             && quarantine.values.contains { $0.effect == effect && $0.bytes == entry.payload }
     }
 
-    // MARK: What waits
+    // MARK: Waiting entries
 
-    /// The rest of a batch waits for another turn, and everything after it, so that the order of its session stays.
-    /// - Returns: whether there was room. If not, it is as if the rest had been lost on its way: it comes again.
+    /// Puts off the rest of a batch, and everything after it, to another turn, so that the session's order is kept.
+    /// - Returns: whether there was space. If not, the rest counts as lost on its way, and comes again.
     mutating func putOff(_ batch: Batch, from offset: Int, _ context: TurnContext) -> Bool {
         let offset = context.breaks(.deferredBatchesAreWhole) && offset > 0 ? offset + 1 : offset
         guard offset < batch.entries.count else { return true }
@@ -108,7 +108,7 @@ struct PoisonWatch: Sendable {
 
     mutating func takeDeferred() -> [Batch] { deferred.takeAll() }
 
-    /// Up to where a session's entries have been read without a gap, those too that wait for a turn of their own.
+    /// The number up to which a session's entries were read without a gap, including those that wait for their own turn.
     func received(of session: SessionID, after watermark: UInt64) -> UInt64 {
         var received = watermark
         for batch in deferred.batches where batch.session == session && batch.first <= received &+ 1 {
@@ -119,20 +119,20 @@ struct PoisonWatch: Sendable {
 
     // MARK: Quarantined events
 
-    /// A quarantined event is to be tried again in a turn of its own.
-    /// - Returns: whether there was room.
+    /// Takes a request to try a quarantined event again, in its own turn.
+    /// - Returns: whether there was space.
     mutating func request(_ retry: QuarantineRetry) -> Bool {
         guard retries.count < Self.retriesMax else { return false }
         retries.append(retry)
         return true
     }
 
-    /// What a turn begins with.
+    /// The retry with which a turn begins.
     enum NextRetry: Equatable {
         case none
-        /// A retry waits until what came before it in this turn is committed.
+        /// A retry waits until the earlier records of this turn are committed.
         case waits
-        /// This one is tried now, alone in its turn.
+        /// This retry happens now, alone in its turn.
         case now(QuarantineRetry)
     }
 
@@ -144,8 +144,8 @@ struct PoisonWatch: Sendable {
         return .now(retries.removeFirst())
     }
 
-    /// A quarantined event in which the process ended when it was tried again; nil: it did not. It is tried once more when it is
-    /// asked for once more.
+    /// A quarantined event in which the process ended when it was tried again, or nil if it did not. The event is tried again
+    /// at the next request.
     mutating func takeSuspect(retried id: UInt64) -> Suspect? {
         guard let suspect = suspects.first(where: { $0.isRetry && $0.number == id }) else { return nil }
         survivors.append(suspect)
@@ -154,9 +154,9 @@ struct PoisonWatch: Sendable {
 
     // MARK: Survivors
 
-    /// Suspects that were consumed before the journal's end, or that no peer can send again, are none, once the records that say
-    /// so are durable. A timer that fired in the turn that started it stays one: what started it may come again, and then it
-    /// has the same ID.
+    /// Clears suspects that were consumed before the journal's end, or that no peer can send again, once the records that prove
+    /// it are durable. A timer that fired in the turn that started it stays a suspect. What started it may come again, and then
+    /// the timer has the same ID.
     mutating func review(_ journaled: JournaledCore) {
         for suspect in suspects where !suspect.isRetry && !suspect.isOfSchedule {
             if suspect.session == .none, let timer = suspect.effect, timer.seq > journaled.seq { continue }
@@ -167,15 +167,15 @@ struct PoisonWatch: Sendable {
         watch(journaled.quarantine)
     }
 
-    /// The turn ends.
-    /// - Returns: the suspects that are none, once the turn is durable.
+    /// Ends the turn.
+    /// - Returns: the suspects to be cleared once the turn is durable.
     mutating func endTurn() -> [Suspect] {
         defer { survivors = [] }
         isAlone = false
         return survivors
     }
 
-    /// A turn is durable: its survivors are suspects no longer.
+    /// Clears the survivors of a turn that is durable.
     mutating func strike(_ survivors: [Suspect], from note: CrashNote?) {
         for survivor in survivors {
             note?.strike(survivor)
@@ -184,7 +184,7 @@ struct PoisonWatch: Sendable {
     }
 }
 
-/// An operator's wish to have a quarantined event applied after all.
+/// An operator's request to apply a quarantined event after all.
 struct QuarantineRetry: Equatable, Sendable {
     let id: UInt64
     let who: String
@@ -192,7 +192,7 @@ struct QuarantineRetry: Equatable, Sendable {
     let route: Route
 }
 
-/// Batches that wait for a turn of their own, as many as one turn takes from the sockets; what is beyond comes again.
+/// Batches that wait for their own turn, as many as one turn takes from the sockets. Others are dropped, and come again.
 struct DeferredBatches: Sendable {
     private(set) var batches: [Batch] = []
     private var byteCount = 0
@@ -200,7 +200,7 @@ struct DeferredBatches: Sendable {
 
     var isEmpty: Bool { batches.isEmpty }
 
-    /// - Returns: whether there was room.
+    /// - Returns: whether there was space.
     mutating func append(_ batch: Batch, atMost batchesMax: Int) -> Bool {
         let bytes = batch.entries.byteCount
         guard batches.count < batchesMax, byteCount + bytes <= Self.bytesMax else { return false }

@@ -1,20 +1,20 @@
 public import LoopCore
 public import LoopWire
 
-/// An event in whose reduction the process ended. At the first time it is reduced alone when it comes again, at the
-/// second it is set aside.
+/// An event in whose reduction the process ended. After the first time, it is reduced alone when it comes again. After the
+/// second time, it is set aside.
 public struct Suspect: Equatable, Sendable {
-    /// The session that the entry is of. `.none` for a quarantined event that an operator tried again, and for a timer's.
+    /// The session of the entry, or `.none` for a quarantined event that an operator tried again, and for a timer's.
     public var session: SessionID
     /// The entry's number in its session, or the ID of the quarantined event; 0 for a timer's event.
     public var number: UInt64
-    /// The effect that sent the entry; nil: a sender did.
+    /// The effect that sent the entry, or nil if a sender did.
     public var effect: EffectID?
-    /// A hash of the event's bytes. Of a schedule's run and of a last failure, a hash of a text that is always the same.
+    /// A hash of the event's bytes. For a schedule's run or a last failure, a hash of a constant text.
     public var hash: UInt64
-    /// What was going on the last time.
+    /// The step in which the process last ended.
     public var phase: QuarantineRecord.Phase
-    /// How often the process ended in it.
+    /// How often the process ended in the event.
     public var crashes: UInt32
 
     /// Creates a suspect from its parts.
@@ -33,12 +33,12 @@ public struct Suspect: Equatable, Sendable {
     /// An entry is set aside after this many crashes.
     static let crashesMax: UInt32 = 2
 
-    /// Whether another suspect is this event: its bytes are equal, and it is of this effect, or both are of a sender.
+    /// Whether another suspect is this event: its bytes are equal, and both are of one effect, or both of a sender.
     ///
-    /// Sessions do not count: a worker in the reducer's process comes back under another session, and each call of `loopctl send`
-    /// has its own. Numbers of entries do not count either: a journal that lost its end, or that was restored from a backup, gives
-    /// numbers of sessions again, to other peers. Events without a session (a schedule's run, an operator's try) are compared by
-    /// number.
+    /// Sessions do not count: a worker in the reducer's process comes back under another session, and each call of `loopctl
+    /// send` has its own. Entry numbers do not count either: a journal that lost its end, or that was restored from a backup,
+    /// assigns session numbers again, to other peers. Events without a session (a schedule's run, an operator's retry) are
+    /// compared by number.
     func isSame(as other: Suspect) -> Bool {
         hash == other.hash && effect == other.effect && isOfSameKind(other.number, of: other.session)
     }
@@ -52,17 +52,16 @@ public struct Suspect: Equatable, Sendable {
         return (self.session == .none) == (session == .none) && (session != .none || self.number == number)
     }
 
-    /// The event of a schedule's run, which comes again by itself.
+    /// Whether it is the event of a schedule's run, which comes again by itself.
     var isOfSchedule: Bool { session == .none && number == EntryNumber.ofTimers.number && effect == nil }
 
-    /// A quarantined event that an operator tried again; its number is that of the quarantine. The event of a timer has no
-    /// number.
+    /// Whether an operator tried a quarantined event again. The number is that of the quarantine. A timer's event has no number.
     var isRetry: Bool { session == .none && number != EntryNumber.ofTimers.number }
 }
 
-/// The suspects in a crash note: a table of a fixed size behind its first words.
+/// The suspects in a crash note, in a table of a fixed size after its first words.
 extension CrashNote {
-    /// How many suspects are remembered; the one longest there makes room.
+    /// How many suspects are remembered. A new one replaces the oldest.
     public static let suspectsMax = 16
     static let first = 16
     static let wordsEach = 8
@@ -79,7 +78,7 @@ extension CrashNote {
         let free = slots.first { self[at: $0] == 0 }
         guard let slot = known ?? free ?? slots.min(by: { self[at: $0 + 7] < self[at: $1 + 7] }) else { return found }
         var blamed = found
-        // Never back to 0, which says that there is none.
+        // The count never wraps to 0, which marks a free slot.
         blamed.crashes = known.map { UInt32(clamping: self[at: $0]).saturatingSuccessor } ?? 1
         let order = (slots.map { self[at: $0 + 7] }.max() ?? 0) &+ 1
         self[at: slot + 1] = UInt64(blamed.phase.rawValue) | (blamed.effect == nil ? 0 : 1 << 8)
@@ -93,7 +92,7 @@ extension CrashNote {
         return blamed
     }
 
-    /// Forgets a suspect: it has survived, or was set aside.
+    /// Forgets a suspect that has survived, or was set aside.
     func strike(_ suspect: Suspect) {
         for slot in slots where self[at: slot] > 0 && self.suspect(at: slot).isSame(as: suspect) { self[at: slot] = 0 }
     }
@@ -117,7 +116,7 @@ extension UInt32 {
 }
 
 extension EffectID {
-    /// As a note holds it.
+    /// Reads an effect from the words of a note.
     init(words numbers: UInt64, _ seq: UInt64) {
         self.init(
             feedback: UInt32(truncatingIfNeeded: numbers >> 32), seq: Seq(seq),
@@ -126,6 +125,6 @@ extension EffectID {
 }
 
 extension QuarantineRecord.Phase {
-    /// As a note holds it; what it does not know was reducing.
+    /// Reads a phase from a note. An unknown one counts as reducing.
     init(word: UInt64) { self = UInt8(exactly: word).flatMap(Self.init(rawValue:)) ?? .reducing }
 }

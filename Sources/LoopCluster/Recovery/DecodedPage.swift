@@ -2,23 +2,23 @@ import LoopCollections
 public import LoopCore
 import LoopWire
 
-/// Some records of a journal, in order, and their events as far as they were decoded ahead.
+/// Some records of a journal, in order, with those events that were decoded in advance.
 public struct DecodedPage: Sendable {
     /// The records, in the order of their positions; empty at the end of the journal.
     public let records: [Record]
-    /// Nil: nothing was decoded.
+    /// The decoded events, or nil if none were.
     let events: (any DecodedEvents)?
 
-    /// Creates a page of which nothing is decoded.
+    /// Creates a page without decoded events.
     public init(records: [Record]) {
         self.records = records
         events = nil
     }
 
-    /// Decodes the events of the records. Those that cannot be decoded are left to the replay, whose error says why.
+    /// Decodes the events of the records. Those that cannot be decoded are left to the replay, whose error gives the reason.
     /// - Parameters:
     ///   - records: the records of the page.
-    ///   - type: of the events in the present schema.
+    ///   - type: the type of the events in the present schema.
     ///   - coder: the coder of the definition's values.
     public init<Event: Codable & Sendable>(decoding records: [Record], as type: Event.Type, coder: any ValueCoder) {
         self.records = records
@@ -26,19 +26,19 @@ public struct DecodedPage: Sendable {
     }
 }
 
-/// The decoded events of some records. Whoever replays them need not know their type.
+/// The decoded events of some records. A replay does not need to know their type.
 protocol DecodedEvents: Sendable {
-    /// Where the event of a record is.
-    /// - Parameter index: of the record in its page.
-    /// - Returns: nil: the record has no event, or it could not be decoded.
+    /// The place of a record's event.
+    /// - Parameter index: the index of the record in its page.
+    /// - Returns: the place, or nil if the record has no event, or it could not be decoded.
     func place(of index: Int) -> Int?
 
     /// Lends the event at a place.
     func lend(_ place: Int, to body: (borrowing Lent) throws -> Void) rethrows
 }
 
-/// Only decoded events are kept, and no optionals of them: code that is not specialised for a type looks its optional up at run
-/// time, which took a tenth of a replay.
+/// A column of decoded events. It has no optionals of them, because unspecialised code looks up an optional's type at run time.
+/// That took a tenth of a replay's time.
 private struct EventColumn<Event: Codable & Sendable>: DecodedEvents {
     private var events: [Event] = []
     private var places: [Int?] = []

@@ -2,18 +2,18 @@ public import LoopCore
 public import LoopWire
 
 extension HistoryPage {
-    /// How many records one page holds at most, and about how many bytes of them.
+    /// The largest number of records in a page, and about how many bytes of them.
     private static var recordsMax: Int { 2000 }
     private static var bytesMax: Int { 256 << 10 }
 
     /// Reads a page of a journal.
     /// - Parameters:
     ///   - journal: the journal to read.
-    ///   - from: where the first page begins; of a later page, the seq that the one before had come to.
-    ///   - through: the last seq that is shown, with what follows it until the next event; nil: all.
-    ///   - after: the position at which the page before ended; nil: this is the first.
-    /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were trimmed, or
-    ///   if the event `from` was, unless the page is of all events. It is of kind `.misuse` if the journal ends before `from`.
+    ///   - from: the seq with which the first page begins. For a later page, the seq that the page before had reached.
+    ///   - through: the last seq that is shown, with what follows it until the next event, or nil for all.
+    ///   - after: the position at which the page before ended, or nil for the first page.
+    /// - Throws: `JournalError` if the journal cannot be read. It is of kind `.trimmed` if the records after `after` were trimmed,
+    ///   or if the event `from` was, unless the page is of all events. It is of kind `.misuse` if the journal ends before `from`.
     public init(
         of journal: any Journal, from: Seq, through: Seq? = nil, after: UInt64? = nil
     ) throws(JournalError) {
@@ -24,7 +24,7 @@ extension HistoryPage {
         } else {
             position = try Self.begin(journal, from, through)
         }
-        // Where the page begins before the first event that is wanted, the seqs of what comes before it are not known.
+        // If the page begins before the first wanted event, the seqs of the records before it are not known.
         var seq = after == nil ? Seq.initial : from
         while records.count < Self.recordsMax {
             let page = try journal.records(after: position, bytesMax: Self.bytesMax)
@@ -47,7 +47,7 @@ extension HistoryPage {
 }
 
 extension HistoryPage {
-    /// What comes before the first event is shown with it, unless it was trimmed.
+    /// The position before the first record to read. What comes before the first event is shown with it, unless it was trimmed.
     private static func begin(_ journal: any Journal, _ from: Seq, _ through: Seq?) throws(JournalError) -> UInt64 {
         if let first = try journal.firstSeq(), from < first, from > Seq(1) || (through ?? first) < first {
             throw JournalError(
@@ -64,8 +64,8 @@ extension HistoryPage {
 extension HistoryRecord {
     /// - Parameters:
     ///   - record: the record to show.
-    ///   - position: the record's own.
-    ///   - seq: that of the newest event at or before it.
+    ///   - position: the position of the record.
+    ///   - seq: the seq of the newest event at or before it.
     public init(_ record: Record, position: UInt64, seq: Seq) {
         self.init(position: position, seq: seq.value, kind: record.kind)
         switch record {
@@ -143,7 +143,7 @@ extension HistoryRecord {
 }
 
 extension Record {
-    /// What kind of record it is, as it is shown.
+    /// The kind of the record, as it is shown.
     var kind: String {
         switch self {
         case .event(let event):

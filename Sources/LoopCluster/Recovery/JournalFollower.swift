@@ -1,32 +1,32 @@
 public import LoopCore
 package import LoopWire
 
-/// A recovery that goes on: it applies what another process appends, as it comes.
+/// A recovery that continues: it applies what another process appends, as it comes.
 ///
-///     cold ── the newest snapshot, or nothing ──▶ warm ── a page behind the row on which it stands ──▶ warm
+///     cold ── the newest snapshot, or nothing ──▶ warm ── a page after its last row ──▶ warm
 ///      ▲                                            │
-///      ├────── the journal has not that row ────────┤
+///      ├────── the journal does not have that row ──┤
 ///      └──▶ stopped ◀── a record that this definition cannot apply, a state hash that differs, damage
 ///
-/// It never takes a record that is not proven to follow those that it has. What it has been stopped by, an ordinary recovery reports.
+/// It never takes a record that is not proven to follow those that it has. An ordinary recovery reports what has stopped it.
 public struct JournalFollower<Definition: LoopDefinition> {
-    /// What a look at the journal has come to.
+    /// The result of a look at the journal.
     public enum Look: Equatable, Sendable {
-        /// It has begun from a snapshot, or from the first record.
+        /// It began from a snapshot, or from the first record.
         case begun(at: Seq)
         /// Records were applied, and there are more.
         case behind
         /// It has everything that was there.
         case level
-        /// It is cold, for this reason: the journal does not continue what was followed. The reader is to be opened again.
+        /// It is cold, for this reason, because the journal does not continue what was followed. The reader has to be opened again.
         case lost(String)
-        /// It is cold, and follows no more.
+        /// It is cold for this reason, and does not follow any more.
         case stopped(String)
     }
 
     private enum State {
         case cold
-        /// Without an end it stands in the middle of a row, where a snapshot may be.
+        /// Without an end it is in the middle of a row, at which a snapshot may have been taken.
         case warm(Recovery<Definition>, RowEnd?, History)
         case stopped
     }
@@ -35,20 +35,20 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private let coder: any ValueCoder
     private let reinterprets: Reinterpretation
     private var state = State.cold
-    /// The newest records that it has applied but not seen in the journal.
+    /// The newest records that it has applied but has not seen in the journal.
     private var ahead: ArraySlice<Record> = []
     /// The position of the newest record that was seen in the journal.
     public private(set) var newest: UInt64 = 0
-    /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+    /// How far it had followed when the journal last lacked followed records, or nil if that was never so.
     package private(set) var lost: FollowedEnd?
-    /// What people should know of: snapshots that could not be used.
+    /// Notes for people, about snapshots that could not be used.
     public private(set) var notes: [String] = []
 
     /// - Parameters:
     ///   - definition: the loop to follow.
     ///   - coder: the coder of the definition's values.
     ///   - reinterprets: which events that another definition wrote are applied with this one.
-    ///   - warm: where it goes on; nil: it begins with a snapshot.
+    ///   - warm: the state from which to continue, or nil to begin with a snapshot.
     public init(
         _ definition: Definition, coder: any ValueCoder, reinterprets: Reinterpretation = .never,
         from warm: consuming WarmState<Definition>? = nil
@@ -75,7 +75,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
         return recovery.core.history
     }
 
-    /// How many records it has not applied of those that it knows to be there.
+    /// How many records are known to be in the journal, but are not applied yet.
     public var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
 
     /// The state for the next leader, or nil if there is none that could be continued.
@@ -84,7 +84,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
         return WarmState(recovery.core, at: end, of: history, ahead: Array(ahead))
     }
 
-    /// Hands over what it has. It is cold afterwards.
+    /// Hands over its warm state, and is cold afterwards.
     public mutating func handOver() -> WarmState<Definition>? {
         guard let warm else { return nil }
         (state, ahead) = (.cold, [])
@@ -93,12 +93,12 @@ public struct JournalFollower<Definition: LoopDefinition> {
 
     /// Reads what follows, and applies it.
     /// - Parameters:
-    ///   - journal: one that reads while another process writes; the same at each look, until one is `.lost` or throws.
+    ///   - journal: a journal that can be read while another process writes it. Pass one journal until a look is `.lost` or throws.
     ///   - bytesMax: about how many bytes of records are read.
     ///   - isCurrent: whether the source has all records of the leader. Records that another source lacks are not lost.
-    ///   - isStopped: asked before each record whether the result is not needed any more.
-    /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next look
-    ///   may succeed. `RecoveryError.stopped` if `isStopped` returns true.
+    ///   - isStopped: called before each record; returns true if the result is not needed any more.
+    /// - Throws: `JournalError` if the journal cannot be read, or if a source that is not current lacks followed records. The next
+    ///   look may succeed. `RecoveryError.stopped` if `isStopped` returns true.
     public mutating func look(
         at journal: any FollowedJournal, bytesMax: Int, isCurrent: () throws -> Bool = { true },
         isStopped: (() -> Bool)? = nil
@@ -115,7 +115,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
             throw RecoveryError.stopped
         } catch {
             state = .stopped
-            // It gives no advice: its source may be an isolated server, and only the leader judges the journal.
+            // No advice is given, because its source may be an isolated server, and only the leader judges the journal.
             let reason = (error as? JournalError)?.reason ?? (error as? RecoveryError)?.reason
             return .stopped(reason ?? "\(error)")
         }
@@ -147,7 +147,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
                     reason: "its server \(others) \(position), and is not known to be the leader's",
                     remedy: "another one is read if there is one")
             }
-            // Only records without a receipt are ahead: what another process has written instead is no loss.
+            // Only records without a receipt are ahead, so other records instead of them are no loss.
             let reason =
                 found == nil
                 ? try reason(journal, history, position)
@@ -158,7 +158,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
         }
         newest = page.newest
         guard !page.records.isEmpty else { return .level }
-        // Not held twice while it is changed: what is shared would be copied.
+        // With no second reference to the state, changing it makes no copy.
         state = .cold
         let new = page.records.dropFirst(ahead.count)
         ahead = rest

@@ -3,8 +3,8 @@ public import LoopCore
 extension Recovery {
     /// Rebuilds the state after a seq, to show it.
     ///
-    /// Events of other definitions with the same schema are applied with this definition. Their queries may differ, but effects are not
-    /// shown.
+    /// Events of other definitions with the same schema are applied with this definition. Their queries may differ, but effects
+    /// are not shown.
     /// - Parameters:
     ///   - seq: the last seq to replay, or nil for all.
     ///   - journal: the journal to replay.

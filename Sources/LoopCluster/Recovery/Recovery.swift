@@ -1,47 +1,47 @@
 public import LoopCore
 import LoopWire
 
-/// Rebuilds what the journal determines: the newest snapshot that can be trusted, and the records after it. (Protocol,
+/// Rebuilds what the journal determines, from the newest snapshot that can be trusted and the records after it. (Protocol,
 /// section 7.)
 ///
 ///     newest snapshot ── corrupt ──▶ the one before ── … ──▶ none: from the first record
 ///            │                                                        │
 ///            └────────── every record after it, in order ◀────────────┘
 ///
-/// A standby has a warm state, and goes on from that if the journal has the row on which it stands.
+/// A standby has a warm state, and continues from it if the journal has its last row.
 public struct Recovery<Definition: LoopDefinition> {
-    /// What was rebuilt.
+    /// The rebuilt state.
     package private(set) var core: JournaledState<Definition>
-    /// The snapshot it began from; from a warm state, the newest one; nil: from the first record.
+    /// The snapshot that it began from, or nil if it began from the first record. After a warm state, it is the newest snapshot.
     public private(set) var snapshot: SnapshotEntry?
-    /// The seq of the warm state that it began from; nil: it did not begin from one.
+    /// The seq of the warm state that it began from, or nil if it did not.
     public private(set) var warmSeq: Seq?
-    /// How many records were replayed, and how many of them were events.
+    /// How many records were replayed.
     public var recordsCount: UInt64 { counts.records }
     /// How many of the replayed records were events.
     public var eventsCount: UInt64 { counts.events }
     /// The newest records of a warm state that the journal lacks. The caller appends them before anything else.
     public private(set) var lacking: [Record] = []
     private var counts = ReplayCounts()
-    /// What people should know of: snapshots and a warm state that could not be used.
+    /// Notes for people, about snapshots and a warm state that could not be used.
     public private(set) var notes: [String] = []
 
-    /// How much of the journal is held in memory at a time, in bytes.
+    /// How many bytes of the journal are in memory at a time.
     private static var pageBytes: Int { 4 << 20 }
 
     /// - Parameters:
     ///   - definition: the loop to recover.
     ///   - journal: the journal to replay.
     ///   - coder: the coder of the definition's values.
-    ///   - limit: the last seq to be replayed; nil: all.
+    ///   - limit: the last seq to replay, or nil for all.
     ///   - reinterprets: which events that another definition wrote are replayed with this one.
-    ///   - ignoresArguments: takes the journal's initial state for the definition's: for tools, which are not told the
-    ///     arguments of the run.
-    ///   - note: where each step is noted, should it be the process's last.
-    ///   - warm: where to go on, if the journal continues it; `notes` says why not otherwise.
-    ///   - isStopped: asked before each record whether nobody needs the result any more.
-    ///   - pages: gives the records after a position, as the journal does, with what could be decoded of them already;
-    ///     nil: the journal is read here, and events are decoded one by one.
+    ///   - ignoresArguments: whether to use the journal's initial state instead of the definition's. For tools that do not know
+    ///     the arguments of the run.
+    ///   - note: the note in which each step is written, in case the process ends in it.
+    ///   - warm: the state from which to continue, if the journal continues it. If not, `notes` says why.
+    ///   - isStopped: called before each record; returns true if the result is not needed any more.
+    ///   - pages: returns the records after a position, as the journal does, with events that are already decoded. If nil, the
+    ///     journal is read here, and events are decoded one by one.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
     public init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
@@ -55,7 +55,7 @@ public struct Recovery<Definition: LoopDefinition> {
             isStopped: isStopped, pages: pages)
     }
 
-    /// The same, for a machine that breaks rules.
+    /// Does what the public initialiser does, for a machine that breaks rules.
     package init(
         _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
@@ -74,20 +74,32 @@ public struct Recovery<Definition: LoopDefinition> {
                 return DecodedPage(records: try journal.records(after: position, bytesMax: pageBytes))
             }
         } catch let error as JournalError where error.kind == .trimmed {
-            // There was no snapshot to begin from: none at the limit or before it could be used.
-            let later = try journal.snapshots().filter { entry in limit.map { entry.seq > $0 } ?? false }
-            throw RecoveryError.trimmed(
-                oldest: later.last { (try? journal.content(of: $0)) != nil }?.seq, damage: notes.first)
+            // No snapshot at the limit or before it could be used.
+            for entry in try journal.snapshots().reversed() where limit.map({ entry.seq > $0 }) ?? false {
+                guard try journal.isIntact(entry) else { continue }
+                throw RecoveryError.trimmed(oldest: entry.seq, damage: notes.first)
+            }
+            throw RecoveryError.trimmed(oldest: nil, damage: notes.first)
         } catch RecoveryError.unreadable(let seq, let position, let reason, _) where limit != nil {
-            // A start may begin from a later snapshot, and fails at a later record if it fails.
-            let start = try Self(
-                definition, from: journal, coder: coder, reinterprets: reinterprets, ignoresArguments: ignoresArguments)
-            throw RecoveryError.unreadable(
-                seq: seq, position: position, reason: reason, startsFrom: start.snapshot?.seq)
+            // A start may begin from a later snapshot.
+            var startsFrom: Seq?
+            do {
+                startsFrom = try Self(
+                    definition, from: journal, coder: coder, reinterprets: reinterprets,
+                    ignoresArguments: ignoresArguments, isStopped: isStopped
+                ).snapshot?.seq
+            } catch let error as JournalError where error.kind.mayPass {
+                throw error
+            } catch RecoveryError.stopped {
+                throw RecoveryError.stopped
+            } catch {
+                // A start fails too. It was not asked for.
+            }
+            throw RecoveryError.unreadable(seq: seq, position: position, reason: reason, startsFrom: startsFrom)
         }
     }
 
-    /// A recovery that applies what it is given from here on: for whoever follows a journal.
+    /// Creates a recovery that applies the records it is given later, to follow a journal.
     init(
         beginningIn journal: any Journal, _ definition: Definition, coder: any ValueCoder,
         reinterprets: Reinterpretation
@@ -97,13 +109,13 @@ public struct Recovery<Definition: LoopDefinition> {
         core.reinterprets = reinterprets
     }
 
-    /// The same, from where one was.
+    /// Creates a recovery that continues from a warm state.
     init(going warm: WarmState<Definition>, reinterprets: Reinterpretation) {
         core = warm.core
         core.reinterprets = reinterprets
     }
 
-    /// Applies the records that follow.
+    /// Applies the next records.
     mutating func apply(_ page: DecodedPage, _ isStopped: (() -> Bool)?) throws(RecoveryError) {
         _ = try core.core.replay(page, nil, isStopped, &counts)
     }
@@ -165,7 +177,7 @@ public struct Recovery<Definition: LoopDefinition> {
     }
 }
 
-/// What a replay has gone through.
+/// How many records and events a replay has applied.
 struct ReplayCounts {
     var records: UInt64 = 0
     var events: UInt64 = 0
@@ -183,7 +195,7 @@ extension JournaledCore {
             if let isStopped, isStopped() { throw .stopped }
             guard Self.beginReplay(of: record, at: position + 1, limit, note, &counts) else { return false }
             do {
-                // Events of another schema are for the definition to migrate.
+                // The definition migrates events of another schema.
                 if let decoded, let place = decoded.place(of: index), journaledDefinition?.schema == loop.schema {
                     try decoded.lend(place) { _ = try apply(record, decoded: $0) }
                 } else {
@@ -211,35 +223,35 @@ extension JournaledCore {
     }
 }
 
-/// Why a journal cannot be replayed.
+/// The reason why a journal cannot be replayed.
 public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The replayed state is not the journaled one.
     case differs(ReplayDifference)
     /// Other code wrote the records after the newest snapshot.
     case definition(DefinitionMismatch)
-    /// The newest snapshot is sound, and this definition cannot go on from it.
+    /// The newest snapshot is sound, but this definition cannot continue from it.
     case snapshot(SnapshotError)
     /// It is the journal of another run.
     case arguments(OtherArguments)
     /// A record that was journaled cannot be applied.
-    /// - `startsFrom`: the seq of the later snapshot from which a start goes on, or nil if a start needs the record.
+    /// - `startsFrom`: the seq of the later snapshot from which a start continues, or nil if a start needs the record.
     case unreadable(seq: Seq, position: UInt64, reason: String, startsFrom: Seq? = nil)
     /// The records at the beginning were trimmed, and no snapshot at the seq or before it can be used.
     /// - `oldest`: the seq of the oldest later snapshot that can be read, or nil if there is none.
     /// - `damage`: why the newest snapshot that is not later cannot be used, or nil if there is none.
     case trimmed(oldest: Seq?, damage: String?)
-    /// The event was applied by a definition of another schema, whose states this one cannot show.
+    /// A definition of another schema applied the event, and this definition cannot show that schema's states.
     /// - `first`: the oldest later seq that this definition can show, or nil if that is not known.
     case ofAnotherSchema(Seq, schema: UInt64, own: UInt64, first: Seq?)
     /// The journal ends before the seq.
     case endsBefore(Seq, at: Seq)
-    /// Nobody needs the result any more.
+    /// The replay was stopped, because the result is not needed any more.
     case stopped
 
     /// - Parameters:
-    ///   - error: what applying a record has thrown.
-    ///   - seq: the last one that was applied.
-    ///   - position: the record's.
+    ///   - error: the error thrown when the record was applied.
+    ///   - seq: the seq of the last event that was applied.
+    ///   - position: the position of the record.
     fileprivate init(_ error: any Error, after seq: Seq, at position: UInt64) {
         self =
             switch error {

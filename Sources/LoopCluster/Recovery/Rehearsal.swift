@@ -1,39 +1,39 @@
 public import LoopCore
 import LoopWire
 
-/// What would happen if this program went on with a journal that another one wrote.
+/// What would happen if this program continued a journal that another one wrote.
 public struct RehearsalReport: Codable, Equatable, Sendable {
-    /// The replayed range of seqs.
+    /// The seq at which the replay began.
     public var from: UInt64
     /// The last seq that was replayed.
     public var through: UInt64
-    /// Where the replay first comes to something else; nil: nowhere.
+    /// The first difference that the replay found, or nil if there is none.
     public var difference: String?
-    /// Events that this program cannot decode.
+    /// How many events this program cannot decode.
     public var undecodable: UInt64 = 0
-    /// Events of effects that would not have run.
+    /// How many events came from effects that would not have run.
     public var unwanted: UInt64 = 0
-    /// Why this program would not start on the journal; nil: it would.
+    /// Why this program would not start on the journal, or nil if it would.
     public var refusal: String?
-    /// What taking over would do to the effects that live now.
+    /// How many live effects taking over would cancel.
     public var cancelled = 0
     /// How many effects taking over would start.
     public var started = 0
     /// How many live effects taking over would give a newer request.
     public var updated = 0
 
-    /// Creates a report of a replay in which nothing was found yet.
+    /// Creates a report of a replay that has found nothing yet.
     public init(from: UInt64, through: UInt64) {
         self.from = from
         self.through = through
     }
 }
 
-/// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without touching anything.
+/// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without changing anything.
 public struct Rehearsal<Definition: LoopDefinition> {
     private static var pageBytes: Int { 4 << 20 }
 
-    /// - Throws: `JournalError` and `SnapshotError`, where the journal cannot be read.
+    /// - Throws: `JournalError` or `SnapshotError` if the journal cannot be read.
     public static func report(
         on journal: any Journal, of definition: Definition, coder: any ValueCoder
     ) throws -> RehearsalReport {
@@ -48,7 +48,7 @@ public struct Rehearsal<Definition: LoopDefinition> {
         var core = JournaledState(definition: definition, coder: coder, history: journal.history)
         if try !journal.hasFirstRecord() {
             let snapshots = try journal.snapshots()
-            // A start needs none that is damaged, as long as there is another one.
+            // A start needs no damaged snapshot if there is another one.
             let oldest = snapshots.last { (try? journal.content(of: $0)) != nil } ?? snapshots.last
             if let oldest {
                 core = try JournaledState(

@@ -18,13 +18,13 @@ public struct VanishedRecords: Equatable, Sendable, CustomStringConvertible {
     private let position: UInt64
     /// The seq at which the journal ended.
     private let seq: Seq
-    /// When the process began to lead.
+    /// The time at which the process began to lead.
     let time: Moment
 
-    /// Compares what was followed with the journal, and returns nil if nothing has vanished, or if that cannot be known because records
-    /// were trimmed or a new history has begun.
+    /// Compares what was followed with the journal. It is nil if nothing has vanished, or if that cannot be known because
+    /// records were trimmed or a new history has begun.
     /// - Parameters:
-    ///   - journal: the journal, which is this process's: a journal that is only read may be an old copy.
+    ///   - journal: the journal that this process owns. A journal that is only read may be an old copy.
     ///   - seq: the seq of the state at its end.
     ///   - history: the present history of that state.
     ///   - now: the present time.
@@ -41,7 +41,7 @@ public struct VanishedRecords: Equatable, Sendable, CustomStringConvertible {
         time = now
     }
 
-    /// One line for people: which records are gone, and since when.
+    /// One line for people, which says which records are gone, and since when.
     public var description: String {
         let what =
             if seq < followed.seq {

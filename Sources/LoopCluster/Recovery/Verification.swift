@@ -1,10 +1,10 @@
 public import LoopCore
 public import LoopWire
 
-/// Replays a journal, and compares what comes out with its snapshots and its state hashes (G8).
+/// Replays a journal, and compares the result with its snapshots and its state hashes (G8).
 ///
-/// It begins at the first record or, where another definition wrote what stands there, at the first snapshot after which
-/// only this definition did.
+/// It begins at the first record. If another definition wrote that record, it begins at the first snapshot after which only
+/// this definition wrote.
 public struct Verification<Definition: LoopDefinition> {
     private let definition: Definition
     private let journal: any Journal
@@ -12,7 +12,7 @@ public struct Verification<Definition: LoopDefinition> {
     private var report = VerifyReport(
         from: 0, through: 0, records: 0, snapshots: 0, stateHashes: 0, difference: nil)
 
-    /// What was found of the snapshots that cannot be read. They are not compared, and the replay does not need them.
+    /// The damage of snapshots that cannot be read. They are not compared, and the replay does not need them.
     private var damages: [String] = []
 
     private static var pageBytes: Int { 4 << 20 }
@@ -101,7 +101,7 @@ public struct Verification<Definition: LoopDefinition> {
         return true
     }
 
-    /// - Returns: nil if the snapshot cannot be compared: it is damaged, or another definition's.
+    /// - Returns: the differences, or nil if the snapshot cannot be compared, because it is damaged or another definition's.
     private mutating func differences(
         of entry: SnapshotEntry, from core: JournaledState<Definition>
     ) throws -> [String]? {
@@ -111,7 +111,7 @@ public struct Verification<Definition: LoopDefinition> {
         return try restored.differences(from: core)
     }
 
-    /// - Parameter isOwn: false if only the snapshot's bytes are checked.
+    /// - Parameter isOwn: whether the definition made the snapshot. If not, only its bytes are checked.
     private mutating func restored(
         _ entry: SnapshotEntry, isOwn: Bool = true
     ) throws -> JournaledState<Definition>? {

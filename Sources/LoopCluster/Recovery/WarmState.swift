@@ -1,10 +1,10 @@
 public import LoopCore
 import LoopWire
 
-/// What a journal determines up to the end of a row: a reducer that comes to lead goes on from it, if the journal has that very row.
+/// The state that a journal determines up to the end of a row. A new leader continues from it, if the journal has that very row.
 ///
-/// A reducer whose journal has failed keeps its state. The state may be ahead of the journal by records that have no receipt. Each of
-/// these is in the journal, or this process can append it in its next term if no other process has appended since.
+/// A reducer whose journal has failed keeps its state. The state may be ahead of the journal by records that have no receipt.
+/// Each of these is in the journal, or this process can append it in its next term, if no other process has appended since.
 ///
 ///     journal:  ── row ── row ─┤ end          state:  ── row ── row ─┤ end ── ahead ──▶
 public struct WarmState<Definition: LoopDefinition>: Sendable {
@@ -19,7 +19,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     /// The seq of the state.
     public var seq: Seq { core.seq }
 
-    /// How far the journal was followed: without the records that have no receipt.
+    /// How far the journal was followed, without the records that have no receipt.
     package var followed: FollowedEnd {
         FollowedEnd(
             end: end, seq: Seq(core.seq.value - RecordLog(ahead).eventsCount), history: core.history)
@@ -34,8 +34,8 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
         self.ahead = ahead
     }
 
-    /// Takes the state of a machine that writes no more. Nil if records are missing between the journal and `ahead`, or if the journal
-    /// cannot be followed.
+    /// Takes the state of a machine that writes no more. It is nil if records are missing between the journal and `ahead`, or
+    /// if the journal cannot be followed.
     /// - Parameters:
     ///   - journal: the journal that the machine wrote, which may have failed.
     ///   - ahead: the newest records of the machine, in order, with all that the journal may lack.
@@ -47,7 +47,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
         self.init(core, at: end, of: journal.history, ahead: Array(ahead.suffix(count)))
     }
 
-    /// How a journal continues a state.
+    /// How a journal continues a warm state.
     enum Continuation {
         /// The journal does not continue the state, for this reason.
         case refused(String)
@@ -55,7 +55,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
         case lacks([Record])
     }
 
-    /// Compares it with a journal.
+    /// Compares the state with a journal.
     func continuation(in journal: any Journal) throws(JournalError) -> Continuation {
         guard let followed = journal as? any FollowedJournal else {
             return .refused("this journal cannot be followed")
@@ -77,7 +77,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     }
 
     /// The records of `ahead` that follow those that were found in a journal.
-    /// - Returns: nil if the journal has other records in their place.
+    /// - Returns: the records, or nil if the journal has other ones instead.
     package static func rest(of ahead: ArraySlice<Record>, behind found: [Record]) -> ArraySlice<Record>? {
         let count = min(ahead.count, found.count)
         return ahead.prefix(count).elementsEqual(found.prefix(count)) ? ahead.dropFirst(count) : nil

@@ -1,23 +1,23 @@
 public import LoopWire
 
-/// A peer knows more of this history than the journal does: records that were acknowledged are missing. The disk lost them,
-/// or the journal is an older copy.
+/// The report that a peer knows more of this history than the journal has, so that acknowledged records are missing. The disk
+/// lost them, or the journal is an older copy.
 public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     /// The records that the journal does not have, as the peer's join request shows.
     public enum Missing: Equatable, Sendable {
-        /// The peer was admitted into an epoch that the journal does not have.
+        /// The peer was admitted in an epoch that the journal does not have.
         case epoch(Epoch, newest: Epoch)
         /// The peer was granted a session that the journal does not have.
         case session(SessionID, next: SessionID)
         /// The peer was granted a session that is another peer's in the journal.
         case otherSession(SessionID, of: PeerID)
-        /// Entries of the peer's session were acknowledged that the journal does not have.
+        /// Entries of the peer's session were acknowledged, but the journal does not have them.
         case entries(SessionID, acknowledged: UInt64, watermark: UInt64)
     }
 
     /// The records that are missing.
     public var missing: Missing
-    /// Who knows of it.
+    /// The peer that knows of the missing records.
     public var peer: PeerID
     /// The name that the peer gives itself, for people; at most 256 characters.
     public var name: String

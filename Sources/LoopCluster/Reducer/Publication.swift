@@ -1,16 +1,16 @@
 import LoopCore
 import LoopWire
 
-/// What leaves for the members at the end of a turn: commands, acknowledgements, ticks. (Protocol, sections 2, 5 and 6.)
+/// The messages to the members at the end of a turn: commands, acknowledgements, ticks. (Protocol, sections 2, 5 and 6.)
 struct Publication: Sendable {
-    /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.
+    /// Whether the shell's sockets have unread batches, as of this turn. If so, it is not known what was lost.
     var hasUnreadBatches = false
     private(set) var nextTick: MonotonicTime
     private(set) var rate = EventRate()
 
     init(at now: Moment) { nextTick = now.monotonic }
 
-    /// The commands that wait for a member, through its inbox.
+    /// Sends the commands that wait for a member, through its inbox.
     func sendCommands(
         to session: SessionID, _ members: inout Members, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -20,7 +20,7 @@ struct Publication: Sendable {
         for message in messages { turn.send(message, to: peer, session: session) }
     }
 
-    /// The whole assignment of a member, over ROUTER.
+    /// Sends the whole assignment of a member, over ROUTER.
     func sendAssignments(
         _ grants: [Grant], to session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
         _ turn: inout TurnOutput, _ context: TurnContext
@@ -34,7 +34,7 @@ struct Publication: Sendable {
         for part in parts { turn.reply(part, to: members[at: index].route, session: session) }
     }
 
-    /// Tells the members of which entries were consumed how far that is.
+    /// Sends acknowledgements to the members whose entries were consumed.
     func acknowledge(
         _ members: inout Members, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -53,13 +53,13 @@ struct Publication: Sendable {
         turn.forgetAcknowledgements()
     }
 
-    /// Tells a peer how far its entries are applied, from a number on.
+    /// Answers a peer with the outcomes of its entries after a number.
     func answerOutcomes(
         after number: UInt64, of session: SessionID, _ members: Members, _ journaled: JournaledCore,
         _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard let member = members[session], let record = journaled.sessions[session] else { return }
-        // Nothing is forgotten for it: it names no epoch, and may be meant for another history's session of this number.
+        // The request forgets no outcome, because it names no epoch, and may be for another history's session of this number.
         var base = number
         repeat {
             let part = record.acknowledgement(after: base, bytesMax: context.outcomesBytesMax)
@@ -72,7 +72,7 @@ struct Publication: Sendable {
 
     // MARK: Ticks
 
-    /// - Returns: whether a tick is due; then the next one comes an interval later.
+    /// - Returns: whether a tick is due. If so, the next one comes an interval later.
     mutating func beginTick(_ seq: Seq, _ context: TurnContext) -> Bool {
         let now = context.now.monotonic
         guard now >= nextTick else { return false }
@@ -81,14 +81,14 @@ struct Publication: Sendable {
         return true
     }
 
-    /// A member's own tick.
+    /// The tick of one member.
     /// - Parameters:
-    ///   - read: up to where its entries were read without a gap.
+    ///   - read: the number up to which its entries were read without a gap.
     ///   - resend: whether it is to send again what comes after that.
     func tick(
         of member: Member, watermark: UInt64, read: UInt64, resend: Bool, _ context: TurnContext
     ) -> ToPeer {
-        // What waits unread is not lost: a sender that is asked for it again gives twice as much to read.
+        // Unread batches are not lost. A sender that is asked for them again would double what has to be read.
         let isKnown = resend || !hasUnreadBatches
         let received = context.breaks(.slownessIsNotLoss) ? watermark : isKnown ? read : .max
         return .tick(

@@ -1,72 +1,71 @@
 public import LoopCore
 internal import LoopWire
 
-/// The limits and intervals of a reducer; every queue has its bound here (G10).
+/// The limits and intervals of a reducer. Every queue has its bound here (G10).
 public struct ReducerConfiguration: Sendable {
     /// How long a worker may be silent before its effects may be given to others.
     public var silenceLimit: Duration
-    /// The largest encoded event, in bytes; told to senders, who refuse larger ones before they are numbered.
+    /// The largest encoded event, in bytes. Senders get this limit, and refuse larger events before they number them.
     public var eventBytesMax: Int
-    /// How many numbered inbox messages may go beyond what a peer has confirmed. Below half of the publisher's
-    /// high-water mark, so that nothing is dropped for a worker that reads.
+    /// How many numbered inbox messages may be under way to a peer. The window is below half of the publisher's high-water
+    /// mark, so that nothing is dropped for a worker that reads.
     public var inboxWindow: UInt64
-    /// How many effects one peer may hold, whatever it says of itself.
+    /// The largest capacity of one peer, whatever it reports.
     public var capacityMax: Int
-    /// How many sessions there may be, not counting the one of the reducer's own process. For a peer beyond that the session
-    /// that has been idle the longest is given up; where none can be, the peer is told to come again, and why.
+    /// How many sessions there may be, without the one of the reducer's own process. For one more peer, the session that has
+    /// been idle the longest is given up. If none can be, the peer is asked to come again, with the reason.
     public var sessionsMax: Int
-    /// How many of them one key may have, or one other machine where the reducer has no keys; nil: half of them.
+    /// How many of them one key may have, or one other machine if the reducer has no keys. If nil, half of them.
     public var sessionsPerKeyMax: Int?
     /// How long a session without a sign of life and without effects is kept.
     public var sessionRetention: Duration
-    /// How often an update leaves on each stream of updates, at most, whatever observers choose.
+    /// How many updates per second leave on each stream of updates at most, whatever observers choose.
     public var updatesPerSecond: Double
-    /// Whether hashes of the state go into the journal, for whoever replays it.
+    /// Whether hashes of the state are journaled, so that replays can be checked.
     public var stateHashes: Bool
-    /// Where peers find the publisher and the collector: a port for TCP, else an endpoint.
+    /// The address of the publisher for peers: its port for TCP, else its endpoint.
     public var publisher: String
-    /// The collector's place, in the form of ``publisher``.
+    /// The address of the collector, in the form of ``publisher``.
     public var collector: String
-    /// Whether the reducer has keys: then no key is admitted until the shell has told `ReducerCore.admit` which are.
+    /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerCore.admit`.
     public var isGuarded = false
-    /// Whether other machines can reach the reducer although it has no keys; status warns of it.
+    /// Whether other machines can reach the reducer although it has no keys. The status warns of it.
     public var isOpenToAll = false
     /// When the reducer's process began, which may be before it led.
     package var processBegan = MonotonicTime.zero
-    /// The zones of the time zone database that the definition's schedules name.
+    /// The time zones that the definition's schedules name.
     package var timeZones = ZoneDatabase()
-    /// The largest payload of one message of commands, assignments, outcomes or status, in bytes: well below the limit of the
-    /// wire.
+    /// The largest payload of one message of commands, assignments, outcomes or status, in bytes; well below the limit of the wire.
     package var payloadBytesMax = Wire.messageBytesMax / 2
     /// The largest state that is published in one message, in bytes; a larger one is fetched.
     package var stateBytesMax = Wire.messageBytesMax - 1024
-    /// The parts in which a state is fetched, in bytes.
+    /// The size of the parts in which a state is fetched, in bytes.
     package var statePartBytes = 256 << 10
-    /// How many sessions may be opened over one connection. A peer needs one, and another after it has abandoned that.
+    /// How many sessions one connection may open. A peer needs one, and another one after it has abandoned its session.
     package var sessionsPerConnectionMax = 16
-    /// How many commands may wait for a peer, besides four for each effect that it may hold.
+    /// How many commands may wait for a peer, besides four for each effect of its capacity.
     package var commandsBase = 64
-    /// How many encoded states are kept at once, of the whole state and of each section; and as many again for those who follow
-    /// deltas.
+    /// How many encoded states are kept at once, for the whole state and for each section. There are as many again for
+    /// observers that follow deltas.
     package var transfersMax = 4
-    /// How many streams of updates are served; who follows another one fetches the state when the server heartbeat shows a
+    /// How many streams of updates are served. An observer of another one fetches the state when the server heartbeat shows a
     /// newer one.
     package var updateStreamsMax = 64
-    /// What is larger, in bytes, when it was last known is not hashed in a turn but by another thread: a turn is to take some
-    /// milliseconds at most.
+    /// The largest state or section, in bytes, that is hashed or encoded in a turn. For a larger one, by its last known size,
+    /// another thread does it, so that a turn takes some milliseconds at most.
     package var hashedBytesMax = 64 << 10
-    /// How many batches wait while an event is reduced alone; what is beyond comes again.
+    /// How many batches wait while an event is reduced alone. Others are dropped, and come again.
     package var deferredBatchesMax = 2048
-    /// How much is kept of the newest transitions, in bytes, for observers of events that have missed some.
+    /// How many bytes of the newest transitions are kept, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 
     /// Whether a clock that is behind the times in the journal counts as right. An epoch then begins with the clock's time.
     public var acceptsClock = false
 
-    /// Whether each event is reduced twice, and a hash written after it: for development, at several times the cost.
+    /// Whether each event is reduced twice, with a hash after it. For development, at several times the cost.
     public var checksPurity = false
 
-    /// Creates a configuration; every limit has a default that suits a production loop.
+    /// Creates a configuration. Every limit has a default that suits a production loop.
     public init(
         silenceLimit: Duration = .seconds(3), eventBytesMax: Int = 512 << 10, inboxWindow: UInt64 = 400,
         capacityMax: Int = 65_536, sessionsMax: Int = 10_000, sessionsPerKeyMax: Int? = nil,
@@ -86,20 +85,20 @@ public struct ReducerConfiguration: Sendable {
         self.collector = collector
     }
 
-    /// How long peers may take to find this reducer once they have noticed the silence of the one before: zero where it is always at
-    /// the same address, ``LeaderSearch/walkMax`` where it may be at several.
+    /// How long peers may take to find this reducer after they have noticed its predecessor's silence. Zero if its address
+    /// never changes, ``LeaderSearch/walkMax`` if it has several.
     public var searchLimit = Duration.zero
-    /// Whether it can let another reducer lead, and stand by.
+    /// Whether the reducer can let another one lead, and stand by.
     public var mayStepDown = false
-    /// The address at which it wants to be known to peers and tools; nil: it does not say.
+    /// The address that the reducer gives to peers and tools, or nil for none.
     public var advertised: String?
-    /// How long after a restart effects of an earlier epoch wait to be claimed by the peers that run them.
+    /// How long effects of an earlier epoch wait after a restart to be claimed by the peers that run them.
     public var graceLimit: Duration { silenceLimit + searchLimit }
-    /// At least every second, and six times within the silence limit.
+    /// The time between two ticks: at most a second, and at most a sixth of the silence limit.
     public var tickInterval: Duration { min(.seconds(1), silenceLimit / 6) }
 }
 
-/// Everything that is dropped or refused, by reason; shown by status.
+/// The counters of everything that is dropped or refused, by reason. The status shows them.
 public enum Counter: String, CaseIterable, Sendable {
     case malformedFrame
     case foreignHistory
@@ -116,33 +115,33 @@ public enum Counter: String, CaseIterable, Sendable {
     case joinRefused
     /// Messages of principals that may not do what they ask.
     case notAllowed
-    /// Join requests that name what this journal does not have, and are not of the key that would know.
+    /// Join requests that name missing records, but come from another key than that of the session.
     case lossNotBelieved
-    /// Sessions that ended with the right of their keys.
+    /// Sessions that ended because their keys lost the right to them.
     case sessionRevoked
-    /// Connections that were ended because they subscribed to what is not for them.
+    /// Connections that were ended because they subscribed to topics that they may not follow.
     case subscriptionRefused
-    /// Connections that were ended because there were as many as there may be.
+    /// Connections that were ended because there were as many as allowed.
     case connectionsFull
-    /// How often new connections were put off for a while because there were more in a second than there may be.
+    /// How often new connections were delayed for a while, because there were more in a second than allowed.
     case connectionsPutOff
-    /// Connections that were ended because they said nothing for long.
+    /// Connections that were ended because they sent nothing for long.
     case connectionSilent
-    /// Connections that were ended because they held more unfinished or unread input than they may.
+    /// Connections that were ended because they had more unfinished or unread input than allowed.
     case inputFull
     /// Connections that were ended because they did not read their answers.
     case answersUnread
-    /// Connections that ended before they had said anything that could be read, for example because of a message above the size limit.
+    /// Connections that ended before they had sent anything readable, for example because of a message above the size limit.
     case disconnected
-    /// Handshakes that were broken off: foreign bytes, a key that is not admitted, time that was over.
+    /// Handshakes that were broken off, because of foreign bytes, a key that is not admitted, or lack of time.
     case handshakeFailed
     /// Connections that the system could not open.
     case acceptFailed
-    /// Join requests that had to wait because there are as many sessions as there may be.
+    /// Join requests that had to wait because all sessions are taken.
     case sessionsFull
-    /// The same, because one connection, key or machine has as many as it may have.
+    /// Join requests that had to wait because one connection, key or machine has its share of the sessions.
     case sessionShareFull
-    /// Idle sessions that were given up because there were as many as there may be.
+    /// Idle sessions that were given up because all were taken.
     case sessionEvicted
     case olderEpoch
     case leaseExpired
@@ -150,26 +149,27 @@ public enum Counter: String, CaseIterable, Sendable {
     case effectTimedOut
     case effectParked
     case stateTransferBusy
-    /// Streams of updates that somebody wanted to follow, and that were too many.
+    /// Streams of updates that were not served because there were too many.
     case updateStreamsFull
     /// Events that were set aside because the process ended in them.
     case quarantined
-    /// Events in which the process had ended once, and which survived alone in a turn.
+    /// Events in which the process had ended once, and which it survived alone in a turn.
     case reducedAlone
-    /// Batches that were to wait for such a turn, and had no room: they come again.
+    /// Batches that should have waited for such a turn, and found no space. They come again.
     case deferredDropped
-    /// Join requests that name what this journal does not have.
+    /// Join requests that name records that this journal does not have.
     case historyLost
-    /// Join requests of peers that have a session here and come from another history, so another reducer has led with another journal.
+    /// Join requests of peers that have a session here and come from another history, so that another reducer has led with
+    /// another journal.
     case otherHistory
-    /// Lines of the process's log that nobody read.
+    /// Lines of the process's log that were dropped, because they were not read.
     case droppedLogLine
 }
 
 /// The name of the group of effects that run in the reducer's own process. No remote worker may serve it.
 public let localGroup = "(local)"
 
-/// The name of the group of what the reducer fulfils itself, without a member: timers. No worker may serve it.
+/// The name of the group of effects that the reducer fulfils itself, without a member: timers. No worker may serve it.
 public let reducerGroup = "(reducer)"
 
 extension Placement {

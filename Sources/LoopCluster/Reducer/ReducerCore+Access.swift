@@ -1,9 +1,9 @@
 public import LoopKeys
 public import LoopWire
 
-/// What principals may do, and what becomes of those that try more. (Protocol, section 12.)
+/// The rights of principals, and the refusal of what they may not do. (Protocol, section 12.)
 extension ReducerCore {
-    /// From here on these keys are admitted. Sessions of others end, and what their peers hold is granted to others.
+    /// Replaces the admitted keys. Sessions of other keys end, and their peers' effects are granted again.
     public mutating func admit(_ keys: AllowedKeys) {
         access.admit(keys)
         guard !breaks(.revokedKeysLoseTheirSessions) else { return }
@@ -17,12 +17,12 @@ extension ReducerCore {
         }
     }
 
-    /// Whether a principal may listen to a topic: an inbox is for its peer alone. If it may not, it is counted, and the peer is
-    /// told over ROUTER.
+    /// Whether a principal may subscribe to a topic. An inbox is for its peer alone. If the principal may not, the attempt is
+    /// counted, and the peer gets a refusal over ROUTER.
     /// - Parameters:
-    ///   - topic: what it subscribes to.
-    ///   - principal: who it is, as the connection proves.
-    ///   - peer: whose inbox the same connection listens to; nil: none yet.
+    ///   - topic: the topic of the subscription.
+    ///   - principal: the principal, as the connection proves it.
+    ///   - peer: the peer whose inbox the connection already subscribes to, or nil if there is none.
     public mutating func mayFollow(_ topic: Topic, _ principal: Principal, of peer: PeerID? = nil) -> Bool {
         guard let violation = violation(of: topic, by: principal) else { return true }
         if let session = peer.flatMap({ journaled.session(of: $0) }), let route = admission.members[session]?.route,
@@ -43,24 +43,24 @@ extension ReducerCore {
         return access.violation(of: session, by: principal, journaled, context)
     }
 
-    /// The key whose owner has opened a peer's session; nil where there is none.
+    /// The key whose owner has opened a peer's session, or nil if there is none.
     public func owner(of peer: PeerID) -> PublicKey? {
         journaled.session(of: peer).flatMap { journaled.sessions[$0]?.owner }
     }
 
-    /// Counts it, and writes it into the log once.
+    /// Counts a violation, and writes it into the log once.
     mutating func note(_ violation: Violation) {
         turn.count(.notAllowed)
         if let line = access.lineToWrite(violation) { turn.news.append(.notAllowed(line)) }
     }
 
-    /// Refuses a question.
+    /// Refuses a question because of a violation.
     mutating func refuse(_ violation: Violation, _ route: Route, _ question: Question) {
         note(violation)
         turn.reply(.refused(violation.refused, to: question), to: route)
     }
 
-    /// Why a message may not come from a principal. What an operator asks is judged when it has been read.
+    /// Why a message may not come from a principal, or nil if it may. An operator's request is judged again once it has been read.
     func violation(of message: ToReducer, by principal: Principal) -> Violation? {
         switch message {
         case .hello, .statusRequest, .administration: access.violation(of: .readStatus, by: principal, context)
@@ -78,16 +78,16 @@ extension ReducerCore {
         }
     }
 
-    /// - Parameter isPresent: whether the message is of this epoch or history. In another one the session may have been this
-    ///   principal's: the message is passed over, and that is all.
+    /// - Parameter isPresent: whether the message is of this epoch or history. In another one, the session may have been this
+    ///   principal's. The message is then only ignored.
     private func violation(of session: SessionID, by principal: Principal, isPresent: Bool) -> Violation? {
         isPresent
             ? access.violation(of: session, by: principal, journaled, context)
             : access.violation(of: .readStatus, by: principal, context)
     }
 
-    /// Why a principal may not join as a peer: its session, and so its inbox, is another key's. That holds whatever session and
-    /// history it names.
+    /// Why a principal may not join as a peer, or nil if it may. It may not if the peer's session, and so its inbox, belongs to
+    /// another key, whatever session and history it names.
     func violation(ofPeerIn joinRequest: JoinRequest, by principal: Principal) -> Violation? {
         guard let session = journaled.session(of: joinRequest.peer), journaled.sessions[session]?.owner != nil else {
             return nil
@@ -95,7 +95,8 @@ extension ReducerCore {
         return access.violation(of: session, by: principal, journaled, context)
     }
 
-    /// Why a batch may not come from a principal. It is told at the route of its session, if the session is its own.
+    /// Whether a batch is refused, because it may not come from its principal. If the session is the principal's own, the
+    /// refusal goes to the route of the session.
     mutating func refuses(_ batch: Batch, by principal: Principal) -> Bool {
         if !breaks(.batchesAreOfTheirOwners),
             let violation = access.violation(of: batch.session, by: principal, journaled, context)
@@ -114,7 +115,7 @@ extension ReducerCore {
 }
 
 extension Topic {
-    /// What it takes to listen to this; to an inbox only its own peer may.
+    /// The verb that is needed to subscribe to the topic. Only its own peer may subscribe to an inbox.
     package var verb: Verb {
         switch self {
         case .updates: .followUpdates
@@ -126,7 +127,7 @@ extension Topic {
 }
 
 extension AdministrationRequest {
-    /// What it takes to ask this.
+    /// The verb that is needed to make the request.
     var verb: Verb {
         switch self {
         case .parked, .retryParked: .parked

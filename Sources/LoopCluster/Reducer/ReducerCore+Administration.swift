@@ -1,38 +1,38 @@
 public import LoopCore
 public import LoopWire
 
-/// What an operator asked that only the journal can answer; the shell answers it.
+/// An operator's request that only the journal can answer. The shell answers it.
 public struct JournalRequest: Equatable, Sendable {
-    /// Where the answer goes.
+    /// The route of the answer.
     public var route: Route
-    /// The number of the request, which the answer carries.
+    /// The number of the request, which the answer repeats.
     public var number: UInt64
-    /// What the journal is asked.
+    /// The question to the journal.
     public var question: JournalQuestion
 }
 
 /// A question of an operator that only the journal can answer.
 public enum JournalQuestion: Equatable, Sendable {
-    /// For the journal that writes.
+    /// Trim the journal. Only the writing journal can do it.
     case trim(before: Seq)
-    /// For any journal that reads the same file.
+    /// Read the journal. Any journal that reads the same file can do it.
     case read(JournalReading)
-    /// The journal is left to a standby, with a snapshot or without; the operator has this name.
+    /// Let a standby lead, with a snapshot before it or without. The operator has this name.
     case stepDown(takesSnapshot: Bool, who: String)
 }
 
-/// What can be read in a journal while another one writes.
+/// What can be read from a journal while another one writes.
 public enum JournalReading: Equatable, Sendable {
     /// A page of the records of a range of seqs.
-    /// - `after`: the position after which the page begins; nil: at the seq `from`.
+    /// - `after`: the position after which the page begins, or nil to begin at the seq `from`.
     case history(from: Seq, through: Seq?, after: UInt64?)
-    /// The state after a transition, or a part of it. Without a seq it is the newest state.
+    /// The state after a transition, or a part of it. Without a seq, the newest state.
     case state(at: Seq?, StateSelection)
     /// A replay, compared with the journal's snapshots and state hashes.
     case verify
 }
 
-/// What operators ask for.
+/// The requests of operators.
 extension ReducerCore {
     mutating func administer(
         _ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route, _ principal: Principal
@@ -87,10 +87,10 @@ extension ReducerCore {
         turn.journalRequests.append(JournalRequest(route: route, number: number, question: question))
     }
 
-    /// What a tool says of its user is kept in the journal, and not without end.
+    /// The name of a tool's user for the journal, cut to a bounded length.
     private func named(_ who: String) -> String { String(who.prefix(256)) }
 
-    /// The first ten thousand effects that failed for good; their requests as far as they are not large together.
+    /// The first ten thousand effects that failed for good. Their requests are included as long as they are small enough together.
     private func parkedEffects() -> [LoopWire.ParkedEffect] {
         var room = 4 << 20
         return journaled.effects.keys.sorted().lazy.compactMap { id -> (EffectID, LiveEffect, String)? in
@@ -104,7 +104,7 @@ extension ReducerCore {
         }
     }
 
-    /// The effect waits to be run again, and its failures are forgotten.
+    /// Queues a parked effect again, and forgets its failures.
     private mutating func retryParked(_ text: String, by who: String) -> AdministrationAnswer {
         guard let id = EffectID(text) else {
             return .refused("\"\(text.prefix(64))\" names no effect; names look like 0.57.0, see: loopctl parked")
@@ -124,7 +124,7 @@ extension ReducerCore {
         return .done("the effect \(id) of \(journaled.feedbackName(of: id)) waits to be run again")
     }
 
-    /// Answers a request; leaves with the turn's receipt.
+    /// Answers a request. The answer leaves with the turn's receipt.
     public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
         let document = (try? journaled.loop.coder.encode(answer)) ?? []
         for part in AnswerPart.parts(of: document, request: number) { turn.reply(.answer(part), to: route) }

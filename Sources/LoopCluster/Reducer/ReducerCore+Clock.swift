@@ -1,9 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// A clock that was ahead before, or that is wrong now, is behind the times in the journal. Timers and schedules do not run until it
-/// has caught up.
-/// (Protocol, section 6.)
+/// A clock that is behind the times in the journal, because it was ahead before or is wrong now. Timers and schedules do not
+/// run until it has caught up. (Protocol, section 6.)
 extension ReducerCore {
     /// How far the clock is behind, or nil if that is less than five seconds.
     var clockLag: Duration? {
@@ -12,7 +11,7 @@ extension ReducerCore {
         return wait >= .seconds(5) ? wait : nil
     }
 
-    /// Tells people that the clock is behind, and later that it has caught up. Called at each tick.
+    /// Reports that the clock is behind, and later that it has caught up. Called at each tick.
     mutating func tellClock() {
         guard (clockLag != nil) != isClockBehind else { return }
         isClockBehind.toggle()
@@ -30,7 +29,7 @@ extension ReducerCore {
             + " until \(journaled.time.civilText). If the clock is right, start the reducer once with --accept-clock"
     }
 
-    /// Sets the loop's time back to the clock if an operator has said that the clock is right. Called when an epoch begins.
+    /// Sets the loop's time back to the clock if an operator has accepted the clock. Called when an epoch begins.
     mutating func acceptClock() {
         guard context.configuration.acceptsClock, let lag = clockLag else { return }
         turn.news.append(.clockAccepted(lag))

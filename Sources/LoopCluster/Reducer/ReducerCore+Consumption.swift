@@ -1,19 +1,19 @@
 import LoopCore
 public import LoopWire
 
-/// Entries, consumed strictly in sequence: dedup, fence, reduce, one after the other. (Protocol, sections 2 and 4.)
+/// The consumption of entries, strictly in sequence: dedup, fence, reduce. (Protocol, sections 2 and 4.)
 extension ReducerCore {
-    /// Consumes the entries of a batch that arrived, or drops it and counts why: another history, an unknown session, no claim yet.
-    /// It waits for a later turn while a suspect is reduced alone.
+    /// Consumes the entries of a batch. Drops and counts a batch of another history, of an unknown session, or before the
+    /// claim. The batch waits for a later turn while a suspect is reduced alone.
     /// - Parameters:
     ///   - batch: the entries.
-    ///   - principal: who it is from, as the connection proves.
+    ///   - principal: the sender, as the connection proves it.
     public mutating func receive(_ batch: Batch, by principal: Principal) {
         guard !phase.isLost, !refuses(batch, by: principal) else { return }
         take(batch)
     }
 
-    /// A batch that may come from where it came.
+    /// Takes a batch that its principal may send.
     mutating func take(_ batch: Batch) {
         if poison.mustWait { putOff(batch, from: 0) } else { consume(batch) }
     }
@@ -65,9 +65,9 @@ extension ReducerCore {
         turn.owesAcknowledgement(to: session)
     }
 
-    /// Whether an entry may be applied.
+    /// The judgement whether an entry may be applied.
     private enum Judgement {
-        /// The place of its effect among the live ones; nil: it has none.
+        /// It may be. The place is that of its effect among the live ones, or nil if it has no effect.
         case applies(at: Int?)
         case refused(SendRefusal.Reason)
 
@@ -76,8 +76,8 @@ extension ReducerCore {
         var place: Int? { if case .applies(let place) = self { place } else { nil } }
     }
 
-    /// Judges an entry against everything applied before it.
-    /// - Parameter place: where its effect was seen; nil: it was not looked for.
+    /// Judges an entry against everything that was applied before it.
+    /// - Parameter place: the place at which its effect was seen, or nil if it was not searched for.
     private func judge(_ entry: EntryHead, of session: SessionID, seenAt place: Int?) -> Judgement {
         guard entry.hasEffect else { return phase.hasEnded ? .refused(.ended) : .applies(at: nil) }
         guard let place = EffectCursor(entry.effect, seenAt: place).place(in: journaled.effects),
@@ -88,7 +88,7 @@ extension ReducerCore {
     }
 
     /// Consumes an entry.
-    /// - Returns: false: nothing has changed, it must wait for a turn of its own.
+    /// - Returns: whether it was consumed. If not, nothing has changed, and it must wait for its own turn.
     private mutating func consume(
         _ entry: EntryHead, _ payload: ArraySlice<UInt8>, _ origin: EntryNumber, _ judgement: Judgement
     ) -> Bool {
@@ -113,7 +113,7 @@ extension ReducerCore {
         case (.refused(let reason), _): return refuse(entry, origin, reason)
         case (.applies(let place), .event):
             guard apply(entry, payload, origin, at: place) else { return false }
-            // The end takes effect before the next event, also before one of the same batch.
+            // The end takes effect before the next event, even in the same batch.
             if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
         case (.applies(let place), .completed):
             guard let effect = entry.effectIfAny else { break }
@@ -133,12 +133,12 @@ extension ReducerCore {
         return true
     }
 
-    /// Refuses an entry. If it is an event of a body that does not wait for its outcome, it is a failure of its attempt instead: else
-    /// the effect would complete without the event.
+    /// Refuses an entry. An event of a body that does not wait for its outcome counts as a failure of its attempt instead.
+    /// Otherwise the effect would complete without the event.
     /// - Parameters:
-    ///   - place: of the entry's effect, if that is live and the entry is refused for its own sake.
+    ///   - place: the place of the entry's effect, if it is live and the entry itself is the reason of the refusal.
     ///   - detail: what is wrong with the entry, in words.
-    /// - Returns: false if nothing has changed and the entry must wait for a turn of its own.
+    /// - Returns: false if nothing has changed and the entry must wait for its own turn.
     private mutating func refuse(
         _ entry: EntryHead, _ origin: EntryNumber, _ reason: SendRefusal.Reason, at place: Int? = nil,
         _ detail: String = ""
@@ -178,8 +178,8 @@ extension ReducerCore {
     }
 
     /// Refuses an event that cannot be decoded, with what is wrong with it.
-    /// - Parameter schema: that of the bytes, if it is an older one.
-    /// - Returns: false if nothing has changed and the event must wait for a turn of its own.
+    /// - Parameter schema: the schema of the bytes, if it is an older one.
+    /// - Returns: false if nothing has changed and the event must wait for its own turn.
     private mutating func refuseUndecodable(
         _ entry: EntryHead, _ payload: ArraySlice<UInt8>, from schema: UInt64?, _ origin: EntryNumber, at place: Int?
     ) -> Bool {
@@ -187,15 +187,15 @@ extension ReducerCore {
         if refuse(entry, origin, .undecodable, at: place, whatIsWrong(with: payload, from: schema, origin)) {
             return true
         }
-        // The turn that refuses it tells why.
+        // The turn that refuses it reports the reason.
         explanations = limit
         turn.news.removeLast(turn.news.count - newsCount)
         return false
     }
 
     /// Applies an event, unless it cannot be an event of this loop.
-    /// - Parameter place: of the event's effect.
-    /// - Returns: false if nothing has changed and the event must wait for a turn of its own.
+    /// - Parameter place: the place of the event's effect.
+    /// - Returns: false if nothing has changed and the event must wait for its own turn.
     private mutating func apply(
         _ entry: EntryHead, _ payload: consuming ArraySlice<UInt8>, _ origin: EntryNumber, at place: Int?
     ) -> Bool {
@@ -226,7 +226,8 @@ extension ReducerCore {
         return true
     }
 
-    /// An effect is done by its last event, or by one that has ended its request: its completion comes too late, if it comes.
+    /// Takes note that an effect is completed by its last event, or by an event that has ended its request. Its own end comes
+    /// later, if at all.
     mutating func noteCompletion(of effect: EffectID, at place: Int, by session: SessionID) {
         if journaled.effects.has(effect, at: place) {
             remove(at: place, completedBy: session)
@@ -235,8 +236,8 @@ extension ReducerCore {
         }
     }
 
-    /// - Parameter place: of the event's effect; nil: it has none, or it was not looked for.
-    /// - Returns: whether the record's bytes are an event; if not, nothing has changed.
+    /// - Parameter place: the place of the event's effect, or nil if it has none or it was not searched for.
+    /// - Returns: whether the record's bytes are an event. If not, nothing has changed.
     mutating func apply(_ record: EventRecord, at place: Int? = nil) -> Bool {
         let cursor = record.effect.map { EffectCursor($0, seenAt: place) }
         let before = context.configuration.checksPurity ? journaled.fold : nil
@@ -250,8 +251,8 @@ extension ReducerCore {
         return true
     }
 
-    /// The end of an attempt whose effect is live no more. A cancellation that waits to be sent is not needed where the
-    /// attempt has ended by itself.
+    /// Skips the end of an attempt whose effect is no longer live. A waiting cancellation is dropped, because the attempt has
+    /// ended by itself.
     private mutating func skip(_ entry: EntryHead, _ origin: EntryNumber) {
         if let effect = entry.effectIfAny, let index = admission.members.index(forKey: origin.session) {
             admission.members[at: index].inbox.dropCancel(effect, entry.attempt)
@@ -259,14 +260,14 @@ extension ReducerCore {
         write(.skipped(origin.session, number: origin.number))
     }
 
-    /// The body of the effect at a place has returned, and the record that says so is written.
+    /// Takes note that the body of the effect at a place has returned. The record is already written.
     mutating func remove(at place: Int?, completedBy session: SessionID) {
         guard let place else { return }
         dispatch.remove(at: place, &admission.members)
         if let effect = journaled.effects.keyIfTaken(at: place) { countCompleted(effect, by: session) }
     }
 
-    /// An effect has completed, by its end or by its own event.
+    /// Counts an effect that has completed, by its end or by its own event.
     private mutating func countCompleted(_ effect: EffectID, by session: SessionID) {
         let feedback = Int(effect.feedback)
         while completedCounts.count <= feedback { completedCounts.append(0) }
@@ -274,8 +275,8 @@ extension ReducerCore {
         admission.members.countCompleted(by: session)
     }
 
-    /// What a transition changed among the live effects becomes work, or ends it.
-    /// - Parameter ended: the attempt that has ended with the transition's event; no worker needs to cancel it.
+    /// Starts, updates or cancels work after a transition has changed a live effect.
+    /// - Parameter ended: the attempt that has ended with the transition's event. No worker needs to cancel it.
     private mutating func follow(_ change: LiveChange, ended: Attempt) {
         let effect = change.effect
         if timers.isTimer(effect) { return timers.follow(change, journaled, context.brokenRules) }
@@ -290,7 +291,7 @@ extension ReducerCore {
                 dispatch.prioritize(effect, at: place, journaled)
             }
             guard let owner = dispatch.owner(at: place) else {
-                // It waits already, unless what it asked for could not be sent before.
+                // It waits already, unless its last request could not be sent.
                 if !phase.isUnclaimed(effect) { dispatch.schedule(effect, at: place, journaled, context) }
                 return
             }

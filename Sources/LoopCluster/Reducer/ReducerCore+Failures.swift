@@ -1,15 +1,15 @@
 import LoopCore
 import LoopWire
 
-/// Failures of attempts. The feedback's `failing` makes an event of the last failure of an effect; without one the effect is
-/// parked. (Protocol, section 4.)
+/// Failures of attempts. The feedback's `failing` closure makes an event from the last failure of an effect. Without an event,
+/// the effect is parked. (Protocol, section 4.)
 extension ReducerCore {
     /// Ends the current attempt of an effect as a failure.
-    /// - Parameter place: of the effect among the live ones.
-    /// - Returns: false if nothing has changed, because the failure waits for a turn of its own.
+    /// - Parameter place: the place of the effect among the live ones.
+    /// - Returns: false if nothing has changed, because the failure waits for its own turn.
     mutating func fail(_ effect: EffectID, at place: Int, _ outcome: AttemptOutcome) -> Bool {
         let failing = outcome.retryIn == nil ? journaled.feedback(of: effect)?.failing : nil
-        // Its effect identifies it: the message may be another one if the effect fails again after a crash.
+        // The effect identifies the failure, because the message may differ if the effect fails again after a crash.
         let words = Entry(kind: .failed, effect: effect, payload: Array("the effect's last failure".utf8)[...])
         var verdict = PoisonWatch.Verdict.consume
         if poison.isWatching {
@@ -41,8 +41,8 @@ extension ReducerCore {
         return true
     }
 
-    /// Applies the event that a feedback makes of a failure, by one record that completes the effect.
-    /// - Returns: false if the feedback makes no event of this failure.
+    /// Applies the event that a feedback makes from a failure, by one record that completes the effect.
+    /// - Returns: false if the feedback makes no event from this failure.
     private mutating func apply(
         _ failing: FailingFacts, to effect: EffectID, at place: Int, _ outcome: AttemptOutcome
     ) throws(NoFailingEvent) -> Bool {
@@ -68,7 +68,7 @@ extension ReducerCore {
         return true
     }
 
-    /// Ends attempts that have taken too long as failures.
+    /// Ends attempts that have taken too long, as failures.
     mutating func endTimedOutAttempts() {
         while !poison.isAlone, let late = dispatch.nextTimedOut(journaled.effects, at: context.now.monotonic) {
             guard let owner = dispatch.owner(at: late.place) else { continue }

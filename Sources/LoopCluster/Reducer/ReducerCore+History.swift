@@ -1,11 +1,11 @@
 import LoopCore
 import LoopWire
 
-/// Journals that have lost acknowledged records, and new histories. (Protocol, section 7.)
+/// Lost records of a journal, and new histories. (Protocol, section 7.)
 extension ReducerCore {
-    /// Notices what a join request shows to be missing; then no peer is served any more. A reducer with keys believes it only
-    /// of the key that the session is of, as the journal shows.
-    /// - Returns: why it is not believed.
+    /// Notices the missing records that a join request shows. From then on no peer is served. A reducer with keys believes only
+    /// the key that owns the session, as the journal shows.
+    /// - Returns: why the report is not believed, or nil.
     mutating func noticeLoss(_ joinRequest: JoinRequest, _ principal: Principal) -> Violation? {
         guard !phase.isLost, let missing = journaled.missing(for: joinRequest, context.brokenRules) else { return nil }
         if let key = access.key(principal), !breaks(.lossIsReportedByOwners),
@@ -24,8 +24,8 @@ extension ReducerCore {
         HistoryLost(missing: missing, peer: joinRequest.peer, name: String(joinRequest.name.prefix(256)))
     }
 
-    /// Notices a peer that has a session here and comes from another history. Reducers of one list of addresses with two journals
-    /// both lead, and peers move between them.
+    /// Notices a peer that has a session here and comes from another history. If two reducers of one list of addresses have
+    /// different journals, both lead, and peers move between them.
     mutating func noticeOtherHistory(_ joinRequest: JoinRequest) {
         guard joinRequest.history != .none, joinRequest.history != journaled.history,
             let session = journaled.sessionByPeer[joinRequest.peer],
@@ -36,10 +36,10 @@ extension ReducerCore {
         turn.count(.otherHistory)
     }
 
-    /// What was found before a reducer leads may be the leader before it. So long what is found may be of that time.
+    /// How old findings may be. Another leader that was found before this reducer leads may be its predecessor.
     private static var leadersAgeMax: Duration { .seconds(30) }
 
-    /// Takes notice of which reducers of the same addresses lead.
+    /// Takes note of the leaders that were found at the same addresses.
     public mutating func notice(leaders: [LeaderFound]) {
         let others = leaders.filter {
             if $0.history != journaled.history { return true }
@@ -51,7 +51,7 @@ extension ReducerCore {
         if let other = others.first, let text = otherLeadersText { turn.news.append(.otherLeader(other, text)) }
     }
 
-    /// That there are two leaders. Neither can know which one is right.
+    /// The warning that there are two leaders, or nil. Neither can know which one is right.
     var otherLeadersText: String? {
         guard !otherLeaders.isEmpty else { return nil }
         let own = context.configuration.advertised.map { " (\($0))" } ?? ""
@@ -68,7 +68,7 @@ extension ReducerCore {
             + " that lasts, they keep copies of one journal: stop one of them, and give all reducers of the loop the same --journal"
     }
 
-    /// Only what says something about the reducer itself leaves a journal that has lost records.
+    /// Removes all messages except those about the reducer itself, because the journal has lost records.
     mutating func withholdMessages() {
         turn.removeMessages { message in
             guard case .reply(_, let frame) = message else { return true }
@@ -83,13 +83,13 @@ extension ReducerCore {
         }
     }
 
-    /// Goes on under another history, with the state as it is: every session ends, every attempt is void, and everything
-    /// that is wanted is granted again. Peers end what they run when they are admitted into it.
+    /// Continues in another history with the present state. Every session ends, every attempt is void, and every live effect is
+    /// granted again. Peers end their attempts when they are admitted to the new history.
     mutating func beginHistory(_ history: History, at now: Moment) {
         context.clock.pass(to: now)
         let peers = admission.members.keys.sorted().compactMap { admission.members[$0]?.peer }
         write(.historyBegun(history, context.now.wall))
-        // Grants of the new history must be above the floors that this has set.
+        // Grants of the new history must be above the floors that the record has set.
         write(.epochBegun(Epoch(number: journaled.epoch.number + 1, nonce: history.value), context.now.wall))
         turn.beginEpoch(journaled.epoch, of: history)
         turn.forgetAcknowledgements()
@@ -105,7 +105,7 @@ extension ReducerCore {
         if !phase.hasEnded {
             for effect in journaled.effects.keys.sorted() { schedule(effect) }
         }
-        // A peer that hears a word of another history asks to join.
+        // A peer that receives a frame of another history asks to join.
         for peer in peers { turn.send(.serverHeartbeat(journaled.seq), to: peer) }
     }
 }

@@ -2,13 +2,14 @@ import LoopCore
 import LoopKeys
 public import LoopWire
 
-/// What arrives over ROUTER, from subscriptions, and from other threads; each is for one part. (Protocol, section 5.)
+/// Messages over ROUTER, subscriptions, and results of other threads, each passed to the part that it concerns. (Protocol,
+/// section 5.)
 extension ReducerCore {
-    /// A message that came over ROUTER, or from the peer of this process.
+    /// Takes a message that came over ROUTER, or from the peer of this process.
     /// - Parameters:
-    ///   - message: what it says.
-    ///   - route: where answers go.
-    ///   - principal: who it is from, as the connection proves.
+    ///   - message: the message.
+    ///   - route: the route of the answers.
+    ///   - principal: the sender, as the connection proves it.
     public mutating func receive(_ message: ToReducer, from route: Route, by principal: Principal) {
         if phase.isLost, !message.isAnsweredWithoutRecords { return }
         if let violation = violation(of: message, by: principal) { return refuse(violation, route, message.question) }
@@ -39,14 +40,14 @@ extension ReducerCore {
         }
     }
 
-    /// A peer of another version of the protocol asked for something: it is told which version is spoken here.
+    /// Answers a peer of another protocol version with the version of this reducer.
     public mutating func refuse(protocolVersion version: UInt8, _ route: Route) {
         refuse(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(version)"), route, .none)
     }
 
-    /// A peer listens to its inbox, on a connection that is new. One that was here in an earlier epoch is told the present
-    /// one, so that it asks to join at once and does not wait to notice a silence. One that has been admitted already is admitted again:
-    /// the join acceptance may have left before it listened.
+    /// Takes note that a peer subscribes to its inbox on a new connection. A peer of an earlier epoch gets a frame of the
+    /// present one, so that it joins at once and does not wait for silence. A peer that is already admitted is admitted again,
+    /// because the join acceptance may have left before the subscription.
     public mutating func noticeSubscription(of peer: PeerID) {
         guard let session = journaled.sessionByPeer[peer] else { return }
         guard let member = admission.members[session] else {
@@ -58,13 +59,13 @@ extension ReducerCore {
         if !member.hasJoined, !isBeingAdmitted { acceptJoin(of: session) }
     }
 
-    /// Takes notice of the subscriptions to streams, as of this turn.
+    /// Takes the subscriptions to streams, as of this turn.
     public mutating func follow(_ new: Subscriptions) { updates.follow(new, journaled, &turn, context) }
 
-    /// A new subscriber to a stream of whole states waits for no change: this turn publishes the state as it is.
+    /// Publishes the state in this turn, so that a new subscriber to a stream of whole states does not wait for a change.
     public mutating func publishAgain(_ stream: UpdateStream) { updates.publishAgain(stream) }
 
-    /// What came of a background job. That of an earlier machine is of no use to this one, and is passed over.
+    /// Takes the result of a background job. A result for an earlier machine is ignored.
     public mutating func receive(_ result: BackgroundJob.Result) {
         guard result.epoch == journaled.epoch else { return }
         switch result.outcome {
@@ -127,8 +128,7 @@ extension ReducerCore {
             to: session)
     }
 
-    /// The session that the peer had in this history, or a new one; nil where there may be no more of them, which the peer is
-    /// told.
+    /// The session that the peer had in this history, or a new one. It is nil if all are taken; the peer then gets the reason.
     private mutating func session(
         for joinRequest: JoinRequest, of owner: PublicKey?, from origins: [SessionOrigins.Origin], _ route: Route
     ) -> SessionID? {
@@ -152,8 +152,8 @@ extension ReducerCore {
         return session
     }
 
-    /// A session that was begun without keys becomes that of the first key that joins in it.
-    /// - Returns: why the principal may not have it.
+    /// Gives a session that was begun without keys to the first key that joins in it.
+    /// - Returns: why the principal may not have the session, or nil.
     private mutating func take(
         _ session: SessionID, by owner: PublicKey?, _ principal: Principal
     ) -> Violation? {
@@ -179,7 +179,7 @@ extension ReducerCore {
         if part.isLast { sendAssignments(to: session) }
     }
 
-    /// An attempt that runs since before this epoch goes on where it runs.
+    /// Adopts an attempt of an earlier epoch, which continues on its worker.
     private mutating func adopt(_ claim: ClaimedAttempt, by session: SessionID) {
         guard phase.grants, dispatch.adopt(claim, by: session, &admission.members, journaled, context) else { return }
         phase.inGrace { $0.settle(claim.effect) }
@@ -196,7 +196,7 @@ extension ReducerCore {
         journaled.forgetOutcomes(of: heartbeat.session, upTo: heartbeat.settled)
     }
 
-    /// It is answered also where the session has ended already: the answer to the first goodbye was lost.
+    /// Answers a goodbye, even if the session has already ended, because the answer to the first one may be lost.
     private mutating func hearGoodbye(of session: SessionID, _ peer: PeerID, _ history: History, _ route: Route) {
         guard history == journaled.history, (peer == .local) == (route == .local) else { return }
         if let record = journaled.sessions[session] {
@@ -219,7 +219,7 @@ extension ReducerCore {
         return true
     }
 
-    /// What an observer of the events has missed; nothing where it is no longer at hand.
+    /// Sends an observer the transitions that it has missed; none if they are no longer kept.
     private mutating func answerTransitions(_ fingerprint: UInt64, after seq: Seq, _ route: Route) {
         let own = journaled.loop.fingerprint.value
         guard fingerprint == own else {
@@ -231,8 +231,8 @@ extension ReducerCore {
 }
 
 extension ToReducer {
-    /// The session that speaks, and the epoch in which it was admitted: its answers go to where its newest message came
-    /// from, for a connection that was lost comes back under another routing id.
+    /// The session that sends the message, and the epoch in which it was admitted. Answers go by the route of its newest
+    /// message, because a connection that was lost comes back under another routing ID.
     fileprivate var speaker: (session: SessionID, epoch: Epoch)? {
         switch self {
         case .claim(let session, let epoch, _), .assignmentsRequest(let session, let epoch),
@@ -245,7 +245,7 @@ extension ToReducer {
         }
     }
 
-    /// Whether it is answered although records are missing: it asks about the reducer itself.
+    /// Whether it is answered although records are missing, because it concerns the reducer itself.
     fileprivate var isAnsweredWithoutRecords: Bool {
         switch self {
         case .hello, .join, .statusRequest, .administration: true

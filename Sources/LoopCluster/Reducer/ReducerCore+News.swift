@@ -1,9 +1,9 @@
 import LoopCore
 import LoopWire
 
-/// What people are told. Nothing in here decides anything.
+/// The news for people. Nothing here decides anything.
 extension ReducerCore {
-    /// Who a session is of; nil: the peer of this process, of which there is no news.
+    /// The peer of a session, or nil for the peer of this process, of which there is no news.
     func news(of session: SessionID) -> NewsOfPeer? {
         let member = admission.members[session]
         guard let peer = member?.peer ?? journaled.sessions[session]?.peer, peer != .local else { return nil }
@@ -15,12 +15,12 @@ extension ReducerCore {
         if let news = news(of: session) { turn.news.append(.joined(news)) }
     }
 
-    /// Before the session is gone.
+    /// Reports that a peer leaves. Called before its session is removed.
     mutating func tellLeft(_ session: SessionID, _ parting: ReducerNews.Parting) {
         if let news = news(of: session) { turn.news.append(.left(news, parting)) }
     }
 
-    /// Compares the members' leases with what was told of them. At each tick, and before silent members lose their effects.
+    /// Reports changes of members' silence, by their leases. Called at each tick, and before silent members lose their effects.
     mutating func tellSilence() {
         let now = context.now.monotonic
         for (place, session) in admission.members.places {
@@ -37,7 +37,7 @@ extension ReducerCore {
         }
     }
 
-    /// An attempt has ended, as its record says.
+    /// Reports the end of an attempt, if it failed or timed out.
     mutating func tellEnd(of effect: EffectID, _ attempt: Attempt, _ outcome: AttemptOutcome) {
         guard outcome.cause == .failed || outcome.cause == .timedOut else { return }
         let kind: NewsLimit.Kind = outcome.retryIn == nil ? .parked : .failed
@@ -48,7 +48,7 @@ extension ReducerCore {
         turn.news.append(outcome.retryIn.map { .effectFailed(failure, retryIn: $0) } ?? .parked(failure))
     }
 
-    /// An effect is live that runs nowhere, because its request cannot be sent.
+    /// Reports a live effect that does not run anywhere, because its request cannot be sent.
     mutating func tellUnsendable(_ effect: EffectID) {
         guard let suppressed = newsLimit.pass(.parked, of: effect.feedback, at: context.now.monotonic) else { return }
         turn.news.append(

@@ -1,9 +1,9 @@
 import LoopCore
 import LoopWire
 
-/// Events that end the process: what the poison watch has decided is done here. (Protocol, section 7.)
+/// The actions that the poison watch has decided, against events that end the process. (Protocol, section 7.)
 extension ReducerCore {
-    /// Takes up what an earlier turn put off, as far as it fits into one turn. Comes first in its turn.
+    /// Continues what an earlier turn put off, as far as it fits into one turn. Called first in a turn.
     mutating func takeDeferred() {
         if timers.awaitsTurn { fireTimers() }
         if schedules.awaitsTurn { runSchedules() }
@@ -20,10 +20,10 @@ extension ReducerCore {
         if !poison.putOff(batch, from: offset, context) { count(.deferredDropped) }
     }
 
-    /// - Parameter place: of the entry's effect.
+    /// - Parameter place: the place of the entry's effect.
     mutating func setAside(_ entry: Entry, _ origin: EntryNumber, at place: Int?, _ suspect: Suspect) {
         count(.quarantined)
-        // The bytes are a part of a whole message, which is not kept for them.
+        // The bytes are copied, so that the whole message is not kept for a part of it.
         let record = QuarantineRecord(
             id: journaled.quarantinedCount + 1, time: context.clock.wall(after: journaled.time),
             session: origin.session, number: origin.number, effect: entry.effect, attempt: entry.attempt,

@@ -2,11 +2,11 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// A reducer in development: each event is reduced twice, and everything that the journal determines is hashed after it. What
-/// differs in this process is said at once. What differs in another one, such as the order of a `Set`, is found by the first
-/// `verify`, at its seq.
+/// The purity check for development. Each event is reduced twice, and everything that the journal determines is hashed after
+/// it. A difference within this process is reported at once. A difference between processes, such as the order of a `Set`, is
+/// found by the first `verify`, at its seq.
 extension ReducerCore {
-    /// How many differences are said; one is enough to know.
+    /// How many differences are reported. One is enough to know.
     private static var impuritiesMax: Int { 5 }
 
     /// - Parameters:
@@ -35,7 +35,7 @@ extension ReducerCore {
         }
     }
 
-    /// Where two documents differ first.
+    /// Excerpts of two documents at their first difference.
     private static func difference(_ one: [UInt8], _ two: [UInt8]) -> String {
         guard let one = try? CBOR.json(one), let two = try? CBOR.json(two) else { return "they cannot be shown" }
         let place = zip(one, two).prefix { $0 == $1 }.count

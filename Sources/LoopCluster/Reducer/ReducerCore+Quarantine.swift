@@ -1,9 +1,9 @@
 import LoopCore
 import LoopWire
 
-/// What operators do with events that were set aside.
+/// The actions of operators on events that were set aside.
 extension ReducerCore {
-    /// A quarantined event is tried again in a turn of its own.
+    /// Queues a quarantined event to be tried again in its own turn.
     mutating func requestRetry(_ retry: QuarantineRetry) {
         guard !poison.request(retry) else { return }
         answer(
@@ -49,7 +49,7 @@ extension ReducerCore {
         return .done("quarantined event \(id) is dropped")
     }
 
-    /// The events that were set aside, without their bytes, the newest thousand.
+    /// The newest thousand events that were set aside, without their bytes.
     func quarantineList() -> AdministrationAnswer {
         .quarantine(
             journaled.quarantine.keys.sorted().suffix(1000).compactMap {

@@ -1,6 +1,6 @@
 package import LoopWire
 
-/// How full the reducer's queues are, for those who watch that they have limits (G10).
+/// The lengths of the reducer's queues, for checks of their limits (G10).
 extension ReducerCore {
     var queues: [QueueMeasure] {
         var queues = [
@@ -8,7 +8,7 @@ extension ReducerCore {
             QueueMeasure(.sessions, journaled.sessions.count),
         ]
         queues += admission.members.map { QueueMeasure(.commands, $0.value.inbox.pendingCount) }
-        // A replay brings back what was forgotten, until the sender says again what it knows.
+        // A replay brings back forgotten outcomes, until the sender reports again which ones it knows.
         for (session, member) in admission.members where member.hasReported {
             queues.append(QueueMeasure(.outcomes, journaled.sessions[session]?.notable.count ?? 0))
         }
@@ -17,7 +17,8 @@ extension ReducerCore {
         return queues + kept.values.map { QueueMeasure(.transfers, $0) }
     }
 
-    /// Up to where the entries of a session have been read without a gap; nil: it is not let in, and its batches are dropped.
+    /// The number up to which the entries of a session were read without a gap. It is nil if the session is not admitted, and its
+    /// batches are dropped.
     package func read(of session: SessionID) -> UInt64? {
         guard !phase.isLost, admission.members[session]?.hasJoined == true, let record = journaled.sessions[session]
         else { return nil }
@@ -25,16 +26,16 @@ extension ReducerCore {
     }
 }
 
-/// How much one queue holds.
+/// The length of one queue.
 package struct QueueMeasure: Sendable {
     package enum Kind: String, Sendable {
-        /// What waits to be told to one peer.
+        /// Commands that wait for one peer.
         case commands
-        /// What is kept of one session for a sender that may ask.
+        /// Outcomes of one session that are kept in case its sender asks.
         case outcomes
         /// Batches that wait while an event is reduced alone.
         case deferredBatches = "deferred batches"
-        /// Encoded states of one kind that are kept for those who fetch them.
+        /// Encoded states of one kind that are kept for observers that fetch them.
         case transfers
         case sessions
     }
@@ -49,7 +50,7 @@ package struct QueueMeasure: Sendable {
 }
 
 extension StateTransfer {
-    /// Those with one purpose share a limit.
+    /// The purpose of a transfer. Transfers with one purpose share a limit.
     struct Purpose: Hashable {
         let section: Int?
         let followsDeltas: Bool

@@ -1,10 +1,10 @@
 import LoopCore
 import LoopWire
 
-/// Schedules that are due become events. (Protocol, section 6.)
+/// Schedules, whose due times become events. (Protocol, section 6.)
 extension ReducerCore {
-    /// Begins the schedules of an epoch. A schedule that the journal does not know, or knows with another plan, begins now. So
-    /// does one that has run ahead with a wrong clock.
+    /// Begins the schedules of an epoch. A schedule begins now if the journal does not know it, or knows it with another plan.
+    /// So does one that has run ahead with a wrong clock.
     mutating func beginSchedules() {
         schedules.begin(journaled, context.configuration.timeZones)
         for number in schedules.all.keys.sorted() {
@@ -39,7 +39,7 @@ extension ReducerCore {
         }
     }
 
-    /// - Returns: false: nothing has changed, and it waits for a turn of its own.
+    /// - Returns: whether it was handled. If not, it is not due, or waits for its own turn, and nothing has changed.
     private mutating func runSchedule(_ number: UInt32) -> Bool {
         guard let one = schedules.all[number], let standing = journaled.schedules[number],
             let step = one.planned.step(
@@ -63,7 +63,7 @@ extension ReducerCore {
         _ number: UInt32, _ one: Schedules.One, _ run: ScheduleRun, _ next: WallTime, _ bytes: ArraySlice<UInt8>
     ) -> Bool {
         schedules.awaitsTurn = false
-        // Its schedule identifies it: another run may be due after a crash.
+        // The schedule identifies the event, because another run may be due after a crash.
         let words = Entry(kind: .event, payload: Array("a run of the schedule \(one.name)".utf8)[...])
         if poison.isWatching {
             let verdict = poison.examine(
@@ -96,7 +96,7 @@ extension ReducerCore {
         return apply(EventRecord(scheduled, seq: journaled.seq.next, time: scheduleTime, bytes: bytes))
     }
 
-    // MARK: What operators ask for
+    // MARK: Requests of operators
 
     /// The schedules of the definition in its order, with their next runs.
     func scheduleList() -> AdministrationAnswer {
@@ -123,7 +123,7 @@ extension ReducerCore {
         return .done("the schedule \(name) is paused")
     }
 
-    /// Runs of the time in which it was paused were not missed: it goes on with the first that is still to come.
+    /// Resumes a paused schedule with its next run. Runs that were due during the pause do not count as missed.
     mutating func resumeSchedule(_ name: String, by who: String) -> AdministrationAnswer {
         guard let number = schedules.number(named: name), let one = schedules.all[number] else {
             return unknownSchedule(name)
@@ -136,7 +136,7 @@ extension ReducerCore {
         return .done("the schedule \(name) goes on")
     }
 
-    /// A run besides those of the schedule, also of one that is paused.
+    /// Runs a schedule once more, even one that is paused.
     mutating func runScheduleNow(_ name: String, by who: String) -> AdministrationAnswer {
         guard let number = schedules.number(named: name), let one = schedules.all[number],
             let standing = journaled.schedules[number]

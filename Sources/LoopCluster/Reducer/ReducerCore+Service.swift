@@ -3,16 +3,16 @@ import LoopWire
 
 /// Warnings about effects that no worker serves, and about workers that serve nothing.
 extension ReducerCore {
-    /// Tells people of feedbacks that no worker serves, and of those that are served again. Called at each tick.
+    /// Reports feedbacks that no worker serves, and those that are served again. Called at each tick.
     mutating func tellUnserved() {
-        // Where nothing is granted, nothing is served again.
+        // If nothing is granted, nothing is served again.
         guard phase.grants else { return }
         let (new, served) = unserved.review(unservedFeedbacks, at: context.now.monotonic)
         for feedback in new { turn.news.append(.unserved(news(of: feedback))) }
         for (feedback, duration) in served { turn.news.append(.served(news(of: feedback), after: duration)) }
     }
 
-    /// Tells people if a worker that has joined names groups that have no feedbacks.
+    /// Reports a worker that has joined with groups that have no feedbacks.
     mutating func tellIdle(_ session: SessionID) {
         guard let member = admission.members[session], let news = news(of: session),
             let reason = objection(to: member, placedGroups)
@@ -35,7 +35,7 @@ extension ReducerCore {
 
     private static var idleMax: Int { 10 }
 
-    /// The numbers of the feedbacks that no worker that is heard serves, and whose effects wait or are held by silent workers.
+    /// The numbers of the feedbacks that no worker with a valid lease serves, and whose effects wait or belong to silent workers.
     private var unservedFeedbacks: [UInt32] {
         guard phase.grants else { return [] }
         let held = heldInSilence
@@ -61,7 +61,7 @@ extension ReducerCore {
         dispatch.heldInSilence(admission.members, journaled, at: context.now.monotonic)
     }
 
-    /// Whether a member is a worker that is heard.
+    /// Whether a member is a worker with a valid lease.
     private func isHeard(_ member: Member) -> Bool { member.capacity > 0 && member.leaseEnds > context.now.monotonic }
 
     private var placedGroups: PlacedGroups { PlacedGroups(placements: journaled.loop.feedbacks.map(\.placement)) }

@@ -1,10 +1,10 @@
 import LoopCore
 import LoopWire
 
-/// What a reducer says about itself.
+/// The status report of a reducer.
 extension ReducerCore {
-    /// About how many bytes of the peers' names and groups a report has: it is made at most once in each turn, and must stay
-    /// a small part of it.
+    /// About how many bytes of the peers' names and groups a report has. It is made at most once in each turn, and must stay a
+    /// small part of it.
     private static var peersBytesMax: Int { 256 << 10 }
 
     mutating func answerStatus() {
@@ -13,7 +13,7 @@ extension ReducerCore {
         for route in turn.statusDue { turn.reply(.status(document), to: route) }
     }
 
-    /// The report, encoded, as one message holds it: its lists are cut until it fits, and say how many they leave out.
+    /// The encoded report, as one message. Its lists are cut until it fits, and say how many items they leave out.
     private func statusDocument() -> [UInt8] {
         var report = status()
         while true {
@@ -22,10 +22,10 @@ extension ReducerCore {
         }
     }
 
-    /// The size, in bytes, from which a log is warned of. It is 16 times the usual size without a reader.
+    /// The size of a log, in bytes, from which there is a warning. It is 16 times the usual size without a reader.
     private static var heldLogBytesMax: Int { 64 << 20 }
 
-    /// Takes notice of how large the journal's log has become because of a reader; nil if none is in its way.
+    /// Takes note of the size to which a reader has made the journal's log grow, or nil if no reader is in the way.
     public mutating func notice(heldLogBytes byteCount: Int?) {
         guard let byteCount, byteCount >= Self.heldLogBytesMax else { return heldLogBytes = nil }
         let isNews = heldLogBytes == nil
@@ -40,10 +40,10 @@ extension ReducerCore {
         }
     }
 
-    /// The age from which an open transaction of the journal's database is a warning.
+    /// The age of an open transaction of the journal's database from which there is a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
-    /// A report as of this turn; it leaves only with the turn's receipt, so that an answer is a commit (G14).
+    /// A report as of this turn. It leaves only with the turn's receipt, so that an answer is a commit (G14).
     func status() -> StatusReport {
         let now = context.now.monotonic
         var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
@@ -84,7 +84,7 @@ extension ReducerCore {
         return report
     }
 
-    /// Of very many peers the oldest.
+    /// The peers; of very many, only the oldest.
     private func peers() -> [StatusReport.Peer] {
         var peers: [StatusReport.Peer] = []
         var room = Self.peersBytesMax
@@ -131,7 +131,7 @@ extension ReducerCore {
         return counts
     }
 
-    /// The first hundred by name, and how many others there are.
+    /// The reports of the first hundred effects by ID, and how many others there are.
     private func effectReports() -> ([StatusReport.EffectReport]?, Int?) {
         let all = dispatch.progress(journaled.effects)
         if all.isEmpty { return (nil, nil) }
@@ -142,7 +142,7 @@ extension ReducerCore {
         return (named, all.count > named.count ? all.count - named.count : nil)
     }
 
-    /// What an operator should do something about.
+    /// The problems that an operator should solve.
     private func warnings() -> [String] {
         var warnings: [String] = []
         if let loss = phase.loss { warnings.append(loss.description) }
@@ -187,10 +187,10 @@ extension ReducerCore {
         return warnings
     }
 
-    /// What a peer has shown once is told for ten minutes: it may be over.
+    /// Whether a problem that a peer has shown once is still reported. After ten minutes it may be over.
     private func isRecent(_ time: Moment) -> Bool { context.now.monotonic - time.monotonic < .seconds(600) }
 
-    /// The first hundred by name, and how many others there are.
+    /// The first hundred parked effects by ID, and how many others there are.
     private func parked() -> ([StatusReport.Parked], Int?) {
         let parked = journaled.effects.compactMap { id, effect -> StatusReport.Parked? in
             guard case .parked(let message) = effect.status else { return nil }
@@ -204,7 +204,7 @@ extension ReducerCore {
 }
 
 extension StatusReport {
-    /// Leaves out half of what there may be very much of.
+    /// Leaves out the effect reports, then half of the peers and parked effects, then the progress, then the feedbacks.
     /// - Returns: whether there was something to leave out.
     fileprivate mutating func cut() -> Bool {
         if let reports = effectReports {
@@ -220,7 +220,7 @@ extension StatusReport {
             if parkedCut > 0 { parkedLeftOut = (parkedLeftOut ?? 0) + parkedCut }
             return true
         }
-        // What a definition says of itself has no bound.
+        // A definition's progress and feedbacks have no bound.
         guard progress != nil || !feedbacks.isEmpty else { return false }
         if progress != nil { progress = nil } else { feedbacks = [] }
         return true

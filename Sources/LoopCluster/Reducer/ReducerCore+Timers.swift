@@ -1,13 +1,13 @@
 import LoopCore
 import LoopWire
 
-/// Timers that are due become events. (Protocol, section 6.)
+/// Timers, whose due times become events. (Protocol, section 6.)
 extension ReducerCore {
     /// A turn fires timers until its records have this many bytes.
     private static var timerBytesMax: Int { 8 << 20 }
 
-    /// Fires the timers that are due, in the order of their times. What has arrived in this turn comes before them, in which a
-    /// state may still have cancelled one.
+    /// Fires the timers that are due, in the order of their times. What has arrived in this turn comes first, because it may
+    /// still cancel one.
     mutating func fireTimers() {
         var count = 0
         while mayFireTimers, count < Timers.countMax, turn.records.bytes.count < Self.timerBytesMax,
@@ -19,19 +19,19 @@ extension ReducerCore {
         }
     }
 
-    /// Not after the end, and not while records are missing. A suspect is reduced alone in its turn.
+    /// Timers do not fire after the end, nor while records are missing. A suspect is reduced alone in its turn.
     private var mayFireTimers: Bool {
         (phase.grants || breaks(.timersEndWithTheLoop) && !phase.isLost) && !poison.isAlone
     }
 
-    /// A clock that was set back stands still here.
+    /// The time for timers. If the clock was set back, it is the time of the newest record.
     private var timerTime: WallTime {
         let now = context.clock.wall(after: journaled.time)
         return breaks(.timersAreNotEarly) ? now + .seconds(1) : now
     }
 
     /// Fires a timer, by one record that applies its event and completes it.
-    /// - Returns: false: nothing has changed, and it waits for a turn of its own.
+    /// - Returns: whether it was handled. If not, nothing has changed, and it waits for its own turn.
     private mutating func fire(_ timer: EffectID) -> Bool {
         guard let bytes = timers.event(of: timer, journaled) else {
             park(timer, "its request cannot be read")
@@ -74,7 +74,7 @@ extension ReducerCore {
         return true
     }
 
-    /// A timer whose event cannot be applied stays, visible.
+    /// Parks a timer whose event cannot be applied, so that it stays visible.
     private mutating func park(_ timer: EffectID, _ message: String) {
         timers.remove(timer)
         count(.effectParked)
@@ -85,7 +85,7 @@ extension ReducerCore {
 }
 
 extension EntryNumber {
-    /// What stands for a timer's event where entries are named: no session, and no number, which tells it from a quarantined
-    /// event that is tried again.
+    /// The name of a timer's event if an entry has to be named. It has no session and no number, unlike a quarantined event
+    /// that is tried again.
     static let ofTimers = EntryNumber(session: .none, number: 0)
 }

@@ -2,17 +2,17 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// How often an event that cannot be decoded is looked into: senders that send nothing else must not keep the reducer busy.
+/// A limit on explanations of events that cannot be decoded, so that bad senders do not keep the reducer busy.
 struct ExplanationLimit {
-    /// When the present second began, and how many events were explained in it.
+    /// The start of the present second, and how many events were explained in it.
     private var second: (began: MonotonicTime, count: Int)?
 
     private static var interval: Duration { .seconds(1) }
     private static var countMax: Int { 16 }
     private static var bytesMax: Int { 16 << 10 }
 
-    /// Whether an event may be explained now: its place among those of this second, from 0. Nil: there were too many, or it is too
-    /// large.
+    /// Counts an explanation if it may be made now. Returns its index among those of this second, from 0, or nil if there were
+    /// too many or the event is too large.
     mutating func place(of byteCount: Int, at now: MonotonicTime) -> Int? {
         guard byteCount <= Self.bytesMax else { return nil }
         guard let present = second, now - present.began < Self.interval else {
@@ -25,11 +25,11 @@ struct ExplanationLimit {
     }
 }
 
-/// What events, requests and states look like.
+/// The explanation of events, and the schema of the definition's types.
 extension ReducerCore {
-    /// Finds out why bytes are no event, for their sender and, once a second at most, for the log.
-    /// - Parameter schema: that of the bytes, where it is an older one.
-    /// - Returns: what is wrong; empty where that is not known, or where too many ask.
+    /// Finds out why bytes are no event, for their sender and, at most once a second, for the log.
+    /// - Parameter schema: the schema of the bytes, if it is an older one.
+    /// - Returns: what is wrong; empty if that is not known, or if there were too many explanations.
     mutating func whatIsWrong(
         with payload: ArraySlice<UInt8>, from schema: UInt64?, _ origin: EntryNumber
     ) -> String {
@@ -41,7 +41,7 @@ extension ReducerCore {
         return detail
     }
 
-    /// Answers what a sender asks of an event before it sends it.
+    /// Explains an event to a sender that asks before it sends it.
     func explained(_ event: [UInt8]) -> AdministrationAnswer {
         guard event.count <= context.configuration.eventBytesMax else {
             return .explained(
@@ -53,7 +53,7 @@ extension ReducerCore {
         return .explained(journaled.fold.explanation(of: event, from: nil))
     }
 
-    /// The definition's types, with requests of effects that live now.
+    /// The schema of the definition's types, with requests of live effects as examples.
     func schemaAnswer() -> AdministrationAnswer {
         do {
             var schema = try journaled.fold.schema()

@@ -1,42 +1,43 @@
 public import LoopCore
 public import LoopWire
 
-/// The reducer's machine, without the types of a definition; `ReducerMachine` says what it is.
+/// The reducer's machine, without the types of a definition. `ReducerMachine` describes it.
 ///
-/// It is made of parts that do not know each other. A message is handed to the part that decides about it; what the part decides
-/// is written into the journal here, and handed to the parts that it concerns.
+/// It consists of parts that do not know each other. The core passes each message to the part that decides about it. It writes
+/// the decision into the journal, and passes it to the parts that it concerns.
 ///
 ///     messages ──▶ admission ─────▶ members ◀── publication ──▶ commands, acknowledgements, ticks
 ///     batches ──▶ poison watch ──▶ journaled state ──▶ dispatch ──▶ grants ──▶ members
 ///                       ▲               └──▶ timers ──▶ what is due
 ///                                       └──▶ hashing, updates ──▶ observers
 ///
-/// Everything but the state itself, which it holds as an `ErasedFold`: so it is compiled once, for all definitions. Its public
-/// methods are what a shell may hand in during a turn: control messages (join requests, claims, heartbeats, requests), batches of
-/// entries, subscriptions, answers, and the time.
+/// Only the state itself has the definition's types, and it is here as an `ErasedFold`, so that the core is compiled once for
+/// all definitions. The public methods are the inputs of a shell during a turn: control messages (join requests, claims,
+/// heartbeats, requests), batches of entries, subscriptions, answers, and the time.
 public struct ReducerCore: Sendable {
-    /// Limits, broken rules, the time.
+    /// The limits, the broken rules and the time.
     var context: TurnContext
     var phase = Phase.serving
-    /// The newest loss that a peer reported and that was not believed.
+    /// The newest loss that a peer reported, but that was not believed.
     var disbelievedLoss: (loss: HistoryLost, at: Moment)?
-    /// Another history, from which a peer that had a session here came back last.
+    /// The history from which a peer with a session here came back last.
     var otherHistory: (history: History, peer: PeerID, at: Moment)?
-    /// The other reducers of the same addresses that lead.
+    /// The leaders that were found at the same addresses, besides this one.
     var otherLeaders: [LeaderFound] = []
     /// When this reducer began to lead.
     let began: MonotonicTime
     /// Everything the journal determines.
     var journaled: JournaledCore
-    /// What this turn makes, until `ready` hands it out.
+    /// The output of this turn, until `ready` hands it out.
     var turn = TurnOutput()
 
     var access: Access
-    /// How many connections are open, and how many may be; the shell knows, and status tells.
+    /// How many connections are open, and how many may be. The shell sets it, and the status shows it.
     public var connections: (count: Int, max: Int)?
-    /// The lease of the journal, if it has one; the shell knows, and status tells.
+    /// The lease of the journal, if it has one. The shell sets it, and the status shows it.
     public var journalLease: JournalLease?
-    /// The records that had vanished when the process began to lead, or nil if none had; the shell knows, and status tells.
+    /// The records that had vanished when the process began to lead, or nil if none had. The shell sets it, and the status
+    /// shows it.
     public var vanished: VanishedRecords?
     /// The size of the journal's log in bytes, or nil if no reader has made it too large.
     var heldLogBytes: Int?
@@ -49,13 +50,13 @@ public struct ReducerCore: Sendable {
     var hashing = StateHashing()
     var explanations = ExplanationLimit()
     var newsLimit = NewsLimit()
-    /// How often a definition was found not to be a function. In development alone.
+    /// How often the definition was found to be impure. Only counted in development.
     var impuritiesCount = 0
     var poison: PoisonWatch
     var unserved = UnservedFeedbacks()
     /// How many effects of each feedback have completed in this epoch, by the feedback's number.
     var completedCounts: [Int] = []
-    /// Whether the newest report about the clock says that it is behind the journal.
+    /// Whether the clock was last reported as behind the journal.
     var isClockBehind = false
 
     init(recovered journaled: JournaledCore, configuration: ReducerConfiguration, seed: UInt64, at now: Moment) {
@@ -71,7 +72,7 @@ public struct ReducerCore: Sendable {
 
     // MARK: Epochs
 
-    /// Begins an epoch: from here on peers may ask to join. Live effects of an earlier epoch wait for claims first.
+    /// Begins an epoch, in which peers may join from now on. Live effects of an earlier epoch first wait for claims.
     mutating func begin(nonce: UInt64) {
         let isFirst = journaled.epoch == .none
         let before = journaled.journaledDefinition
@@ -126,13 +127,13 @@ public struct ReducerCore: Sendable {
 
     // MARK: Turns
 
-    /// Time has passed since the turn began: what is received from here on arrives at this moment.
+    /// Advances the time of the turn. What is received from here on arrives at this moment.
     public mutating func passTime(to now: Moment) { context.clock.pass(to: now) }
 
-    /// Takes notice of time: leases, timeouts, grace, ticks. Once in each turn, after everything that was received.
+    /// Handles what time brings: leases, timeouts, grace, ticks. Called once in each turn, after everything was received.
     mutating func advance() {
         if let gap = context.clock.advance(silenceLimit: context.configuration.silenceLimit) {
-            // A reducer that stood still must not hold its own silence against its workers.
+            // A reducer that was suspended must not take its own pause for its workers' silence.
             admission.forgive(gap, context)
             phase.inGrace { $0.extend(by: gap) }
         }
@@ -154,13 +155,13 @@ public struct ReducerCore: Sendable {
         sendCommands()
         publication.acknowledge(&admission.members, journaled, &turn, context)
         if turn.endsLoop {
-            // Observers of the state see the last one, or that it is the same, however recent the one before.
+            // Observers of the state get the last state, or learn that it is unchanged, however recent the update before.
             updates.announce(journaled.seq)
             updates.hurry()
         }
         updates.publish(journaled, &turn, context)
         answerStatus()
-        // After everything else: the sender of the event that ended the loop learns that it was applied.
+        // This comes after everything else, so that the sender of the event that ended the loop learns that it was applied.
         if turn.endsLoop { announceEnd() }
         if phase.isLost { withholdMessages() }
         let survivors = poison.endTurn()
@@ -174,7 +175,7 @@ public struct ReducerCore: Sendable {
             survivors: survivors)
     }
 
-    /// What waits for the members leaves, as far as their windows let it through.
+    /// Sends what waits for the members, as far as their windows let it through.
     private mutating func sendCommands() {
         for session in admission.members.awaitingCommands(window: context.inboxWindow) {
             if admission.members[session]?.inbox.needsAssignments == true {
@@ -185,7 +186,7 @@ public struct ReducerCore: Sendable {
         }
     }
 
-    /// Suspects whose turn is durable are suspects no longer.
+    /// Clears suspects whose turn is durable.
     mutating func strike(_ survivors: [Suspect]) {
         if !breaks(.survivorsAreStruck) { poison.strike(survivors, from: journaled.note) }
     }
@@ -210,21 +211,21 @@ public struct ReducerCore: Sendable {
 
     // MARK: The end
 
-    /// The end takes effect at once: nothing is granted, and nothing is claimed.
+    /// Ends the loop if the state has an outcome. This takes effect at once: no effect is granted or claimed any more.
     mutating func noticeOutcome() {
         guard !phase.hasEnded, let outcome = journaled.fold.outcome else { return }
         phase.end(with: outcome)
         turn.endsLoop = true
         dispatch.releaseAll()
         admission.releaseAll()
-        // A member that has claimed in this turn claims again, and is assigned nothing.
+        // A member that has claimed in this turn claims again, and gets an empty assignment.
         turn.removeMessages { message in
             guard case .reply(_, let frame) = message, case .assignments(let part) = frame.message else { return false }
             return !part.grants.isEmpty
         }
     }
 
-    /// Tells everybody of the end, those too that watch without a session.
+    /// Announces the end to all members, and to observers without a session.
     private mutating func announceEnd() {
         guard let announcement else { return }
         for session in admission.members.keys.sorted() { send(announcement, to: session) }
@@ -258,7 +259,8 @@ public struct ReducerCore: Sendable {
         tellClock()
         let idle = admission.sessionsToRetire(journaled, isGrace: phase.grace != nil, context)
         for session in idle { retire(session, .idle) }
-        // One that is not heard is not ticked: by that it notices, although it hears the reducer.
+        // A member whose messages do not come gets no tick. It notices the problem by that, although it receives the reducer's
+        // messages.
         for session in admission.members.keys.sorted() {
             if admission.isHeard(session, context) || breaks(.unheardAreNotTicked) {
                 sendTick(to: session, resend: false)
@@ -280,7 +282,7 @@ public struct ReducerCore: Sendable {
         turn.send(tick, to: member.peer, session: session)
     }
 
-    // MARK: What several parts have to do
+    // MARK: Shared by several parts
 
     func breaks(_ rule: Rule) -> Bool { context.breaks(rule) }
 
@@ -297,7 +299,7 @@ public struct ReducerCore: Sendable {
         }
     }
 
-    /// An effect waits for a worker, or for its time, unless it is parked from the start.
+    /// Queues an effect for a worker, or for its time, unless it is parked from the start.
     mutating func schedule(_ effect: EffectID, isFirst: Bool = false) {
         guard let place = journaled.effects.index(forKey: effect) else { return }
         if timers.isTimer(effect) {
@@ -307,7 +309,7 @@ public struct ReducerCore: Sendable {
         }
     }
 
-    /// Ends the current attempt of an effect, by record, and lets it wait again or parks it.
+    /// Ends the current attempt of an effect, by a record. The effect waits again or is parked.
     mutating func end(_ effect: EffectID, _ outcome: AttemptOutcome) {
         guard let end = dispatch.end(effect, outcome, &admission.members, journaled, context) else { return }
         write(end)
@@ -315,7 +317,7 @@ public struct ReducerCore: Sendable {
         tellEnd(of: effect, end.upTo, outcome)
     }
 
-    /// A session ends, and what its peer holds is granted to others.
+    /// Ends a session, whose effects are then granted to others.
     mutating func retire(_ session: SessionID, _ parting: ReducerNews.Parting) {
         tellLeft(session, parting)
         for effect in dispatch.effects(heldBy: session, admission.members, journaled.effects) {
@@ -327,19 +329,19 @@ public struct ReducerCore: Sendable {
         write(.sessionRetired(session))
     }
 
-    /// Through the inbox topic of a session's peer.
+    /// Sends a message through the inbox topic of a session's peer.
     mutating func send(_ message: ToPeer, to session: SessionID) {
         guard let peer = admission.members[session]?.peer else { return }
         turn.send(message, to: peer, session: session)
     }
 
-    /// Counts what the shell has seen.
+    /// Counts an event that the shell has seen.
     public mutating func count(_ counter: Counter, _ amount: UInt64 = 1) { turn.count(counter, amount) }
 
     /// The epoch that this machine began.
     public var epoch: Epoch { journaled.epoch }
 
-    /// Whether batches that have arrived wait in the shell's sockets, as of this turn: then it is not known what was lost.
+    /// Whether the shell's sockets have unread batches, as of this turn. If so, it is not known what was lost.
     public var hasUnreadBatches: Bool {
         get { publication.hasUnreadBatches }
         set { publication.hasUnreadBatches = newValue }

@@ -1,8 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// The schedules of the definition, by feedback number: what they plan, and what their runs send. Where they stand is in the
-/// journaled state. (Protocol, section 6.)
+/// The schedules of the definition, by feedback number, with their plans and the events of their runs. Their next times are in
+/// the journaled state. (Protocol, section 6.)
 struct Schedules: Sendable {
     struct One: Sendable {
         let name: String
@@ -10,17 +10,17 @@ struct Schedules: Sendable {
         let planned: PlannedSchedule
     }
 
-    /// Empty where the definition has none, so that loops without schedules are asked nothing else.
+    /// The schedules by number. It is empty for a loop without schedules, which then costs no more than this check.
     private(set) var all: [UInt32: One] = [:]
     /// The due times of each schedule, by its number.
     var backlogs: [UInt32: PlannedSchedule.Backlog] = [:]
-    /// The schedule that is due first is a suspect, and waits for a turn of its own.
+    /// Whether the first schedule that is due is a suspect, and waits for its own turn.
     var awaitsTurn = false
 
-    /// How many runs one turn takes, at most.
+    /// The largest number of runs in one turn.
     static var countMax: Int { 256 }
 
-    /// - Parameter zones: those that the definition's schedules name; one without its zone does not run.
+    /// - Parameter zones: the time zones that the definition's schedules name. A schedule without its zone does not run.
     mutating func begin(_ journaled: JournaledCore, _ zones: ZoneDatabase) {
         self = Schedules()
         for number in journaled.table.numbers {
@@ -49,7 +49,7 @@ struct Schedules: Sendable {
         return first
     }
 
-    /// When the next one is due, by the reducer's steady clock.
+    /// When the next schedule is due, by the reducer's steady clock.
     func deadline(_ journaled: JournaledCore, _ clock: ReducerClock) -> MonotonicTime? {
         if all.isEmpty { return nil }
         return first(journaled.schedules).flatMap { clock.steadyTime(of: $0.next, after: journaled.time) }

@@ -1,23 +1,23 @@
 import LoopCore
 import LoopWire
 
-/// Hashes of everything the journal determines, for whoever replays it. (Promise G8.)
+/// Hashes of everything the journal determines, to check replays. (Promise G8.)
 ///
 ///     small ──▶ state hash                    in one turn
 ///     large ──▶ state marked … mark hash      another thread hashes a copy while the loop goes on
 struct StateHashing: Sendable {
     /// The seq of the newest hash, or of the mark whose hash is to come.
     private var seq = Seq.initial
-    /// How many events come between two hashes at least.
+    /// The least number of events between two hashes.
     private var interval: UInt64 = 16
-    /// The background job that hashes the state as it was at the newest mark; nil: none is under way.
+    /// The number of the background job that hashes the state of the newest mark, or nil if none is under way.
     private var job: UInt64?
 
-    /// Encoding and hashing cost 5 to 8 ns for each byte: 16 bytes for each event are about 100 ns.
+    /// Encoding and hashing cost 5 to 8 ns per byte, so 16 bytes for each event cost about 100 ns.
     private static var bytesPerEvent: Int { 16 }
 
-    /// Writes a hash where one is due: it costs what it is of, and comes only after as many events as make that cheap for each
-    /// of them.
+    /// Writes a hash if one is due. The larger the state, the more events come between two hashes, so that the cost for each
+    /// event stays small.
     mutating func hashIfDue(_ journaled: inout JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
         guard context.configuration.stateHashes, journaled.seq.value - seq.value >= interval, job == nil else {
             return
@@ -33,7 +33,7 @@ struct StateHashing: Sendable {
         }
     }
 
-    /// The hash of what was marked has come: it is the next record. That of an earlier mark is passed over.
+    /// Writes the hash of what was marked as the next record. The hash of an earlier mark is ignored.
     mutating func finish(
         _ job: UInt64, _ hash: UInt64, _ bytes: Int, _ journaled: inout JournaledCore, _ turn: inout TurnOutput
     ) {
@@ -43,7 +43,7 @@ struct StateHashing: Sendable {
         noteDigest(of: bytes, &journaled)
     }
 
-    /// What background jobs of the epoch before come to is not taken.
+    /// Forgets the job, so that a result from before the new history is ignored.
     mutating func forgetJob() { job = nil }
 
     private mutating func noteDigest(of bytes: Int, _ journaled: inout JournaledCore) {

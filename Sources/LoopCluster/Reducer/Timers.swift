@@ -7,17 +7,17 @@ import LoopWire
 ///     started ──▶ set ── due, fired by a record ──▶ completed, until the state asks for another time
 ///                  └─── cancelled ──▶ gone
 ///
-/// It follows from the live effects, and is made of them again at a recovery. A timer has no owner, and is never granted.
+/// They are derived from the live effects, and again after a recovery. A timer has no owner, and is never granted.
 struct Timers: Sendable {
-    /// By feedback number; empty where the definition has no timers, so that loops without them are asked nothing else.
+    /// The facts of timers by feedback number. It is empty for a loop without timers, which then costs no more than this check.
     private var facts: [TimerFacts?] = []
     private(set) var queue = TimerQueue()
-    /// The first timer that is due is a suspect, and waits for a turn of its own.
+    /// Whether the first timer that is due is a suspect, and waits for its own turn.
     private(set) var awaitsTurn = false
-    /// Where a test breaks the rule: the time of a timer that was cancelled, for the one that is set next.
+    /// If a test breaks the rule: the time of a cancelled timer, for the one that is set next.
     private var cleared: WallTime?
 
-    /// How many timers fire in one turn, at most: what has arrived meanwhile must not wait long.
+    /// The largest number of timers that fire in one turn, so that what arrives meanwhile does not wait long.
     static var countMax: Int { 1024 }
 
     /// Sets the timers among all live effects.
@@ -33,7 +33,7 @@ struct Timers: Sendable {
         !facts.isEmpty && effect.feedback < facts.count && facts[Int(effect.feedback)] != nil
     }
 
-    /// A transition has changed a timer.
+    /// Takes note that a transition has changed a timer.
     mutating func follow(_ change: LiveChange, _ journaled: JournaledCore, _ rules: BrokenRules) {
         awaitsTurn = false
         switch change.kind {
@@ -47,7 +47,7 @@ struct Timers: Sendable {
         }
     }
 
-    /// One that is completed or cannot be asked for is not set.
+    /// Sets a timer. One that is completed, or whose time cannot be read, is not set.
     private mutating func set(_ id: EffectID, at place: Int, _ journaled: JournaledCore) {
         guard journaled.effects[at: place].isOpen,
             let time = facts[Int(id.feedback)]?.time(journaled.effects[at: place].request)
@@ -65,22 +65,22 @@ struct Timers: Sendable {
         return second.id
     }
 
-    /// The encoded event of a timer; nil: its definition cannot make one of what the state asked for.
+    /// The encoded event of a timer, or nil if the definition cannot make one from the request.
     func event(of id: EffectID, _ journaled: JournaledCore) -> [UInt8]? {
         guard let place = journaled.effects.index(forKey: id) else { return nil }
         return facts[Int(id.feedback)]?.event(journaled.effects[at: place].request)
     }
 
-    /// A timer has fired, or was set aside.
+    /// Removes a timer that has fired, or was set aside.
     mutating func remove(_ id: EffectID) {
         queue.clear(id)
         awaitsTurn = false
     }
 
-    /// The first timer that is due waits for a turn of its own.
+    /// Lets the first timer that is due wait for its own turn.
     mutating func awaitTurn() { awaitsTurn = true }
 
-    /// When the next timer is due, by the reducer's steady clock. The civil clock may be set: every tick looks again.
+    /// When the next timer is due, by the reducer's steady clock. If the civil clock is set, the next tick corrects it.
     func deadline(_ clock: ReducerClock, after time: WallTime) -> MonotonicTime? {
         queue.first.flatMap { clock.steadyTime(of: $0.time, after: time) }
     }

@@ -1,5 +1,5 @@
-/// The rules of the protocol that a checker can miss only if it checks nothing: each stands where a machine keeps it,
-/// and the simulator breaks one at a time to see that it is noticed.
+/// The rules of the protocol that a checker can miss only if it checks nothing. The code that keeps a rule names it. The
+/// simulator breaks one rule at a time to see that a checker notices.
 ///
 /// Numbers in the comments are sections of `docs/spec/1-PROTOCOL.md`.
 package enum Rule: UInt8, CaseIterable, Sendable {
@@ -9,7 +9,7 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case gapsEndTheBatch
     /// 2: refusals are records.
     case refusalsAreDurable
-    /// 2: a refusal that no body hears of is a failure of its attempt.
+    /// 2: a refusal that its body does not wait for is a failure of its attempt.
     case refusalsAreHeard
     /// 2: an acknowledgement settles only from a base the sender has reached.
     case acknowledgementsHaveABase
@@ -17,17 +17,17 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case nothingLeavesEarly
     /// 4: an entry of an effect is accepted only under its grant.
     case entriesAreFenced
-    /// 4: the fence is asked entry by entry.
+    /// 4: the fence checks each entry by itself.
     case fenceIsAskedPerEntry
     /// 4: the end of an attempt is a record.
     case voidsAreDurable
-    /// 4: a refusal for its attempt voids the attempt.
+    /// 4: a refusal of an attempt voids the attempt.
     case refusalVoidsTheAttempt
-    /// 4: what an attempt commits ends those before it, also where the record that took them away is lost.
+    /// 4: what an attempt commits ends those before it, even if the record that took them away is lost.
     case commitsEndEarlierAttempts
-    /// 4: the attempts of earlier epochs are not a new effect's, also where it has the number of one that is lost.
+    /// 4: attempts of earlier epochs do not belong to a new effect, even if it has the number of a lost one.
     case newEffectsHaveAFloor
-    /// 1: an attempt is never repeated, also after a restart.
+    /// 1: an attempt is never repeated, even after a restart.
     case attemptsAreUnique
     /// 1: a frame of another session is dropped.
     case framesNameTheirSession
@@ -43,15 +43,15 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case claimsNeedAllParts
     /// 5: claims, acknowledgements and outcomes are sent in parts that each fit into a message.
     case messagesComeInParts
-    /// 5: where there are as many sessions as there may be, the one that was idle the longest is given up.
+    /// 5: if all sessions are taken, the one that was idle the longest is given up.
     case idleSessionsAreEvicted
-    /// 5: a session that spoke for effects alone makes room even if its peer has not heard of the outcomes.
+    /// 5: a session that sent entries only for effects can be given up even if its peer does not know the outcomes.
     case effectSessionsAreEvicted
     /// 5: after a gap in the inbox nothing is applied until the whole assignment.
     case inboxGapsAreRepaired
     /// 5: an assignment older than the worker's inbox is not applied.
     case assignmentsAreNotOlder
-    /// 5: an assignment taken before entries the worker knows as settled is not applied.
+    /// 5: an assignment made before entries that the worker knows as settled is not applied.
     case assignmentsKnowTheWatermark
     /// 5: a finished attempt is remembered until it is settled.
     case finishedAttemptsAreRemembered
@@ -59,29 +59,29 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case leasesRunFromTheEcho
     /// 6: a worker without ticks asks to join again with a new subscription.
     case silenceIsNoticed
-    /// 6: a peer that the reducer does not hear gets no ticks.
+    /// 6: a peer whose messages do not reach the reducer gets no ticks.
     case unheardAreNotTicked
     /// 6: a peer whose greeting has no answer opens a new connection.
     case deadConnectionsAreReplaced
-    /// 6: the end of a loop is judged after each event: nothing behind it is applied.
+    /// 6: the end of a loop is checked after each event; nothing after it is applied.
     case endsTakeEffectAtOnce
     /// 6: the end is announced again with each tick.
     case endsAreRepeated
-    /// 6: an observer hands out the end behind the last state.
+    /// 6: an observer hands out the end after the last state.
     case endsFollowTheLastState
-    /// 3: after a failed append nothing that depended on it leaves, and the machine is thrown away.
+    /// 3: after a failed append nothing that depended on it leaves, and the machine is discarded.
     case failedJournalsAreLeft
-    /// 7: a recovery replays the records behind the snapshot.
+    /// 7: a recovery replays the records after the snapshot.
     case recordsFollowTheSnapshot
-    /// 7: a snapshot holds the sessions and how far they are consumed.
+    /// 7: a snapshot has the sessions and their watermarks.
     case snapshotsHoldSessions
-    /// 7: a snapshot holds which attempts are void.
+    /// 7: a snapshot has the floors of attempts.
     case snapshotsHoldFloors
-    /// 7: a snapshot holds how each effect stands: open, completed, parked.
+    /// 7: a snapshot has the status of each effect: open, completed, parked.
     case snapshotsHoldStatus
-    /// 1: a session's number is not given again, also after a recovery.
+    /// 1: a session's number is not assigned again, even after a recovery.
     case sessionNumbersGrow
-    /// 7: records that give out an epoch's or a session's number are synced, whatever the journal promises of others.
+    /// 7: records that assign an epoch's or a session's number are synced, whatever the journal promises of others.
     case numbersOutlivePower
     /// 1: an epoch has a random part.
     case epochsHaveANonce
@@ -91,33 +91,33 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case journalsHaveOneOwner
     /// 2: an outbox takes no more than its limit.
     case outboxesAreBounded
-    /// 4: no more inbox messages are under way to a peer than its window.
+    /// 5: no more inbox messages are under way to a peer than its window.
     case inboxesAreBounded
-    /// 8: an event in which the process ended once is tried again, alone.
+    /// 7: an event in which the process ended once is tried again, alone.
     case suspectsAreTriedAgain
-    /// 8: an event in which the process ended twice is set aside.
+    /// 7: an event in which the process ended twice is set aside.
     case poisonIsSetAside
-    /// 5: parts of a state from two epochs are not put together.
+    /// 8: parts of a state from two epochs are not mixed.
     case transfersEndWithTheirEpoch
-    /// 1: a history that an observer has left is not followed again for a late frame.
+    /// 8: a history that an observer has left is not followed again because of a late frame.
     case leftHistoriesStayLeft
-    /// 5: the server heartbeat shows that an update was lost.
+    /// 8: the server heartbeat shows that an update was lost.
     case ticksShowGaps
-    /// 8: a delta makes a state only of the one that it is to.
+    /// 8: a delta applies only to its base.
     case deltasApplyToTheirBase
     /// 8: in a new epoch an observer begins again with a state.
     case epochsBeginWithAState
-    /// 8: who makes a state of the one before compares it with the reducer's hash.
+    /// 8: an observer that makes a state from the one before compares it with the reducer's hash.
     case hashesAreCompared
-    /// 2: a watermark above what a peer has sent shows that somebody else uses its session: the peer leaves it.
+    /// 2: a watermark above what a peer has sent shows that another process uses its session, and the peer leaves it.
     case foreignUseIsNoticed
-    /// 2: an entry that may have been applied is not refused as behind the end.
+    /// 2: an entry that may have been applied is not refused because the loop has ended.
     case unheardIsNotRefused
     /// 2: an entry that a busy reducer has not read yet is not sent again.
     case slownessIsNotLoss
-    /// 4: a refusal never voids the attempt that holds the effect, whatever attempt the entry named.
+    /// 4: a refusal never voids the attempt that owns the effect, whatever attempt the entry named.
     case refusalsSpareTheOwner
-    /// 2: a batch that waits for a turn of its own waits with all its entries.
+    /// 2: a batch that waits for its own turn waits with all its entries.
     case deferredBatchesAreWhole
     /// 2: outcomes that their sender knows are forgotten.
     case settledOutcomesAreForgotten
@@ -127,29 +127,29 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case failuresAreCounted
     /// 4: a failed effect is not tried again before its delay is over.
     case retriesWait
-    /// 4: the worker of an attempt that took too long is told to stop.
+    /// 4: the worker of an attempt that took too long is asked to stop it.
     case timedOutWorkersAreTold
-    /// 5: an assignment that holds what waited to be sent takes a number, so that a tick shows its loss.
+    /// 5: an assignment that includes what waited to be sent takes a number, so that a tick shows its loss.
     case assignmentsTakeANumber
     /// 5: a request replaces older ones only.
     case updatesAreNewer
-    /// 5: the commands that wait for a peer have a limit; beyond it the whole assignment goes out.
+    /// 5: the commands that wait for a peer have a limit, beyond which the whole assignment is sent.
     case commandsAreBounded
     /// 7: the attempts of an earlier history are void.
     case newHistoriesVoid
-    /// 7: a snapshot counts only once the records that it stands for are safe.
+    /// 7: a snapshot counts only once the records that it covers are safe.
     case snapshotsFollowTheirRecords
     /// 7: a last event that is set aside has ended its effect.
     case quarantinedEndsAreEnds
-    /// 7: an event that the process survived is no suspect any more.
+    /// 7: an event that the process survived is no longer a suspect.
     case survivorsAreStruck
-    /// 7: batches that wait for a turn of their own have a limit.
+    /// 7: batches that wait for their own turn have a limit.
     case deferredBatchesAreBounded
     /// 5: sessions have a limit.
     case sessionsAreBounded
-    /// 8: encoded states that are kept for those who fetch them have a limit.
+    /// 8: encoded states that are kept for observers have a limit.
     case transfersAreBounded
-    /// 5: no process goes on in a session to which an earlier one has said goodbye.
+    /// 5: no process continues a session to which an earlier one has said goodbye.
     case sessionsEndWithTheGoodbye
     /// 12: a key does only what one of its roles allows.
     case rolesAreChecked
@@ -161,29 +161,29 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case batchesAreOfTheirOwners
     /// 12: an inbox is for the key of its peer.
     case inboxesAreOfTheirOwners
-    /// 12: only the key of a session reports that records of it are missing.
+    /// 12: only the key of a session reports that its records are missing.
     case lossIsReportedByOwners
-    /// 12: a key that is not admitted any more loses its sessions.
+    /// 12: a key that is no longer admitted loses its sessions.
     case revokedKeysLoseTheirSessions
     /// 5: a claim gives a peer only what it could be granted.
     case claimsAreOfServedGroups
     /// 6: a timer does not fire before the time that the state asks for.
     case timersAreNotEarly
-    /// 6: a timer that was cancelled leaves its time to no other.
+    /// 6: the time of a cancelled timer is not used for another one.
     case movedTimersForgetTheirTime
     /// 6: timers fire in the order of their times.
     case timersFireInOrder
-    /// 7: a timer has fired once its record is there: it is not set again.
+    /// 7: a timer has fired once its record is in the journal, and is not set again.
     case firedTimersAreCompleted
-    /// 7: after a recovery timers are set as the state asks for them.
+    /// 7: after a recovery timers are set again from the state's requests.
     case timersAreSetAgain
     /// 6: no timer fires after the end.
     case timersEndWithTheLoop
     /// 6: a schedule that has run waits for its next time.
     case schedulesMoveOn
-    /// 7: a schedule goes on after a recovery where it stood.
+    /// 7: after a recovery a schedule continues with its next time.
     case schedulesAreKept
-    /// 2: an answer is of the state right after its event.
+    /// 2: an answer is made from the state right after its event.
     case answersFollowTheirEvent
     /// 7: a snapshot has the answers that senders have not confirmed.
     case snapshotsHoldAnswers
@@ -191,36 +191,36 @@ package enum Rule: UInt8, CaseIterable, Sendable {
     case receiptsAreOfOneTurn
     /// 3: a turn without records waits for those before it.
     case emptyTurnsWait
-    /// Journal in a database, 4: a batch is appended only behind the very batch that is expected there.
+    /// Journal in a database, 4: a batch is appended only after the very batch that is expected there.
     case appendsCompareTheChain
     /// Journal in a database, 4: a batch is appended only in the term of its process.
     case appendsCompareTheTerm
-    /// Journal in a database, 4: what is unknown is no receipt.
+    /// Journal in a database, 4: an unknown result is no receipt.
     case unknownIsNotSuccess
-    /// Journal in a database, 4: what is unknown is not appended once more.
+    /// Journal in a database, 4: an append with an unknown result is not repeated.
     case unknownIsNotRepeated
-    /// Journal in a database, 4: a process that has lost its connection takes nothing that it sees for a receipt.
+    /// Journal in a database, 4: a process that has lost its connection takes nothing that it reads as a receipt.
     case lostConnectionsEndTheTerm
-    /// Journal in a database, 3: everything is read behind the commit of the term, and the first records have their receipt before
-    /// anything leaves.
+    /// Journal in a database, 3: everything is read after the commit of the term, and the first records have their receipt
+    /// before anything leaves.
     case tailIsReadInTheTerm
-    /// 7: a leader proves that it leads before it says that records are missing.
+    /// 7: a leader proves that it leads before it reports missing records.
     case lossIsProven
     /// Journal in a database, 3: a process calls the journal damaged only after another commit of its term.
     case verdictsAreProven
-    /// A standby goes on from what it has followed only if the journal has the batch where that ends.
+    /// A standby continues from what it has followed only if the journal has the batch that ends there.
     case warmStatesAreCompared
-    /// Journal in a database, 4: a process that is told that the term is another's says nothing more.
+    /// Journal in a database, 4: a process that learns that another one has the term sends nothing more.
     case deposedLeadersStop
     /// Journal in a database, 5: a standby leaves a free journal to those that have less to replay.
     case closestStandbysLead
-    /// Journal in a database, 5: how far a standby is behind is judged by what the leader has, not by what its own server has.
+    /// Journal in a database, 5: how far a standby is behind is measured by the leader's records, not by those of its own server.
     case lagIsTheLeaders
-    /// Journal in a database, 5: what a server lacks is lost only if that server has all that the leader has.
+    /// Journal in a database, 5: records that a server lacks are lost only if that server has all records of the leader.
     case lossIsTheLeaders
 }
 
-/// The rules that a machine under test breaks; empty in every node that runs.
+/// The rules that a machine under test breaks; empty in every real node.
 package struct BrokenRules: Equatable, Sendable {
     /// One bit for each rule.
     private var bits: (low: UInt64, high: UInt64) = (0, 0)

@@ -1,7 +1,7 @@
 public import LoopCore
 import LoopWire
 
-/// The journal holds events that another definition applied, and that no snapshot covers: what they did cannot be known.
+/// The journal has events that another definition applied, and that no snapshot covers, so that their results cannot be known.
 public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConvertible {
     /// The definition that applied the events, as the journal names it.
     public var journal: DefinitionRecord
@@ -27,7 +27,7 @@ public struct DefinitionMismatch: Error, Equatable, Sendable, CustomStringConver
 public struct OtherArguments: Error, Equatable, Sendable, CustomStringConvertible {
     /// The hash of the encoded initial state of the journal's run.
     public var journal: UInt64
-    /// That of this one.
+    /// The hash of the encoded initial state of this run.
     public var binary: UInt64
 
     /// The difference and its remedy in one line, for people.
@@ -49,8 +49,8 @@ public struct RecordDoesNotFit: Error, Equatable, Sendable, CustomStringConverti
     public var description: String { "a record does not fit the ones before it: \(reason)" }
 }
 
-/// A replay came to another state than the journal says: the reducer is not a function of its arguments, or it is not the
-/// one that wrote the journal.
+/// A replay gave another state than the journal records. The reducer is not a function of its arguments, or it is not the one
+/// that wrote the journal.
 public struct ReplayDifference: Error, Equatable, Sendable {
     /// The seq of the state whose hashes differ.
     public var seq: Seq
@@ -61,7 +61,7 @@ public struct ReplayDifference: Error, Equatable, Sendable {
 }
 
 extension DefinitionRecord {
-    /// For people: "fingerprint 0123456789abcdef, schema 2, feedbacks a, b".
+    /// A text for people, such as "fingerprint 0123456789abcdef, schema 2, feedbacks a, b".
     var summary: String {
         "fingerprint \(hexadecimal(fingerprint)), schema \(schema), feedbacks \(feedbacks.joined(separator: ", "))"
     }

@@ -3,7 +3,7 @@ import LoopWire
 
 /// What a local and a remote definition must have in common: the feedbacks and their placements.
 public struct DefinitionFingerprint: Equatable, Sendable {
-    /// A 64-bit hash of the name, the schema and the lines of `feedbacks`: FNV-1a.
+    /// The 64-bit FNV-1a hash of the name, the schema and the lines of `feedbacks`.
     public let value: UInt64
     /// One line for each feedback, "name@placement", in the definition's order. The order does not change `value`.
     public let feedbacks: [String]

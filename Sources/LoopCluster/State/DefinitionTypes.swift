@@ -2,24 +2,24 @@ package import CBOR
 package import LoopCore
 package import LoopWire
 
-/// What the types of a definition look like in documents.
+/// The shapes of a definition's types in documents.
 package struct DefinitionTypes<Definition: LoopDefinition> {
     private let definition: Definition
     private let coder: any ValueCoder
     private let probe = TypeProbe()
 
-    /// Learns from the definition's examples, and from its initial state.
+    /// Learns the types from the definition's examples.
     package init(_ definition: Definition, coder: any ValueCoder) {
         self.definition = definition
         self.coder = coder
-        // What cannot be encoded teaches nothing.
+        // An example that cannot be encoded is skipped.
         for example in Definition.examples {
             if let bytes = try? coder.encode(example) { try? probe.learn(Definition.Event.self, from: bytes) }
         }
     }
 
-    /// What is wrong with bytes that should be an event, and what in them is not read.
-    /// - Parameter schema: that of the bytes, where it is an older one.
+    /// What is wrong with bytes that should be an event, and which keys in them are not read.
+    /// - Parameter schema: the schema of the bytes, if it is an older one.
     package func explanation(of event: [UInt8], from schema: UInt64?) -> DecodingExplanation {
         guard let schema else { return probe.explain(Definition.Event.self, event) }
         do {
@@ -30,7 +30,7 @@ package struct DefinitionTypes<Definition: LoopDefinition> {
         }
     }
 
-    /// All of it.
+    /// The whole schema, also learned from the initial state.
     package func schema() throws -> LoopSchema {
         let initial = try coder.encode(definition.initial)
         try? probe.learn(Definition.State.self, from: initial)

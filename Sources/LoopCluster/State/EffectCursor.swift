@@ -1,10 +1,10 @@
 import LoopCollections
 import LoopCore
 
-/// An effect, and the place where it was seen among the live ones. While it stands there it is found without a search.
+/// An effect, and its place when it was seen among the live ones. While it is in that place, it is found without a search.
 struct EffectCursor {
     let effect: EffectID
-    /// Nil: it was not looked for.
+    /// The place, or nil if the effect was not searched for.
     private let seenAt: Int?
 
     init(_ effect: EffectID, seenAt place: Int? = nil) {
@@ -12,7 +12,7 @@ struct EffectCursor {
         seenAt = place
     }
 
-    /// Where the effect stands; nil: it is not live.
+    /// The place of the effect, or nil if it is not live.
     @inline(__always)
     func place(in effects: HashTable<EffectID, LiveEffect>) -> Int? { effects.index(forKey: effect, near: seenAt) }
 }

@@ -1,19 +1,19 @@
 import LoopCore
 
-/// The feedbacks of a definition under the numbers that a journal has given to their names.
+/// The feedbacks of a definition, by the numbers that a journal has given to their names.
 ///
-/// A name gets the next number when a definition first brings it, keeps it for the life of the journal, and gives it to
-/// nobody else when it goes: an effect's ID means the same feedback for ever.
+/// A name gets the next number when a definition first has it, and keeps it for the life of the journal. No other name ever
+/// gets the number, so that an effect's ID always means the same feedback.
 package struct FeedbackTable: Sendable {
-    /// Every name there ever was, by number.
+    /// All names that there ever were, by number.
     package let names: [String]
     /// The numbers of the definition's feedbacks, in the order of their declaration.
     package let numbers: [UInt32]
     private let feedbacks: [FeedbackFacts?]
 
     /// - Parameters:
-    ///   - names: the names the journal knows, by number.
-    ///   - declared: the definition's feedbacks; those with new names get the next numbers.
+    ///   - names: the names that the journal knows, by number.
+    ///   - declared: the definition's feedbacks. Those with new names get the next numbers.
     package init(names: [String], declared: [FeedbackFacts]) {
         var names = names
         var numbers: [String: UInt32] = [:]
@@ -31,12 +31,12 @@ package struct FeedbackTable: Sendable {
         self.feedbacks = feedbacks
     }
 
-    /// The definition's feedback of this number; nil where the definition has none, or no longer.
+    /// The definition's feedback of this number, or nil if the definition has none, or no longer.
     package subscript(number: UInt32) -> FeedbackFacts? {
         number < feedbacks.count ? feedbacks[Int(number)] : nil
     }
 
-    /// The group whose members run the feedback's effects; "" where the definition has it no longer.
+    /// The group whose members run the feedback's effects, or "" if the definition no longer has it.
     func group(_ number: UInt32) -> String { self[number]?.placement ?? "" }
 
     /// The policies of the definition's feedbacks, by number.

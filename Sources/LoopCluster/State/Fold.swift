@@ -3,37 +3,37 @@ package import LoopCollections
 package import LoopCore
 package import LoopWire
 
-/// The part of what the journal determines that is of the definition's types: the state, and what its queries remember.
+/// The part of the journaled state that has the definition's types: the state, and the memory of its queries.
 ///
-/// A machine knows it by what can be said without these types, so that the machine is compiled once: code that is generic
-/// over a definition looks types up at run time, at every event.
+/// A machine uses it without these types, so that the machine is compiled once. Code that is generic over a definition looks up
+/// types at run time, at every event.
 package protocol ErasedFold: Sendable {
-    /// Decodes an event, reduces it, and asks the queries. Where the event cannot be decoded nothing has changed.
-    /// - Parameter schema: that of the bytes, where it is an older one.
-    /// - Throws: what decoding or migrating throws.
+    /// Decodes an event, reduces it, and advances the queries. If the event cannot be decoded, nothing has changed.
+    /// - Parameter schema: the schema of the bytes, if it is an older one.
+    /// - Throws: any error of decoding or migrating.
     mutating func apply(
         _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
     ) throws
 
-    /// The same, of an event that is decoded already.
-    /// - Parameter event: one of the definition's.
+    /// Reduces an event that is already decoded, and advances the queries.
+    /// - Parameter event: an event of the definition.
     mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange])
 
-    /// What the definition answers to an event that has just been applied: by the present state.
+    /// The definition's answer to an event that has just been applied, from the present state.
     /// - Parameters:
-    ///   - schema: that of the bytes, where it is an older one.
-    ///   - bytesMax: how large the encoded answer may be.
-    ///   - note: where it is noted that the definition is asked.
+    ///   - schema: the schema of the bytes, if it is an older one.
+    ///   - bytesMax: the largest size of the encoded answer.
+    ///   - note: the note in which this step is written.
     func answer(to bytes: ArraySlice<UInt8>, from schema: UInt64?, bytesMax: Int, _ note: CrashNote?) -> EntryAnswer
 
-    /// An event of an older schema in the present one.
+    /// Migrates an event of an older schema to the present one.
     func migrate(_ bytes: ArraySlice<UInt8>, from schema: UInt64) throws -> [UInt8]
 
-    /// What is wrong with bytes that should be an event, and what in them is not read.
-    /// - Parameter schema: that of the bytes, where it is an older one.
+    /// What is wrong with bytes that should be an event, and which keys in them are not read.
+    /// - Parameter schema: the schema of the bytes, if it is an older one.
     func explanation(of event: [UInt8], from schema: UInt64?) -> DecodingExplanation
 
-    /// What the definition's types look like.
+    /// The shapes of the definition's types.
     func schema() throws -> LoopSchema
 
     /// Whether the bytes are an event of the present schema.
@@ -44,41 +44,41 @@ package protocol ErasedFold: Sendable {
     /// Lends the encoded state, without a copy of it.
     func withEncodedState(_ body: (Span<UInt8>) -> Void) throws
 
-    /// A section of the state, by its position in the definition; nil: all of it.
+    /// The encoded section of the state, by its position in the definition, or the whole state for nil.
     func encodedState(section: Int?) throws -> [UInt8]
 
-    /// The same in chunks.
+    /// The chunks of a section, or of the whole state for nil.
     func chunks(section: Int?) throws -> StateChunks
 
-    /// The state, or a section of it, as it is now, for deltas that are made to it later.
+    /// The present state, or a section of it, as the base of later deltas.
     func base(section: Int?) throws -> DeltaBase
 
-    /// What makes the present state, or section, of that base.
+    /// The delta from that base to the present state or section.
     func delta(since base: DeltaBase, section: Int?) throws -> [UInt8]
 
     /// The state without its queries.
     var resting: any ErasedFold { get }
 
-    /// Goes on from an encoded state.
+    /// Continues from an encoded state.
     /// - Parameters:
-    ///   - schema: that of the bytes, where it is an older one.
-    ///   - time: of the last event before that state.
+    ///   - schema: the schema of the bytes, if it is an older one.
+    ///   - time: the time of the last event before that state.
     mutating func restoreState(_ bytes: [UInt8], from schema: UInt64?, at time: WallTime) throws
 
     var outcome: Outcome? { get }
     var progress: Progress? { get }
 
-    /// The queries start over, as feedbacks of these numbers.
+    /// Starts the queries again, as feedbacks of these numbers.
     mutating func beginQueries(_ numbers: [UInt32])
 
-    // What an evaluator does under the same names.
+    // These do what an evaluator's functions of the same names do.
     func memories() throws -> [UInt32: QueryMemory]
     mutating func restore(_ memories: [UInt32: QueryMemory]) throws
     mutating func adopt(_ memories: [UInt32: QueryMemory], into changes: inout [EffectChange])
     mutating func reconcile(seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange])
 }
 
-/// One event's place in the order, and where it is noted how far it has come.
+/// The transition of one event, and the note in which its steps are written.
 package struct FoldStep {
     let transition: Transition
     let note: CrashNote?
@@ -86,7 +86,7 @@ package struct FoldStep {
 
 /// The state of a definition, and its queries.
 ///
-/// `State` and `Event` are the definition's; named as parameters of their own they need not be looked up.
+/// `State` and `Event` are the definition's. As generic parameters they need not be looked up.
 struct Fold<Definition: LoopDefinition, State, Event>: ErasedFold
 where Definition.State == State, Definition.Event == Event {
     private var evaluator: Evaluator<State, Event>
@@ -113,7 +113,7 @@ where Definition.State == State, Definition.Event == Event {
     ) throws {
         var event = try Self.decode(bytes, from: schema, definition, coder)
         step.note?.step(.reducing)
-        definition.reduce(&state, event, step.transition)
+        definition.reduce(into: &state, event, step.transition)
         step.note?.step(.query)
         evaluator.queries.advance(state: &state, event: &event, seq: step.transition.seq, into: &changes)
     }
@@ -121,7 +121,7 @@ where Definition.State == State, Definition.Event == Event {
     @inline(__always)
     mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange]) {
         step.note?.step(.reducing)
-        event.read(as: Event.self) { definition.reduce(&state, $0, step.transition) }
+        event.read(as: Event.self) { definition.reduce(into: &state, $0, step.transition) }
         step.note?.step(.query)
         evaluator.queries.advance(state: &state, lent: event, seq: step.transition.seq, into: &changes)
     }

@@ -2,20 +2,21 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// Answers to events that have asked: made when their records are applied, live and at replay alike. (Protocol, section 2.)
+/// Answers to events whose senders have asked. They are made when the records are applied, live and at replay alike. (Protocol,
+/// section 2.)
 extension JournaledCore {
-    /// The schema of the journal's events; nil: the present one.
+    /// The schema of the journal's events, or nil if it is the present one.
     var schemaOfEvents: UInt64? {
         let schema = journaledDefinition?.schema
         return schema == loop.schema ? nil : schema
     }
 
-    /// What the definition answers to an event that has just been applied.
+    /// The definition's answer to an event that has just been applied.
     func answer(to record: EventRecord) -> EntryAnswer {
         fold.answer(to: record.bytes, from: schemaOfEvents, bytesMax: Wire.answerBytesMax, note)
     }
 
-    /// Keeps an answer until its sender confirms to know it.
+    /// Keeps an answer until its sender confirms it.
     mutating func keep(_ answer: EntryAnswer, of record: EventRecord) {
         guard let index = sessions.index(forKey: record.session) else { return }
         let before = sessions[at: index].answers.byteCount
@@ -30,7 +31,7 @@ extension JournaledCore {
         return sessions[at: index].answers.byteCount >= KeptAnswers.bytesMax
     }
 
-    /// The session that keeps the most loses all that it keeps: those that keep little are not harmed by it.
+    /// Drops all answers of the session that keeps the most, so that sessions that keep few are not harmed.
     private mutating func dropMostAnswers() {
         var most: (place: Int, bytes: Int)?
         for (place, _) in sessions.places where sessions[at: place].answers.byteCount > most?.bytes ?? 0 {
@@ -43,7 +44,7 @@ extension JournaledCore {
 
     // MARK: Snapshots
 
-    /// Only of sessions that keep some.
+    /// Writes the answers of the sessions that keep some.
     func writeAnswers(to writer: inout ByteWriter) {
         let kept = sessions.filter { !$0.value.answers.isEmpty }.sorted { $0.key < $1.key }
         writer.u32(UInt32(kept.count))

@@ -1,7 +1,7 @@
 package import LoopCore
 package import LoopWire
 
-/// What machines that break a rule do; none that runs calls it.
+/// Changes by machines that break a rule. No real node calls them.
 extension JournaledCore {
     /// Marks an attempt as void without a record.
     package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
@@ -11,7 +11,7 @@ extension JournaledCore {
         consume(session, number, ofEffect: false, notable: outcome)
     }
 
-    /// Comes back from a snapshot that lacks what the broken rules would have kept in it.
+    /// Loses what a snapshot lacks if these rules are broken.
     package mutating func forget(what rules: BrokenRules) {
         if rules.contains(.snapshotsHoldSessions) {
             for (place, _) in sessions.places { sessions[at: place] = SessionRecord(peer: sessions[at: place].peer) }

@@ -1,13 +1,13 @@
 import LoopCore
 import LoopWire
 
-/// What two processes compare to see that they hold the same.
+/// Digests, which two processes compare to see that they have equal states.
 extension JournaledCore {
-    /// A hash of the state, the live effects, the sessions and everything else that the journal determines, the same in
-    /// every process that applied the same records.
-    /// - Returns: the hash, and how many bytes it is of.
+    /// A hash of the state, the live effects, the sessions and everything else that the journal determines. All processes that
+    /// applied the same records get the same hash.
+    /// - Returns: the hash, and how many bytes were hashed.
     package func digest() -> (hash: UInt64, bytes: Int) {
-        // One that cannot be encoded counts as nothing.
+        // A state that cannot be encoded counts as empty.
         var state = (hash: StableHash.fnv1a([]), bytes: 0)
         try? fold.withEncodedState { state = (StableHash.fnv1a($0), $0.count) }
         var writer = ByteWriter()
@@ -18,17 +18,17 @@ extension JournaledCore {
         writeEffects(to: &writer)
         writeSessions(to: &writer, withNotable: false)
         writeQuarantine(to: &writer)
-        // Journals without keys keep the digests that they have.
+        // The digests of journals without keys do not change.
         if sessions.contains(where: { $0.value.owner != nil }) { writeOwners(to: &writer) }
         if !schedules.isEmpty { writeSchedules(to: &writer) }
         return (StableHash.fnv1a(writer.bytes, seed: state.hash), state.bytes + writer.count)
     }
 
-    /// Whether journaled digests are of this definition: not where another one's events were applied since the newest
+    /// Whether journaled digests are of this definition. They are not if another one's events were applied since the newest
     /// snapshot.
     var isComparable: Bool { foreign == nil && journaledDefinition?.fingerprint == loop.fingerprint.value }
 
-    /// Compares with a journaled digest, where it is of this definition.
+    /// Compares with a journaled digest, if it is of this definition.
     mutating func compare(_ hash: UInt64, at seq: Seq) throws {
         guard isComparable else { return }
         let (found, bytes) = digest()
@@ -36,8 +36,8 @@ extension JournaledCore {
         guard found == hash else { throw ReplayDifference(seq: seq, journaled: hash, replayed: found) }
     }
 
-    /// A copy for another thread to hash or to encode: without what only applying records needs, so that the next event
-    /// does not have to copy that.
+    /// A copy for another thread to hash or encode. It lacks what only applying records needs, so that the next event does not
+    /// have to copy that.
     var resting: JournaledCore {
         var copy = self
         copy.note = nil
@@ -47,8 +47,8 @@ extension JournaledCore {
         return copy
     }
 
-    /// The parts in which two states of the same loop differ, by name; empty: they are the same. What senders have not yet
-    /// confirmed to know is not compared: forgetting is not journaled.
+    /// The names of the parts in which two states of one loop differ; empty if they are equal. What senders have not yet
+    /// confirmed is not compared, because forgetting it is not journaled.
     package func differences(from other: JournaledCore) throws -> [String] {
         var names: [String] = []
         func compare(_ name: String, _ write: (JournaledCore, inout ByteWriter) throws -> Void) rethrows {

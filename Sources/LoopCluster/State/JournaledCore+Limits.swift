@@ -1,8 +1,8 @@
 import LoopCore
 import LoopWire
 
-/// Numbers that no journal reaches. Whoever counts on from below them never overflows; a file that has larger ones was not
-/// written by a reducer.
+/// The limit of numbers in a journal, which no journal reaches. Counting on from below it never overflows. A file with larger
+/// numbers was not written by a reducer.
 enum JournaledNumber {
     static var limit: UInt64 { 1 << 62 }
 
@@ -10,11 +10,11 @@ enum JournaledNumber {
 }
 
 extension JournaledCore {
-    /// Refuses a record whose numbers cannot be, before anything is changed by it.
+    /// Refuses a record with impossible numbers, before it changes anything.
     func checkNumbers(of record: Record) throws(RecordDoesNotFit) {
         switch record {
         case .event(let record):
-            // Not one more than before: an event that this definition cannot decode has left its seq out.
+            // The seq may leave a gap, because an event that this definition cannot decode was skipped.
             guard record.seq > seq, JournaledNumber.isReachable(record.seq.value) else {
                 throw RecordDoesNotFit(reason: "event \(record.seq) follows event \(seq)")
             }
@@ -41,7 +41,7 @@ extension JournaledCore {
         }
     }
 
-    /// The entries of a session are consumed in order, each once.
+    /// Checks that the entries of a session are consumed in order, each once.
     private func checkEntry(_ number: UInt64, of session: SessionID) throws(RecordDoesNotFit) {
         try check(number, "entry")
         guard let watermark = sessions[session]?.watermark, number <= watermark,
@@ -50,7 +50,7 @@ extension JournaledCore {
         throw RecordDoesNotFit(reason: "entry \(number) of session \(session) follows its entry \(watermark)")
     }
 
-    /// - Parameter isNew: whether the number is larger than those that were given out before.
+    /// - Parameter isNew: whether the number is larger than those that were assigned before.
     private func check(_ number: UInt64, _ what: String, isNew: Bool = true) throws(RecordDoesNotFit) {
         guard JournaledNumber.isReachable(number) else {
             throw RecordDoesNotFit(reason: "there is no \(what) \(number): numbers are below \(JournaledNumber.limit)")
@@ -60,21 +60,21 @@ extension JournaledCore {
         }
     }
 
-    /// Whether what was read of a snapshot can be counted on from.
+    /// Whether the numbers of a snapshot are below the limit.
     var hasReachableNumbers: Bool {
         JournaledNumber.isReachable(max(position, seq.value, nextSession.value, quarantinedCount))
             && epochs.allSatisfy { JournaledNumber.isReachable($0.number) }
             && sessions.allSatisfy { JournaledNumber.isReachable(max($0.key.value, $0.value.watermark)) }
     }
 
-    /// Whether a snapshot has numbers that were given out, each later one larger, and none that is still to be given.
+    /// Whether the numbers of a snapshot were all assigned, in ascending order.
     var hasGivenNumbers: Bool {
         zip(epochs, epochs.dropFirst()).allSatisfy { $0.number < $1.number }
             && nextSession > .none && sessions.allSatisfy { $0.key > .none && $0.key < nextSession }
             && quarantine.keys.allSatisfy { $0 <= quarantinedCount }
     }
 
-    /// Whether each session of a snapshot has the outcomes of its entries in their order, and of none that was not consumed.
+    /// Whether each session of a snapshot has the outcomes of its entries in order, and only of consumed ones.
     var hasOrderedOutcomes: Bool {
         sessions.allSatisfy { _, session in
             let numbers = session.notable.map(\.number)

@@ -16,7 +16,7 @@ extension JournaledCore {
         for _ in 0..<(try reader.count(bytesEach: 16)) { epochs.append(try reader.epoch()) }
     }
 
-    // MARK: Feedbacks and what their queries remember
+    // MARK: Feedbacks and the memory of their queries
 
     func writeFeedbacks(to writer: inout ByteWriter) {
         writer.strings(table.names)
@@ -102,7 +102,7 @@ extension JournaledCore {
         }
     }
 
-    /// Only of those that have no record in the present epoch.
+    /// Writes the sessions that have no record in the present epoch.
     func writeIdleTimes(to writer: inout ByteWriter) {
         let idle = sessions.filter { $0.value.idleSince != nil }.sorted { $0.key < $1.key }
         writer.u32(UInt32(idle.count))
@@ -119,7 +119,7 @@ extension JournaledCore {
         }
     }
 
-    /// Only of those that had an entry that belonged to no effect.
+    /// Writes the sessions that had an entry that belonged to no effect.
     func writeSenders(to writer: inout ByteWriter) {
         let senders = sessions.filter { !$0.value.isOnlyOfEffects }.keys.sorted()
         writer.u32(UInt32(senders.count))
@@ -132,7 +132,7 @@ extension JournaledCore {
         }
     }
 
-    /// Only of those that are of a key.
+    /// Writes the sessions that belong to a key.
     func writeOwners(to writer: inout ByteWriter) {
         let owned = sessions.compactMap { id, session in session.owner.map { (id, $0) } }.sorted { $0.0 < $1.0 }
         writer.u32(UInt32(owned.count))
@@ -194,7 +194,7 @@ extension JournaledCore {
 }
 
 extension LiveEffect {
-    /// The fewest bytes an effect takes.
+    /// The least number of bytes that an effect takes.
     static var bytesMin: Int { 8 + 1 + 4 + 1 + 16 + 4 + 1 }
 
     // These flags are in the byte of the status.

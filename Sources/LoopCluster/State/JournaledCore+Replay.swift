@@ -2,13 +2,13 @@ package import LoopCollections
 import LoopCore
 import LoopWire
 
-/// Records, one after the other: live and at replay alike.
+/// The application of records, one after the other, live and at replay alike.
 extension JournaledCore {
     /// Applies one record.
-    /// - Parameter event: an event record's event, where the caller has decoded it already.
-    /// - Returns: what the record changed among the live effects, in order.
-    /// - Throws: at replay, what decoding the event's bytes throws; `DefinitionMismatch`, `OtherArguments`,
-    ///   `RecordDoesNotFit`, `ReplayDifference` where the journal is not one that this definition can go on with.
+    /// - Parameter event: the event of an event record, if the caller has already decoded it.
+    /// - Returns: the changes among the live effects, in order.
+    /// - Throws: at replay, any error of decoding the event's bytes. `DefinitionMismatch`, `OtherArguments`, `RecordDoesNotFit`
+    ///   or `ReplayDifference` if this definition cannot continue the journal.
     @discardableResult
     package mutating func apply(_ record: Record, decoded event: borrowing Lent = Lent()) throws -> [LiveChange] {
         position += 1
@@ -64,7 +64,7 @@ extension JournaledCore {
         case .stateMarked(let seq):
             mark = isComparable ? (seq, digest().hash) : nil
         case .markHash(let seq, let hash):
-            // A replay that began behind the mark has nothing to compare.
+            // A replay that began after the mark has nothing to compare.
             if let mark = mark.take(), mark.seq == seq, mark.hash != hash {
                 throw ReplayDifference(seq: seq, journaled: hash, replayed: mark.hash)
             }
@@ -115,7 +115,7 @@ extension JournaledCore {
         }
     }
 
-    /// A schedule has run, or begins.
+    /// Sets the next time of a schedule that has run, or begins.
     private mutating func stand(_ schedule: UInt32, at next: WallTime, _ plan: UInt64, ran: WallTime?) {
         var standing = schedules[schedule] ?? ScheduleStanding(next: next, plan: plan)
         standing.next = next
@@ -125,19 +125,19 @@ extension JournaledCore {
     }
 
     /// Applies an event that has just come.
-    /// - Parameter cursor: of its effect; nil: it was not looked for.
-    /// - Returns: what it changed among the live effects; nil, and nothing has changed: its bytes are no event of the present
-    ///   schema.
+    /// - Parameter cursor: the cursor of its effect, or nil if it was not searched for.
+    /// - Returns: the changes among the live effects. It is nil if the bytes are no event of the present schema; then nothing
+    ///   has changed.
     mutating func take(_ record: EventRecord, at cursor: EffectCursor?) -> [LiveChange]? {
         guard let live = try? apply(record, Lent(), at: cursor) else { return nil }
         position += 1
         return live
     }
 
-    /// Keeps the room of changes that `take` has returned for the next ones.
+    /// Keeps the memory of changes that `take` has returned for the next ones.
     mutating func keepSpace(of changes: consuming [LiveChange]) { live = changes }
 
-    /// An event in this schema, or in an older one where another definition's events are reinterpreted.
+    /// Applies an event of this schema, or of an older one if another definition's events are reinterpreted.
     private mutating func apply(
         _ record: EventRecord, _ event: borrowing Lent, at cursor: EffectCursor?
     ) throws -> [LiveChange] {
@@ -169,13 +169,13 @@ extension JournaledCore {
         return live
     }
 
-    /// Its body has returned.
+    /// Completes an effect whose body has returned.
     private mutating func complete(_ effect: EffectCursor) {
         guard let place = effect.place(in: effects), effects[at: place].isOpen else { return }
         effects[at: place].status = .completed
     }
 
-    /// A record that was made from this very state, and changes nothing: counted without being applied.
+    /// Counts a record of a hash, which was made from the present state and changes nothing.
     package mutating func countRecordOfHash() { position += 1 }
 
     mutating func consume(_ session: SessionID, _ number: UInt64, ofEffect: Bool, notable: EntryOutcome?) {
@@ -183,15 +183,15 @@ extension JournaledCore {
         sessions[at: index].consume(number, ofEffect: ofEffect, notable: notable)
     }
 
-    /// What the queries want becomes what is live.
-    /// - Parameter ending: an effect that most likely is no longer wanted.
+    /// Applies the changes of the queries to the live effects.
+    /// - Parameter ending: an effect that is most likely no longer wanted.
     mutating func takeChanges(endingMostLikely ending: EffectCursor? = nil) -> [LiveChange] {
-        // In the room of the last time.
+        // The memory of the last changes is used again.
         var live: [LiveChange] = []
         swap(&live, &self.live)
         live.removeFew()
         for index in changes.indices {
-            // Taken out: a copy would count one reference more to what is asked for.
+            // The change is taken out, because a copy would add a reference to its request.
             var change = EffectChange.cancel(EffectID(feedback: 0, seq: .initial, index: 0))
             swap(&change, &changes[index])
             switch consume change {
@@ -211,7 +211,7 @@ extension JournaledCore {
                 guard let bytes = table[id.feedback]?.encode(request) else {
                     if let place {
                         effects[at: place].status = .unsendable
-                        // Whoever runs it is told to stop, and must not go on after a restart if it has not heard that.
+                        // The worker that runs it has to stop, and must not continue after a restart if it missed the cancellation.
                         void(id, upTo: Self.allAttempts(of: epoch))
                     }
                     live.append(LiveChange(.cancelled, id, at: place))
@@ -219,7 +219,7 @@ extension JournaledCore {
                 }
                 if let place {
                     let wasUnsendable = effects[at: place].isUnsendable
-                    // A query that cannot know what it asked for before says everything again.
+                    // A query that does not know its last request repeats all of them.
                     if effects[at: place].request == bytes, !wasUnsendable { continue }
                     let isSetAgain = table[id.feedback]?.timer?.isMoved(effects[at: place], to: bytes) ?? false
                     effects[at: place].request = bytes
@@ -244,8 +244,8 @@ extension JournaledCore {
         if attempt.count == .max { effects[at: index].mayBeHeld = false }
     }
 
-    /// What an attempt commits ends those before it, also where the records that took them away are lost.
-    /// - Parameter place: of the effect.
+    /// Voids the attempts before one that commits, even if the records that took them away are lost.
+    /// - Parameter place: the place of the effect.
     private mutating func void(_ effect: EffectID, before attempt: Attempt, at place: Int) {
         if brokenRules.contains(.commitsEndEarlierAttempts) { return }
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)

@@ -11,20 +11,20 @@ import LoopWire
 /// | 4 + 16 each | the newest epochs: number u64, nonce u64; the present one last |
 /// | 4 + (4 + n) each | the names of all feedbacks, by number |
 /// | 4 | how many effects started at this seq u32 |
-/// | 4 + … | what queries remember, by feedback number: number u32, a `QueryMemory` |
-/// | 4 + … | live effects, by effect: effect, version u64, group (flag, 4 + n), request (4 + n), status u8 (1 open, 2 completed, 3 parked and 4 + n message), floor, failures u32, retry at (flag, i64) |
+/// | 4 + … | the memories of queries, by feedback number: number u32, a `QueryMemory` |
+/// | 4 + … | live effects, by effect: effect, version u64, group (flag, 4 + n), request (4 + n), status u8 (1 open, 2 completed, 3 parked and 4 + n message; 128 is added if an attempt was granted, 64 if one may still run), floor, failures u32, retry (flag, time i64, wait u64) |
 /// | 8 + 4 + … | the next session u64; sessions, by number: session u64, peer, whether it is its peer's newest u8, watermark u64, notable outcomes as in an acknowledgement |
 /// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
 /// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
 /// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64; from format 3 on |
-/// | 4 + 40 each | sessions that are of a key, by number: session u64, the key's 32 bytes; from format 4 on |
+/// | 4 + 40 each | sessions that belong to a key, by number: session u64, the key's 32 bytes; from format 4 on |
 /// | 4 + … | sessions that keep answers, by number: session u64, their answers as in an acknowledgement; from format 5 on |
-/// | 4 + 30 each | where schedules stand, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; in format 6 |
+/// | 4 + 30 each | the status of schedules, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; in format 6 |
 ///
-/// Equal states give equal bytes; only the notable outcomes and the answers may differ, since forgetting them is not journaled.
+/// Equal states give equal bytes; only the notable outcomes and the answers may differ, because forgetting them is not journaled.
 extension JournaledCore {
-    /// Everything as one document, from which `init(restoring:)` goes on.
-    /// - Throws: `SnapshotError.notTakenOver`, `.unencodable`.
+    /// The whole state as one document, from which `init(restoring:)` continues.
+    /// - Throws: `SnapshotError.notTakenOver` or `SnapshotError.unencodable`.
     package func snapshot() throws(SnapshotError) -> [UInt8] {
         guard foreign == nil else { throw .notTakenOver }
         return try SnapshotHeader(
@@ -59,7 +59,7 @@ extension JournaledCore {
         }
     }
 
-    /// Goes on from a snapshot, as `JournaledState` says.
+    /// Continues from a snapshot, as `JournaledState` describes.
     init(
         restoring document: [UInt8], _ loop: LoopFacts, _ fold: any ErasedFold, ignoresArguments: Bool
     ) throws(SnapshotError) {
@@ -81,7 +81,7 @@ extension JournaledCore {
         } catch {
             throw .corrupt("\(error)")
         }
-        // Numbers that no journal reaches, and from which counting on would overflow.
+        // A journal never reaches such numbers, and counting on from them would overflow.
         guard hasReachableNumbers else {
             throw .corrupt("its numbers are too large")
         }
@@ -90,7 +90,7 @@ extension JournaledCore {
         }
         guard hasOrderedOutcomes else { throw .corrupt("the outcomes of a session are not in order") }
         let remembered = memories.flatMap { number, memory in memory.effects.map { (number, $0) } }
-        // Each by one key of one feedback: else one would be cancelled with a key, and go on for another.
+        // Each effect has one key of one feedback. Otherwise it would be cancelled with one key, and continue for another.
         guard remembered.count == effects.count, remembered.allSatisfy({ $0 == $1.feedback }),
             Set(remembered.map { $1 }) == Set(effects.keys)
         else {
@@ -99,12 +99,12 @@ extension JournaledCore {
         guard effects.keys.allSatisfy({ $0.seq < seq || ($0.seq == seq && $0.index < startsCount) }) else {
             throw .corrupt("one of its effects has an ID that is still to be given")
         }
-        // Feedbacks that have changed their form or their types under the same fingerprint are another definition's too.
+        // Feedbacks with another form or other types under the same fingerprint also make another definition.
         let isOwn = header.fingerprint == loop.fingerprint.value
         foreign = isOwn && (try? self.fold.restore(memories)) != nil ? nil : memories
     }
 
-    /// The state, read in the present schema or migrated from an older one.
+    /// Reads the state in the present schema, or migrates it from an older one.
     private mutating func restoreState(
         _ header: SnapshotHeader, from reader: inout ByteReader
     ) throws(SnapshotError) {
@@ -130,7 +130,7 @@ extension JournaledCore {
         }
     }
 
-    /// A schema that is not the present one; nil: it is.
+    /// A schema, or nil if it is the present one.
     func older(_ schema: UInt64) -> UInt64? { schema == loop.schema ? nil : schema }
 
     private mutating func readParts(
@@ -146,7 +146,7 @@ extension JournaledCore {
         try readEffects(from: &reader)
         try readSessions(from: &reader)
         try readQuarantine(from: &reader)
-        // Those of a snapshot without them count from the next epoch on.
+        // Without them, idle times count from the next epoch on.
         if header.format > 1 { try readIdleTimes(from: &reader) }
         if header.format > 2 {
             try readSenders(from: &reader)

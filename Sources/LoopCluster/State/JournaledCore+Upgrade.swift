@@ -1,15 +1,15 @@
 import LoopCore
 import LoopWire
 
-/// Definitions that follow each other on one journal: each takes over at its record, with which every epoch begins.
+/// Definitions that follow each other on one journal. Each takes over at its record, with which every epoch begins.
 ///
-///     empty ──▶ its own record: the queries are asked for the initial state
-///     another's record ──▶ the other's effects stand as they are; its events cannot be applied
+///     empty ──▶ its own record: the queries run on the initial state
+///     another's record ──▶ the other's effects stay as they are; its events cannot be applied
 ///     its own or another's ──▶ its own record: effects of feedbacks that are gone are cancelled; every query compares
-///                              what it remembers with what the state asks for
+///                              its memory with what the state asks for
 ///
-/// Where nothing has changed, its own record changes nothing; where only the code of a query has, what the state asks for
-/// is going on from that record on.
+/// If nothing has changed, its own record changes nothing. If only the code of a query has changed, the effects that the state
+/// asks for continue or start at that record.
 extension JournaledCore {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
@@ -17,7 +17,7 @@ extension JournaledCore {
             try fold.restoreState(record.initialState, from: older(record.schema), at: time)
         }
         let isOwn = record.fingerprint == loop.fingerprint.value
-        // What another definition does at its record cannot be known.
+        // The changes that another definition makes at its record cannot be known.
         if !isOwn, foreign == nil { foreign = try fold.memories() }
         journaledDefinition = record
         table = FeedbackTable(names: record.feedbacks, declared: loop.feedbacks)
@@ -26,7 +26,7 @@ extension JournaledCore {
         return []
     }
 
-    /// How many effects another definition is taken to have started, where that is not known.
+    /// How many effects another definition counts as having started, if the number is not known.
     private static var unknownStarts: UInt32 { 1 << 24 }
 
     private func check(_ record: DefinitionRecord) throws {
@@ -41,7 +41,7 @@ extension JournaledCore {
         }
     }
 
-    /// The events of another definition from `seq` on are to be applied: with this one, where that was asked for.
+    /// Prepares for the events of another definition from `seq` on. They are applied with this one if that was requested.
     mutating func reinterpret(from seq: Seq) throws {
         guard let journaledDefinition else {
             throw RecordDoesNotFit(reason: "event \(seq) comes before any definition")
@@ -53,7 +53,7 @@ extension JournaledCore {
         _ = takeOver()
     }
 
-    /// From here on this definition's queries are asked, beginning with the state as it is.
+    /// Runs this definition's queries from here on, beginning with the present state.
     private mutating func takeOver() -> [LiveChange] {
         if !schedules.isEmpty { schedules = schedules.filter { table[$0.key]?.schedule != nil } }
         for id in effects.keys.filter({ table[$0.feedback]?.hasQuery != true }).sorted() { changes.append(.cancel(id)) }
@@ -71,14 +71,14 @@ extension JournaledCore {
             })
         let live = takeChanges()
         for change in live where change.kind == .updated && ofThisSeq.contains(change.effect) {
-            // Who runs it cannot tell the new request from the old one by its version: it starts over with a new attempt.
+            // The worker that runs it cannot distinguish the new request from the old one by its version, so a new attempt starts.
             void(change.effect, upTo: Self.allAttempts(of: epoch))
         }
         return live
     }
 
-    /// Groups are the present definition's, also of effects that were started by another. A keyed query tells the requests
-    /// of all that it keeps; the few others are read.
+    /// Gives all effects the groups of the present definition, even those that another one started. A keyed query reports the
+    /// requests of all effects that it keeps; the requests of the few others are decoded.
     private mutating func regroup() {
         var groups: [UInt32: @Sendable (any Sendable) -> String] = [:]
         for number in table.numbers { groups[number] = table[number]?.group }
@@ -98,19 +98,19 @@ extension JournaledCore {
         }
     }
 
-    /// Not below any attempt of an epoch or those before it.
+    /// An attempt that is not below any attempt of an epoch or of those before it.
     static func allAttempts(of epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number, count: .max) }
 
-    /// Not below any attempt of the epochs before one.
+    /// An attempt that is not below any attempt of the epochs before one.
     static func allAttempts(before epoch: Epoch) -> Attempt { Attempt(epoch: epoch.number &- 1, count: .max) }
 }
 
-/// Which events that another definition applied are applied with this one.
+/// Which events of another definition are applied with this one.
 public enum Reinterpretation: Sendable {
-    /// None: they are refused.
+    /// None. They are refused.
     case never
     /// Those of definitions with the same schema. Their `reduce` is the same, or the schema would differ.
     case sameSchema
-    /// All.
+    /// All events.
     case always
 }

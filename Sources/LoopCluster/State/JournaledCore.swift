@@ -2,70 +2,70 @@ package import LoopCollections
 package import LoopCore
 package import LoopWire
 
-/// Everything the journal determines, and nothing else: the state, the evaluator, the live effects, the sessions.
+/// Everything the journal determines, and nothing else: the state, its queries, the live effects, the sessions.
 ///
-/// The reducer machine changes it only through records, live and at replay alike; so a replay ends where it was (G8).
-/// It begins empty, or with a snapshot; the first definition record asks the queries for the initial state.
+/// The reducer's machine changes it only through records, live and at replay alike, so that a replay gives the same result
+/// (G8). It begins empty, or with a snapshot. The first definition record runs the queries on the initial state.
 ///
-/// A copy is a value of its own: one can be encoded on another thread while this one goes on.
+/// A copy is an independent value. Another thread can encode a copy while this one continues.
 package struct JournaledCore: Sendable {
     package let loop: LoopFacts
-    /// Which events that another definition applied are applied with this one, instead of being refused.
+    /// Which events of another definition are applied with this one, instead of being refused.
     package var reinterprets = Reinterpretation.never
-    /// Whether that was done: only a snapshot lets the next start do without it.
+    /// Whether such events were applied. Only a snapshot makes that unnecessary at the next start.
     package internal(set) var hasReinterpreted = false
-    /// Takes the journal's initial state for the definition's: for tools, which are not told the arguments of the run.
+    /// Whether to use the journal's initial state instead of the definition's. For tools that do not know the arguments of the run.
     package var ignoresArguments = false
-    /// Where each step is noted, should it be the last one; nil in a state that is only looked at.
+    /// The note in which each step is written, in case the process ends in it, or nil in a state that is only shown.
     package var note: CrashNote?
     package var brokenRules = BrokenRules()
 
     package internal(set) var history: History
     /// The newest epochs, the present one last; at most `epochsMax`.
     package internal(set) var epochs: [Epoch] = []
-    /// The state, and what its queries remember.
+    /// The state, and the memory of its queries.
     var fold: any ErasedFold
     package internal(set) var seq = Seq.initial
     package internal(set) var time = WallTime(milliseconds: 0)
     package internal(set) var effects = HashTable<EffectID, LiveEffect>()
     package internal(set) var sessions = HashTable<SessionID, SessionRecord>()
-    /// The session that each peer was given last, while that lives.
+    /// The newest session of each peer, while it exists.
     package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
-    /// The sessions of a peer that were followed by a newer one and live on, the newest last: those of peers that have been at
-    /// another history, and have forgotten their numbers.
+    /// The sessions of a peer that were followed by a newer one and still exist, the newest last. Such a peer has been at
+    /// another history, and has forgotten its numbers.
     var olderSessions: [PeerID: [SessionID]] = [:]
     package internal(set) var nextSession = SessionID(1)
-    /// How much all sessions keep of answers, and how much that may be.
+    /// The bytes of answers that all sessions keep.
     package internal(set) var answersBytes = 0
     package var answersBytesMax = KeptAnswers.totalBytesMax
-    /// Entries that were set aside, by their number.
+    /// The entries that were set aside, by their number in the quarantine.
     package internal(set) var quarantine: [UInt64: QuarantineRecord] = [:]
     package internal(set) var quarantinedCount: UInt64 = 0
-    /// Where schedules stand, by the numbers of their feedbacks.
+    /// The schedules' next times and status, by the numbers of their feedbacks.
     package internal(set) var schedules: [UInt32: ScheduleStanding] = [:]
     /// The position of the last record applied.
     package internal(set) var position: UInt64 = 0
-    /// The feedbacks under the journal's numbers.
+    /// The feedbacks by the journal's numbers.
     package internal(set) var table: FeedbackTable
-    /// The newest definition record; nil: there was none yet.
+    /// The newest definition record, or nil if there was none yet.
     package internal(set) var journaledDefinition: DefinitionRecord?
 
-    /// What another definition's queries remember, until this one takes over; nil: this one has.
+    /// The memory of another definition's queries until this one takes over, or nil if it has.
     var foreign: [UInt32: QueryMemory]?
-    /// How many effects have started at this seq, so that those of a definition upgrade get indices of their own.
+    /// How many effects have started at this seq, so that those of a definition upgrade get new indices.
     var startsCount: UInt32 = 0
-    /// What everything hashed to at the newest mark, while its journaled hash is still to come. At replay alone.
+    /// The digest at the newest mark, until its journaled hash comes. Only at replay.
     var mark: (seq: Seq, hash: UInt64)?
-    /// How large that is which is hashed, in bytes, when it was last known; 0: it never was.
+    /// The last known size of what is hashed, in bytes, or 0 if it was never known.
     var digestedBytes = 0
     var changes: [EffectChange] = []
-    /// What they last came to.
+    /// The result of the last changes, whose memory is used again.
     var live: [LiveChange] = []
 
     /// How many epochs are remembered.
     static var epochsMax: Int { 64 }
 
-    /// - Parameter fold: of the initial state.
+    /// - Parameter fold: the fold of the initial state.
     init(_ loop: LoopFacts, _ fold: any ErasedFold, history: History) {
         self.loop = loop
         self.fold = fold
@@ -77,15 +77,15 @@ package struct JournaledCore: Sendable {
 
     package var epoch: Epoch { epochs.last ?? .none }
 
-    /// Whether an epoch that a peer has seen is one of this journal's, as far as it remembers. False shows that the journal
-    /// was copied, or restored from a backup, and has gone on in two ways.
+    /// Whether an epoch that a peer has seen is one of this journal's, as far as the journal remembers. If not, the journal was
+    /// copied, or restored from a backup, and was continued in two ways.
     package func knows(_ seen: Epoch) -> Bool {
         if seen.number > epoch.number { return false }
         guard let own = epochs.first(where: { $0.number == seen.number }) else { return true }
         return own == seen
     }
 
-    /// The feedback that an effect belongs to; nil where the definition has it no longer.
+    /// The feedback of an effect, or nil if the definition no longer has it.
     package func feedback(of effect: EffectID) -> FeedbackFacts? { table[effect.feedback] }
 
     /// The priority of the effect at a place, by its request.
@@ -94,19 +94,19 @@ package struct JournaledCore: Sendable {
         return feedback.priority(of: effects[at: place].request)
     }
 
-    /// The name of the feedback that an effect belongs to, also of one that the definition has no longer.
+    /// The name of an effect's feedback, even if the definition no longer has it.
     package func feedbackName(of effect: EffectID) -> String {
         effect.feedback < table.names.count ? table.names[Int(effect.feedback)] : "\(effect.feedback)"
     }
 
-    /// What this definition writes into the journal when it takes over.
+    /// The record that this definition writes into the journal when it takes over.
     package var ownDefinition: DefinitionRecord {
         DefinitionRecord(
             fingerprint: loop.fingerprint.value, schema: loop.schema, initial: loop.initialHash,
             initialState: journaledDefinition == nil ? (try? fold.encodedState()) ?? [] : [], feedbacks: table.names)
     }
 
-    /// Forgets outcomes that their sender knows. Not journaled: after a replay there are more of them, never fewer.
+    /// Forgets outcomes that their sender knows. This is not journaled: a replay brings back more of them, never fewer.
     package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
         if brokenRules.contains(.settledOutcomesAreForgotten) { return }
         guard let index = sessions.index(forKey: session) else { return }
@@ -117,6 +117,6 @@ package struct JournaledCore: Sendable {
 }
 
 extension JournaledCore {
-    /// The newest session of a peer that lives; nil: it has none.
+    /// The newest existing session of a peer, or nil if it has none.
     func session(of peer: PeerID) -> SessionID? { sessionByPeer[peer] ?? olderSessions[peer]?.last }
 }

@@ -2,27 +2,27 @@ package import LoopCollections
 package import LoopCore
 package import LoopWire
 
-/// A `JournaledCore` whose state's type is known: for whoever begins one, or wants to see the state itself.
+/// A `JournaledCore` with the type of its state, to create one or to read the state.
 package struct JournaledState<Definition: LoopDefinition>: Sendable {
     /// Everything, without the definition's types.
     package var core: JournaledCore
 
     private typealias TypedFold = Fold<Definition, Definition.State, Definition.Event>
 
-    /// - Parameter core: one that began with a definition of this type.
+    /// - Parameter core: a core that began with a definition of this type.
     init(_ core: JournaledCore) { self.core = core }
 
-    /// Begins empty.
+    /// Creates an empty one.
     package init(definition: Definition, coder: any ValueCoder, history: History) {
         core = JournaledCore(
             LoopFacts(definition, coder: coder), TypedFold(definition, coder: coder), history: history)
     }
 
-    /// Goes on from a snapshot. Where another definition of this loop made it, that one's effects stand as they are until
-    /// this one takes over, by its definition record.
+    /// Continues from a snapshot. If another definition of this loop made it, that one's effects stay as they are until this
+    /// one takes over, by its definition record.
     /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
-    /// - Throws: `SnapshotError`: where the bytes are not what was written, of another loop or run, or of a schema that
-    ///   cannot be migrated. Never traps, whatever the bytes are.
+    /// - Throws: `SnapshotError` if the bytes are not what was written, or are of another loop or run, or of a schema that
+    ///   cannot be migrated. It never traps, whatever the bytes are.
     package init(
         restoring document: [UInt8], definition: Definition, coder: any ValueCoder, ignoresArguments: Bool = false
     ) throws(SnapshotError) {
@@ -45,13 +45,13 @@ package struct JournaledState<Definition: LoopDefinition>: Sendable {
     @discardableResult
     package mutating func apply(_ record: Record) throws -> [LiveChange] { try core.apply(record) }
 
-    /// The parts in which two states of the same loop differ. See `JournaledCore.differences`.
+    /// The names of the parts in which two states of one loop differ. See `JournaledCore.differences`.
     package func differences(from other: JournaledState) throws -> [String] {
         try core.differences(from: other.core)
     }
 }
 
-/// What is the same whatever the definition's types are.
+/// What does not depend on the definition's types.
 extension JournaledState {
     package var reinterprets: Reinterpretation {
         get { core.reinterprets }

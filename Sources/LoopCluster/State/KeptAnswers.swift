@@ -1,19 +1,19 @@
 package import LoopWire
 
-/// The answers of a session that its sender has not confirmed to know, so that it is told the same again if it asks again.
+/// The answers of a session that its sender has not confirmed, so that it gets the same ones if it asks again.
 package struct KeptAnswers: Equatable, Sendable {
-    /// By ascending numbers.
+    /// The answers, by ascending numbers.
     package private(set) var items: [NumberedAnswer] = []
-    /// How much of the limits they use up.
+    /// How many bytes of the limits they use.
     package private(set) var byteCount = 0
 
-    /// How many bytes one session keeps before its next question is refused as overloaded.
+    /// How many bytes of answers one session keeps. Beyond that, its next question is refused as overloaded.
     package static var bytesMax: Int { 1 << 20 }
-    /// How many bytes all sessions keep together, before the one that keeps the most loses what it keeps.
+    /// How many bytes of answers all sessions keep together. Beyond that, the session that keeps the most loses all of its answers.
     package static var totalBytesMax: Int { 64 << 20 }
-    /// A replay does not know which answers were confirmed: it keeps the newest, as many as there can have been.
+    /// A replay does not know which answers were confirmed. It keeps as many of the newest ones as there can have been.
     private static var replayBytesMax: Int { bytesMax + Wire.answerBytesMax + overhead }
-    /// What a kept answer costs besides its value.
+    /// The cost of a kept answer in addition to its value.
     private static var overhead: Int { 64 }
 
     package var isEmpty: Bool { items.isEmpty }

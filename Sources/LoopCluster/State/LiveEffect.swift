@@ -1,21 +1,21 @@
 package import LoopCore
 package import LoopWire
 
-/// One effect that the state wants.
+/// One effect that the state requests.
 package struct LiveEffect: Equatable, Sendable {
     package enum Status: Equatable, Sendable {
-        /// To be run, or running.
+        /// It is to be run, or runs.
         case open
-        /// Its body returned; it is not run again while it is wanted.
+        /// Its body returned. It is not run again while it is wanted.
         case completed
         /// It failed for good, with this message.
         case parked(String)
 
-        /// Parked until the state asks for something that can be sent.
+        /// The status of an effect that is parked until the state requests something that can be sent.
         static let unsendable = Status.parked(LiveEffect.unsendable)
     }
 
-    /// What most effects never have.
+    /// The values that most effects never have.
     private struct Particulars: Equatable, Sendable {
         var group: String?
         var status = Status.open
@@ -30,12 +30,13 @@ package struct LiveEffect: Equatable, Sendable {
     }
 
     package var request: RequestBytes
-    /// The seq that made the request, which is below 2⁶². The two bits above say whether an attempt was granted.
+    /// The seq that made the request, which is below 2⁶². The two highest bits say whether an attempt was granted and may still
+    /// run.
     private var marked: UInt64
-    /// Attempts up to this one are void. Those of epochs before the effect's own were of another effect, which had its number
-    /// in a part of the journal that is lost.
+    /// The attempt up to which all are void. Attempts of epochs before the effect's own belonged to another effect, which had
+    /// its number in a lost part of the journal.
     package var floor: Attempt
-    /// Nil: there is nothing particular about it. So an effect and its ID are 64 bytes, one line of a processor's cache.
+    /// The particulars, or nil if there are none. An effect and its ID thus take 64 bytes, one line of a processor's cache.
     private var box: Box?
 
     init(request: RequestBytes?, version: Seq, group: String?, floor: Attempt) {
@@ -52,7 +53,7 @@ package struct LiveEffect: Equatable, Sendable {
         set { box = newValue == Particulars() ? nil : Box(newValue) }
     }
 
-    /// The group whose limits it counts against.
+    /// The group whose limits apply to it.
     package internal(set) var group: String? {
         get { box?.particulars.group }
         set { particulars.group = newValue }
@@ -79,7 +80,7 @@ package struct LiveEffect: Equatable, Sendable {
         return if case .open = box.particulars.status { true } else { false }
     }
 
-    /// Whether it runs nowhere because its request cannot be sent.
+    /// Whether it does not run anywhere because its request cannot be sent.
     var isUnsendable: Bool { !isOpen && status == .unsendable }
 
     private static var grantedMark: UInt64 { 1 << 63 }
@@ -110,7 +111,7 @@ package struct LiveEffect: Equatable, Sendable {
     static let unsendable = "its request cannot be encoded, or is larger than \(Wire.requestBytesMax) bytes"
 }
 
-/// What a transition changed among the live effects.
+/// A change among the live effects.
 package struct LiveChange: Equatable, Sendable {
     package enum Kind: Sendable {
         case started
@@ -120,8 +121,8 @@ package struct LiveChange: Equatable, Sendable {
 
     package let kind: Kind
     package let effect: EffectID
-    /// Where the effect stands among the live ones, or stood; nil: nowhere. Changes are in order: a place that was given back by
-    /// one may be taken by a later one.
+    /// The place of the effect among the live ones, or its last place, or nil if it had none. Changes are in order: a later one
+    /// may take a place that an earlier one gave back.
     let place: Int?
 
     package static func started(_ effect: EffectID) -> LiveChange { LiveChange(.started, effect) }
@@ -134,6 +135,6 @@ package struct LiveChange: Equatable, Sendable {
         self.place = place
     }
 
-    /// Whether they say the same, wherever the effects stand.
+    /// Whether both are the same change, whatever the places of the effects.
     package static func == (a: LiveChange, b: LiveChange) -> Bool { a.kind == b.kind && a.effect == b.effect }
 }

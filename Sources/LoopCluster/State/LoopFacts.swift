@@ -1,7 +1,7 @@
 package import LoopCore
 package import LoopWire
 
-/// What a machine asks of a definition besides its state: names, versions, feedbacks. None of it is of the definition's types.
+/// What a machine uses of a definition besides its state: names, versions, feedbacks. Nothing here has the definition's types.
 package final class LoopFacts: Sendable {
     package let name: String
     /// The name as a part of topics.
@@ -11,7 +11,7 @@ package final class LoopFacts: Sendable {
     package let fingerprint: DefinitionFingerprint
     /// A hash of the encoded initial state.
     package let initialHash: UInt64
-    /// The feedbacks in the order of their declaration, which says nothing of their numbers.
+    /// The feedbacks in the order of their declaration, which is not the order of their numbers.
     package let feedbacks: [FeedbackFacts]
     /// The sections of the state that can be followed alone, in the order of their declaration.
     package let sections: [(name: String, id: SectionID)]
@@ -30,24 +30,24 @@ package final class LoopFacts: Sendable {
     }
 }
 
-/// What a machine asks of a feedback.
+/// What a machine uses of a feedback.
 package final class FeedbackFacts: Sendable {
     package let name: String
-    /// The members that run its effects.
+    /// The group whose members run its effects.
     package let placement: String
     package let policy: EffectPolicy
-    /// Whether it has effects that a machine knows of.
+    /// Whether it has effects that a machine manages.
     let hasQuery: Bool
-    /// The group that an effect counts against, by its request.
+    /// The group whose limits apply to an effect, by its request.
     let group: (@Sendable (any Sendable) -> String)?
-    /// The priority of a request; nil: all effects have the same.
+    /// The priority of a request, or nil if all effects have the same one.
     private let priority: (@Sendable (any Sendable) -> Int32)?
     let requestCoding: RequestCoding?
-    /// What its timers send, and when; nil: it has none.
+    /// The times and events of its timers, or nil if it has none.
     let timer: TimerFacts?
-    /// Makes the event for an effect that has failed for good. Nil if such an effect is parked.
+    /// Makes the event for an effect that has failed for good, or nil if such an effect is parked.
     let failing: FailingFacts?
-    /// When its schedule runs; nil: it has none.
+    /// The times and events of its schedule, or nil if it has none.
     let schedule: ScheduleFacts?
     private let coder: any ValueCoder
 
@@ -65,7 +65,7 @@ package final class FeedbackFacts: Sendable {
         schedule = feedback.schedule.map { ScheduleFacts($0, coder) }
     }
 
-    /// The priority of an effect, by the bytes of its request; 0 where they cannot be read.
+    /// The priority of an effect, by the bytes of its request, or 0 if they cannot be read.
     func priority(of request: RequestBytes) -> Int32 {
         guard let priority, let known = try? requestCoding?.decode(request, coder) else { return 0 }
         return priority(known)
@@ -74,7 +74,7 @@ package final class FeedbackFacts: Sendable {
     /// Whether its effects have a priority.
     var hasPriority: Bool { priority != nil }
 
-    /// A request's bytes, or nil where its type cannot cross a process, its encoding fails, or it is too large.
+    /// A request's bytes, or nil if its type cannot cross a process, its encoding fails, or it is too large.
     func encode(_ request: any Sendable) -> RequestBytes? {
         var encoded: RequestBytes?
         try? requestCoding?.withEncoding(request, coder) { bytes in
@@ -84,11 +84,11 @@ package final class FeedbackFacts: Sendable {
     }
 }
 
-/// What the reducer asks of a schedule.
+/// What the reducer uses of a schedule.
 package struct ScheduleFacts: Sendable {
     let schedule: Schedule
     let missed: MissedRuns
-    /// The encoded event of a run; nil: it cannot be encoded.
+    /// Makes the encoded event of a run, or returns nil if it cannot be encoded.
     let event: @Sendable (ScheduleRun) -> [UInt8]?
 
     init<Event: Encodable>(_ schedule: FeedbackSchedule<Event>, _ coder: any ValueCoder) {
@@ -98,9 +98,9 @@ package struct ScheduleFacts: Sendable {
     }
 }
 
-/// What the reducer asks of a feedback when an effect has failed for good.
+/// What the reducer uses of a feedback when an effect has failed for good.
 package struct FailingFacts: Sendable {
-    /// Makes the encoded event for an encoded request and a failure. It returns nil if the feedback makes no event of this failure.
+    /// Makes the encoded event for an encoded request and a failure, or returns nil if the feedback makes no event of this failure.
     let event: @Sendable (RequestBytes, EffectFailure) throws(NoFailingEvent) -> [UInt8]?
 
     init?<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
@@ -118,19 +118,19 @@ package struct FailingFacts: Sendable {
     }
 }
 
-/// What the reducer asks of a feedback's timers.
+/// What the reducer uses of a feedback's timers.
 package struct TimerFacts: Sendable {
-    /// When an encoded request is due; nil: it cannot be read.
+    /// The due time of an encoded request, or nil if it cannot be read.
     let time: @Sendable (RequestBytes) -> WallTime?
-    /// The encoded event of an encoded request; nil: it cannot be made.
+    /// The encoded event of an encoded request, or nil if it cannot be made.
     let event: @Sendable (RequestBytes) -> [UInt8]?
 
-    init<Event: Encodable>(_ timer: FeedbackTimer<Event>, _ coder: any ValueCoder) {
+    init<State, Event: Encodable>(_ timer: FeedbackTimer<State, Event>, _ coder: any ValueCoder) {
         time = { request in request.withBytes { try? timer.encodedTime($0, coder) } }
         event = { request in request.withBytes { bytes in try? coder.encode(timer.encodedEvent(bytes, coder)) } }
     }
 
-    /// Whether a timer that has fired is asked for at another time.
+    /// Whether a timer that has fired is requested for another time.
     func isMoved(_ effect: LiveEffect, to request: RequestBytes) -> Bool {
         effect.status == .completed && time(effect.request) != time(request)
     }

@@ -2,7 +2,7 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// What queries remember, as bytes.
+/// The memory of queries as bytes.
 ///
 /// | bytes | field |
 /// |---|---|

@@ -2,27 +2,26 @@ package import LoopCore
 package import LoopKeys
 package import LoopWire
 
-/// What the journal knows of a session: how far it was consumed, and what its sender must be told in particular.
+/// What the journal knows of a session: its watermark, and the outcomes that its sender must learn in particular.
 package struct SessionRecord: Equatable, Sendable {
     package let peer: PeerID
-    /// The key that the session is of; nil: it was begun without keys.
+    /// The key that owns the session, or nil if it was begun without keys.
     package internal(set) var owner: PublicKey?
     /// Every entry up to this number is consumed: applied or refused.
     package internal(set) var watermark: UInt64 = 0
     package internal(set) var notable: [NotableOutcome] = []
-    /// Why the newest refused entries were refused, in words, where that is known. Not in snapshots: who asks after a restart may
-    /// learn the reason alone.
+    /// The details of the newest refused entries, if they are known. They are not in snapshots, so a sender that asks after a
+    /// restart may get only the reason.
     package private(set) var details: [RefusalDetail] = []
-    /// Of the notable entries that have asked.
+    /// The answers to notable entries whose senders have asked.
     package internal(set) var answers = KeptAnswers()
-    /// The time from which on no record is of the session, as the journal knows it: when the epoch after that of its newest
-    /// record began. Nil: a record of the present epoch is.
+    /// The time since which the session has no record: the start of the epoch after that of its newest record. It is nil if it
+    /// has a record in the present epoch.
     package internal(set) var idleSince: WallTime?
-    /// Whether every entry so far belonged to an effect. The outcomes of such entries matter only while their peer holds the
-    /// effects.
+    /// Whether every entry so far belonged to an effect. The outcomes of such entries matter only while their peer has the effects.
     package internal(set) var isOnlyOfEffects = true
 
-    /// For how many refusals the detail is kept.
+    /// How many details of refusals are kept.
     private static var detailsMax: Int { 16 }
 
     init(peer: PeerID) { self.peer = peer }
@@ -34,13 +33,13 @@ package struct SessionRecord: Equatable, Sendable {
         if let outcome { notable.append(NotableOutcome(number: number, outcome: outcome)) }
     }
 
-    /// Keeps the detail of a refusal, which its sender is told with the reason.
+    /// Keeps the detail of a refusal, which its sender gets with the reason.
     mutating func keep(_ detail: RefusalDetail) {
         if details.count == Self.detailsMax { details.removeFirst() }
         details.append(detail)
     }
 
-    /// What is known of the refusals that an acknowledgement tells.
+    /// The known details of the refusals in an acknowledgement.
     package func details(of acknowledgement: Acknowledgement) -> [RefusalDetail] {
         details.isEmpty
             ? [] : details.filter { $0.number > acknowledgement.base && $0.number <= acknowledgement.watermark }
@@ -58,8 +57,8 @@ package struct SessionRecord: Equatable, Sendable {
         return notable.filter { $0.number > number }
     }
 
-    /// What is to be told of the entries after a number, as far as it fits into one message: all that is notable up to the
-    /// acknowledgement's watermark is in it. If that is below the session's watermark, the next one goes on there.
+    /// The acknowledgement of the entries after a number, as far as it fits into one message. It has everything notable up to
+    /// its watermark. If that is below the session's watermark, the next one continues there.
     package func acknowledgement(after base: UInt64, bytesMax: Int) -> Acknowledgement {
         let notable = notable(after: base)
         if !answers.isEmpty, !notable.isEmpty { return acknowledgement(of: notable, after: base, bytesMax: bytesMax) }
@@ -69,7 +68,7 @@ package struct SessionRecord: Equatable, Sendable {
             base: base, watermark: notable[countMax - 1].number, notable: Array(notable[..<countMax]))
     }
 
-    /// The same where some of it may be answers, which go with their entries.
+    /// An acknowledgement that includes answers, each with its entry.
     private func acknowledgement(
         of notable: [NotableOutcome], after base: UInt64, bytesMax: Int
     ) -> Acknowledgement {

@@ -1,15 +1,15 @@
 public import LoopCore
 import LoopWire
 
-/// A snapshot cannot be made, or the loop cannot go on from it.
+/// A snapshot cannot be made, or the loop cannot continue from it.
 public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The bytes are not those that were written.
     case corrupt(String)
     /// It was written by a newer release in a form that this one does not know.
     case newerFormat(UInt16)
-    /// It is one of another loop.
+    /// It is of another loop.
     case otherLoop(snapshot: String, binary: String)
-    /// It is one of another run.
+    /// It is of another run.
     case otherArguments(OtherArguments)
     /// Its state is older than the definition can migrate.
     case schemaTooOld(snapshot: UInt64, oldest: Int, binary: Int)
@@ -19,7 +19,7 @@ public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadableState(seq: Seq, schema: UInt64, reason: String)
     /// The state, or what a query remembers, cannot be encoded.
     case unencodable(String)
-    /// Another definition's queries are still the ones that count: there was no definition record of this one yet.
+    /// This definition has not taken over: it has no definition record yet, and another definition's queries still count.
     case notTakenOver
 
     /// The error and its remedy in one line, for people.

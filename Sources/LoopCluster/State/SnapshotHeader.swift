@@ -1,12 +1,12 @@
 package import LoopCore
 package import LoopWire
 
-/// The beginning of a snapshot: what it is of, readable without the definition.
+/// The beginning of a snapshot, which describes it and can be read without the definition.
 ///
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 6 where there are schedules, else 5; 1 to 4 are read too |
+/// | 2 | format version u16: 6 if there are schedules, else 5; 1 to 4 are read too |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -19,7 +19,7 @@ package import LoopWire
 /// The body follows, then 8 bytes: the FNV-1a hash (64 bits) of everything before them. All numbers are little-endian.
 package struct SnapshotHeader: Equatable, Sendable {
     package static var formatVersion: UInt16 { 6 }
-    /// Of loops without schedules.
+    /// The format of loops without schedules.
     private static var formatWithoutSchedules: UInt16 { 5 }
     private static var magic: [UInt8] { Array("LOOPSNAP".utf8) }
     private static var checksumBytes: Int { 8 }
@@ -50,7 +50,7 @@ package struct SnapshotHeader: Equatable, Sendable {
 
     /// The whole document, in one chunk of memory.
     /// - Parameters:
-    ///   - bodyBytes: about as many bytes as the body will have.
+    ///   - bodyBytes: about how many bytes the body will have.
     ///   - writeBody: appends the body.
     func document<Failure: Error>(
         bodyBytes: Int, _ writeBody: (inout ByteWriter) throws(Failure) -> Void
@@ -73,8 +73,8 @@ package struct SnapshotHeader: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Reads the header of a document whose bytes are those that were written.
-    /// - Throws: `.corrupt`, `.newerFormat`.
+    /// Reads the header of a document, and checks that its bytes are those that were written.
+    /// - Throws: `SnapshotError.corrupt` or `SnapshotError.newerFormat`.
     package static func read(_ document: [UInt8]) throws(SnapshotError) -> (
         header: SnapshotHeader, body: ArraySlice<UInt8>
     ) {

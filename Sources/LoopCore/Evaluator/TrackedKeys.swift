@@ -32,10 +32,14 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     init() {}
 
     /// Reports what changes if the requests are now those of `now`. It looks only at what has changed since the last call.
+    /// - Parameter request: the request of a key and its entry, or nil for none.
     @inlinable
-    mutating func follow(_ now: TrackedDictionary<Key, Request>, seq: Seq, into changes: inout [EffectChange]) {
-        guard let stamp, let newest = now.forEachChange(after: stamp, { look($0, $1, now) }) else {
-            return followAll(now, seq: seq, firstIndex: 0, into: &changes)
+    mutating func follow<Entry>(
+        _ now: TrackedDictionary<Key, Entry>, _ request: (Key, Entry) -> Request?, seq: Seq,
+        into changes: inout [EffectChange]
+    ) {
+        guard let stamp, let newest = now.forEachChange(after: stamp, { look($0, $1, now, request) }) else {
+            return followAll(now, request, seq: seq, firstIndex: 0, into: &changes)
         }
         if newest == stamp { return }
         self.stamp = newest
@@ -44,9 +48,11 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
 
     /// Notes what is new about one key. A second call for the same key notes nothing.
     @inlinable
-    mutating func look(_ key: Key, _ hash: UInt64, _ now: TrackedDictionary<Key, Request>) {
+    mutating func look<Entry>(
+        _ key: Key, _ hash: UInt64, _ now: TrackedDictionary<Key, Entry>, _ request: (Key, Entry) -> Request?
+    ) {
         let place = live.find(key, hash)
-        guard let request = now.value(of: key, hash) else {
+        guard let entry = now.value(of: key, hash), let request = request(key, entry) else {
             if let place { news.cancelled.append(live.remove(at: place, hash).id) }
             return
         }
@@ -71,20 +77,20 @@ struct TrackedKeys<Key: Hashable & Sendable, Request: Sendable & Equatable>: Sen
     /// Compares the live keys with all present requests.
     /// - Parameter tellsAll: whether a kept key is reported as an update in any case.
     @usableFromInline
-    mutating func followAll(
-        _ now: TrackedDictionary<Key, Request>, seq: Seq, firstIndex: UInt32, tellsAll: Bool = false,
-        into changes: inout [EffectChange]
+    mutating func followAll<Entry>(
+        _ now: TrackedDictionary<Key, Entry>, _ request: (Key, Entry) -> Request?, seq: Seq, firstIndex: UInt32,
+        tellsAll: Bool = false, into changes: inout [EffectChange]
     ) {
         stamp = now.stamp
         for (key, wanted) in live {
-            let hash = TrackedDictionary<Key, Request>.hash(key)
+            let hash = TrackedDictionary<Key, Entry>.hash(key)
             if tellsAll, now.contains(key), let place = live.find(key, hash) {
                 live[at: place] = Wanted(id: wanted.id, request: nil)
             }
-            look(key, hash, now)
+            look(key, hash, now, request)
         }
         if live.count != now.count {
-            for (key, _) in now { look(key, TrackedDictionary<Key, Request>.hash(key), now) }
+            for (key, _) in now { look(key, TrackedDictionary<Key, Entry>.hash(key), now, request) }
         }
         tell(seq: seq, firstIndex: firstIndex, into: &changes)
     }
@@ -154,9 +160,11 @@ extension TrackedKeys {
         return .keyed(remembered)
     }
 
-    /// - Parameter now: the requests at this state. If they are not those that run, the query's code has changed.
-    mutating func restore(
-        _ memory: QueryMemory, _ now: TrackedDictionary<Key, Request>, coder: any ValueCoder
+    /// - Parameter now: the entries at this state. If their requests are not those that run, the query's code has changed.
+    @usableFromInline
+    mutating func restore<Entry>(
+        _ memory: QueryMemory, _ now: TrackedDictionary<Key, Entry>, _ request: (Key, Entry) -> Request?,
+        coder: any ValueCoder
     ) throws {
         guard case .keyed(let remembered) = memory else { throw QueryMemoryError.otherForm }
         live.removeAll()
@@ -165,14 +173,14 @@ extension TrackedKeys {
             let key = try read(one.bytes, coder)
             guard take(key, one.id) else { throw QueryMemoryError("it remembers the key \(key) twice") }
         }
-        guard now.count == live.count,
-            now.keys.allSatisfy({ live.find($0, TrackedDictionary<Key, Request>.hash($0)) != nil })
-        else { return }
-        for (key, request) in now {
-            if let place = live.find(key, TrackedDictionary<Key, Request>.hash(key)) {
-                live[at: place].request = request
-            }
+        var requests: [(place: Int, request: Request)] = []
+        for (key, entry) in now {
+            guard let request = request(key, entry) else { continue }
+            guard let place = live.find(key, TrackedDictionary<Key, Entry>.hash(key)) else { return }
+            requests.append((place, request))
         }
+        guard requests.count == live.count else { return }
+        for (place, request) in requests { live[at: place].request = request }
         stamp = now.stamp
     }
 

@@ -32,7 +32,7 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     package func memory(_ coder: any ValueCoder) throws -> QueryMemory { try keys.memory(coder) }
 
     package mutating func restore(_ memory: QueryMemory, state: borrowing Lent, coder: any ValueCoder) throws {
-        try keys.restore(memory, asking(state), coder: coder)
+        try step.restore(state, memory, coder, &keys)
     }
 
     package mutating func adopt(_ memory: QueryMemory, coder: any ValueCoder, into changes: inout [EffectChange]) {
@@ -45,38 +45,46 @@ package struct TrackedQuery<State: Sendable, Event: Sendable, Key: Hashable & Se
     package mutating func reconcile(
         state: borrowing Lent, seq: Seq, firstIndex: UInt32, into changes: inout [EffectChange]
     ) {
-        keys.followAll(
-            asking(state), seq: seq, firstIndex: firstIndex, tellsAll: true, into: &changes)
-    }
-
-    private func asking(_ state: borrowing Lent) -> TrackedDictionary<Key, Request> {
-        state.read(as: State.self, step.requests)
+        step.reconcile(state, seq, firstIndex, &keys, &changes)
     }
 }
 
-/// The evaluation of one transition by a `TrackedQuery`, created in code that knows the types, so that it is specialised for them.
+/// The evaluations of a `TrackedQuery`, created in code that knows the types, so that they are specialised for them.
 @usableFromInline
 struct TrackedStep<State: Sendable, Key: Hashable & Sendable, Request: Sendable & Equatable>: Sendable {
-    @usableFromInline let requests: @Sendable (State) -> TrackedDictionary<Key, Request>
+    @usableFromInline typealias Keys = TrackedKeys<Key, Request>
+
+    @usableFromInline let advance: @Sendable (borrowing Lent, Seq, inout Keys, inout [EffectChange]) -> Void
     @usableFromInline
-    let advance: @Sendable (borrowing Lent, Seq, inout TrackedKeys<Key, Request>, inout [EffectChange]) -> Void
+    let reconcile: @Sendable (borrowing Lent, Seq, UInt32, inout Keys, inout [EffectChange]) -> Void
+    @usableFromInline
+    let restore: @Sendable (borrowing Lent, QueryMemory, any ValueCoder, inout Keys) throws -> Void
 
-    @inlinable
-    init(_ requests: @escaping @Sendable (State) -> TrackedDictionary<Key, Request>) {
-        self.requests = requests
-        advance = { state, seq, keys, changes in
-            let now = state.read(as: State.self, requests)
-            keys.follow(now, seq: seq, into: &changes)
-        }
-    }
-
-    /// Reads a stored property in its memory, without counting a reference.
+    /// The evaluations of requests that are themselves the entries of a dictionary.
     @inlinable
     init(_ requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable) {
-        let property = PropertyPlace(requests)
-        self.requests = { $0[keyPath: requests] }
+        self.init(requests) { $1 }
+    }
+
+    /// The evaluations of the requests that a closure makes of the entries of a dictionary. A stored dictionary is read in its
+    /// memory, without counting a reference.
+    @inlinable
+    @inline(__always)
+    init<Entry: Sendable>(
+        _ entries: any KeyPath<State, TrackedDictionary<Key, Entry>> & Sendable,
+        _ request: @escaping @Sendable (Key, Entry) -> Request?
+    ) {
+        let property = PropertyPlace(entries)
         advance = { state, seq, keys, changes in
-            state.read(property) { keys.follow($0, seq: seq, into: &changes) }
+            state.read(property) { keys.follow($0, request, seq: seq, into: &changes) }
+        }
+        reconcile = { state, seq, firstIndex, keys, changes in
+            state.read(property) {
+                keys.followAll($0, request, seq: seq, firstIndex: firstIndex, tellsAll: true, into: &changes)
+            }
+        }
+        restore = { state, memory, coder, keys in
+            try state.read(property) { try keys.restore(memory, $0, request, coder: coder) }
         }
     }
 }

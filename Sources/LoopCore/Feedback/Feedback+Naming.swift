@@ -4,7 +4,7 @@
 extension Feedback {
     /// This feedback with another name. The parts of a combined feedback are qualified with it: "name.part".
     public func named(_ name: String) -> Feedback {
-        if parts != nil { return qualified(by: name) }
+        if case .combined = kind { return qualified(by: name) }
         var copy = self
         copy.name = name
         return copy

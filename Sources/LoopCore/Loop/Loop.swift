@@ -20,7 +20,7 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
     ) {
         let runtime = LoopRuntime(
-            name: "loop", initial: initial, reduce: .plain(reducer.body), outcome: nil,
+            name: "loop", initial: initial, reduce: reducer.body, outcome: nil,
             feedbacks: feedbacks.isEmpty ? [] : feedbacks.flatMap { $0.flattened }, clock: LoopClock(clock), seed: seed)
         self.runtime = runtime
         scope = nil
@@ -53,7 +53,8 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         seed: UInt64 = .random(in: .min ... .max)
     ) where Definition.State == State, Definition.Event == Event {
         let runtime = LoopRuntime(
-            name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
+            name: Definition.name, initial: definition.initial,
+            reduce: .informed { definition.reduce(into: &$0, $1, $2) },
             outcome: { definition.outcome(of: $0) }, answer: { definition.answer(to: $0, in: $1) },
             feedbacks: definition.allFeedbacks, clock: LoopClock(clock), seed: seed)
         self.runtime = runtime

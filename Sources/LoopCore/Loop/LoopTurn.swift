@@ -89,7 +89,7 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
 
 /// The function that folds an event into a loop's state.
 @usableFromInline
-package enum LoopReduce<State: Sendable, Event: Sendable>: Sendable {
+package enum LoopReduce<State, Event>: Sendable {
     /// A function of event and state alone, for which no clock is read.
     case plain(@Sendable (inout State, Event) -> Void)
     /// A function that also gets the transition's number, time and random numbers.

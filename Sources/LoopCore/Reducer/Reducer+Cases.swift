@@ -21,9 +21,10 @@ extension Reducer {
     public func logging(
         _ log: @escaping @Sendable (String) -> Void = { print($0) }
     ) -> Reducer {
-        Reducer { state, event in
-            self(&state, event)
-            log("\(event) → \(state)")
-        }
+        Reducer(
+            .informed { state, event, transition in
+                self(&state, event, transition)
+                log("\(event) → \(state)")
+            })
     }
 }

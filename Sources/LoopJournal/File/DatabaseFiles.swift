@@ -1,17 +1,16 @@
 package import Linux
-internal import SQLite
 
-/// The files of a database, looked at before SQLite opens them and after.
+/// The files of a database, checked before SQLite opens them and again afterwards.
 ///
-/// SQLite opens files by their names, and takes what it finds next to a database for parts of it: a log, or a journal to roll back.
-/// So all of them must be files of the same user. The database is held while SQLite opens it; afterwards its name must still lead
-/// to the file that was held, and SQLite's file must be the one of that name.
+/// SQLite opens files by name and treats what lies next to a database as its parts: a log, or a journal to roll back. So all of
+/// them must be files of the same user. The database file is kept open while SQLite opens it. Afterwards its name must still lead
+/// to that file, and SQLite's file must have that name.
 package struct DatabaseFiles: ~Copyable {
     /// What the database is opened for.
     package enum Purpose: Sendable {
-        /// What is in the files is relied on: they belong to this process's user or to root, and no other user may write to them.
+        /// The content is relied on: the files belong to this process's user or to root, and no other user may write to them.
         case writing
-        /// What is in the files is shown.
+        /// The content is only shown.
         case reading
     }
 
@@ -21,7 +20,7 @@ package struct DatabaseFiles: ~Copyable {
     private let held: HeldFile?
 
     /// - Parameter user: the user who must own the files if they are opened for writing. Root may own them too.
-    /// - Throws: `OpeningError` if something speaks against a file that is there.
+    /// - Throws: `OpeningError` if a file exists and must not be used.
     package init(_ path: String, for purpose: Purpose, user: UInt32 = System.userID) throws(OpeningError) {
         let found = try Self.hold(path)
         try Self.check(path, purpose, user)
@@ -39,7 +38,7 @@ package struct DatabaseFiles: ~Copyable {
         }
     }
 
-    /// Whether the database was there.
+    /// Whether the database existed.
     package var exist: Bool {
         switch held {
         case .some: true
@@ -47,7 +46,7 @@ package struct DatabaseFiles: ~Copyable {
         }
     }
 
-    /// To be called when SQLite has begun to read: what it has opened must be what was found.
+    /// Checks that SQLite has opened the file that was found. Call it when SQLite has begun to read.
     /// - Parameter hasMoved: whether the file that SQLite has opened has another name by now, or none.
     package func checkAgain(hasMoved: Bool) throws(OpeningError) {
         try Self.check(path, purpose, user)
@@ -66,7 +65,7 @@ package struct DatabaseFiles: ~Copyable {
             guard let part = FileSystem.status(ofName: path + ending) else { continue }
             switch purpose {
             case .writing: try refuse(part.flaw(user: user), path + ending)
-            // They are parts of one thing only if they are of one user.
+            // The files belong together only if one user owns them.
             case .reading:
                 try refuse(part.flawToRead ?? part.flawOfOwner(user: status?.owner ?? part.owner), path + ending)
             }
@@ -77,7 +76,7 @@ package struct DatabaseFiles: ~Copyable {
         if let flaw { throw .flaw(flaw, path) }
     }
 
-    /// A line for people where other users may change what is in the database.
+    /// A warning for people, or nil if no other user may change what is in the database.
     package static func warning(of path: String) -> String? {
         if let flaw = FileSystem.status(ofName: path)?.flawOfPermissions {
             return "\(path) \(flaw.text); \(flaw.remedy(path))"

@@ -3,9 +3,9 @@ internal import Linux
 internal import LoopCluster
 internal import LoopLock
 
-/// The changes that a journal makes to files and folders besides those that SQLite makes, one system call each.
+/// The changes that a journal makes to files and folders, one system call each. Those that SQLite makes are not among them.
 package struct Disk: Sendable {
-    /// One change that has been made. A test that models a loss of power hears of each.
+    /// One change that was made. A test that models a loss of power observes each.
     package enum Change: Sendable {
         case wrote(String, [UInt8])
         case rewrote(String, [UInt8], at: Int)
@@ -19,19 +19,20 @@ package struct Disk: Sendable {
 
     private let observe: (@Sendable (Change) -> Void)?
 
-    /// How much of a large file is on its way to the disk at once: an append that is synced meanwhile waits behind it.
+    /// How many bytes of a large file are on their way to the disk at once. An append that syncs meanwhile waits behind them.
     static var stepBytes: Int { 256 << 10 }
-    /// How much is written at once: where the system has to find a page for it first, each may take it a tenth of a millisecond.
+    /// How many bytes are written at once. If the system must first find a page for them, each page may take a tenth of a
+    /// millisecond.
     private static var chunkBytes: Int { 32 << 10 }
 
     package init(observe: (@Sendable (Change) -> Void)? = nil) { self.observe = observe }
 
-    /// The largest file that is read: a larger one does not fit into the memory of this machine.
+    /// The size of the largest file that is read. A larger one does not fit into the memory of this machine.
     static let fileBytesMax = max(1 << 30, System.memoryBytes / 2)
 
-    /// Writes a file for this user alone, and brings it to the disk. What was there is replaced.
+    /// Writes a file for this user alone, and brings it to the disk. An existing file is replaced.
     func write(_ bytes: [UInt8], to path: String) throws(JournalError) {
-        // Not what is there under another name, too.
+        // The old file may have other names, and under those it must not change.
         try remove(path)
         let file = try naming("write \(path)") { () throws(OpeningError) in
             try Descriptor.checked(path, O_WRONLY | O_CREAT | O_TRUNC)
@@ -46,9 +47,9 @@ package struct Disk: Sendable {
 
     /// Inspects a write-ahead log in pieces, because it may be large. A missing log is an empty one.
     ///
-    /// After a failed sync the system shows the written bytes but does not write them again: the next sync succeeds without
-    /// them. A process that goes on from the log of an earlier one must not take such bytes for durable.
-    /// - Parameter rewrites: whether to write all bytes again, each where it was, and to sync them.
+    /// After a failed sync the system shows the written bytes but does not write them again. The next sync succeeds without them. A
+    /// process that continues the log of an earlier one must not take such bytes for durable.
+    /// - Parameter rewrites: whether to write all bytes again, each at its offset, and to sync them.
     func inspectLog(_ path: String, rewrites: Bool = false) throws(JournalError) -> LogInspection {
         guard let file = try opened(path, rewrites ? O_RDWR : O_RDONLY) else { return LogInspection() }
         try Self.checkEnd(of: file, path)
@@ -85,7 +86,7 @@ package struct Disk: Sendable {
         return found
     }
 
-    /// Refuses a very large log whose end is a hole: to read all of it takes too long, and SQLite leaves no hole.
+    /// Refuses a very large log whose end is a hole. Reading all of it takes too long, and SQLite leaves no hole.
     private static func checkEnd(of file: borrowing Descriptor, _ path: String) throws(JournalError) {
         let (size, end) = try naming("read \(path)") { () throws(SystemError) in
             let size = try file.status().size
@@ -98,7 +99,7 @@ package struct Disk: Sendable {
     }
 
     /// Writes bytes at an offset of a file, and starts to bring them to the disk.
-    /// - Parameter isOnItsWay: how many bytes of the file are on their way to the disk.
+    /// - Parameter isOnItsWay: the number of bytes of the file that are on their way to the disk.
     private static func write(
         _ bytes: [UInt8], to file: borrowing Descriptor, at start: Int, _ isOnItsWay: inout Int
     ) throws(SystemError) {
@@ -106,7 +107,7 @@ package struct Disk: Sendable {
         while done < bytes.count {
             done += try file.write(bytes, done..<min(done + chunkBytes, bytes.count), at: start + done)
             if start + done - isOnItsWay >= stepBytes {
-                // Where this met an error the sync at the end might not meet it again.
+                // If this call ignored an error, the sync at the end might not report it again.
                 try file.writeOut(isOnItsWay..<start + done)
                 isOnItsWay = start + done
             }
@@ -119,13 +120,13 @@ package struct Disk: Sendable {
         observe?(.synced(path))
     }
 
-    /// Brings a file to the disk that others have written.
+    /// Syncs a file that other code has written.
     func sync(_ path: String) throws(JournalError) {
         try naming("sync \(path)") { () throws(SystemError) in try Descriptor(opening: path, O_RDONLY).sync() }
         observe?(.synced(path))
     }
 
-    /// The bytes of a file, or the first of them; nil where there is none.
+    /// The bytes of a file, or at most its first `limit` bytes. Returns nil if there is no file.
     /// - Throws: `JournalError`, of the kind `corrupt` if there are more than ``fileBytesMax``.
     func read(_ path: String, atMost limit: Int = .max) throws(JournalError) -> [UInt8]? {
         try reading(path) { file, size throws(JournalError) in
@@ -133,8 +134,8 @@ package struct Disk: Sendable {
         }
     }
 
-    /// Looks at a file that may have any other names; nil where there is none.
-    /// - Parameter body: is given the file, and its size in bytes.
+    /// Reads a file, which may have other names too. Returns nil if there is no file.
+    /// - Parameter body: takes the file, and its size in bytes.
     func reading<Result>(
         _ path: String, _ body: (borrowing Descriptor, Int) throws(JournalError) -> Result
     ) throws(JournalError) -> Result? {
@@ -154,7 +155,7 @@ package struct Disk: Sendable {
         }
     }
 
-    /// So many first bytes. If the file is shorter than it was a moment ago, so is the result: the caller's checksum says so.
+    /// The first `count` bytes, or fewer if the file has become shorter. The caller's checksum finds that out.
     func bytes(of file: borrowing Descriptor, _ count: Int, _ path: String) throws(JournalError) -> [UInt8] {
         try Self.check(size: count, of: path)
         do throws(SystemError) {
@@ -189,7 +190,7 @@ package struct Disk: Sendable {
         observe?(.renamed(path, to: other))
     }
 
-    /// Removes a file; one that is not there is removed already.
+    /// Removes a file. A missing file is no error.
     func remove(_ path: String) throws(JournalError) {
         do throws(SystemError) {
             try FileSystem.removeFile(path)
@@ -200,14 +201,14 @@ package struct Disk: Sendable {
         observe?(.removed(path))
     }
 
-    /// Removes a file that may be large, and gives its room back step by step. Not for files of SQLite: to close one of those ends
-    /// the locks that this process has on it.
+    /// Removes a file that may be large, and frees its space step by step. Not for SQLite's files: closing one of those ends the
+    /// locks that this process has on it.
     func removeInSteps(_ path: String) throws(JournalError) {
-        // While it is open its name alone is removed.
+        // While the file is open, this removes its name alone.
         let file = try? Descriptor.checked(path, O_WRONLY)
         try remove(path)
         guard case .some(let file) = file, let status = try? file.status(), status.links == 0 else { return }
-        // Down to nothing: a child of this process that has not called exec yet may hold the file too, and with it the room.
+        // The size goes down to 0: a child process that has not called exec yet may have the file open, which would keep the space.
         var size = status.size
         while size > 0 {
             size = max(0, size - Self.stepBytes)
@@ -216,7 +217,7 @@ package struct Disk: Sendable {
         }
     }
 
-    /// Removes a folder and the files in it; of a link to a folder, the link.
+    /// Removes a folder and the files in it. If the path is a link to a folder, removes the link.
     func removeFolder(_ path: String) throws(JournalError) {
         if FileSystem.status(ofName: path)?.isLink == true { return try remove(path) }
         for name in try names(in: path) { try remove(path + "/" + name) }
@@ -238,7 +239,7 @@ package struct Disk: Sendable {
         observe?(.madeFolder(path))
     }
 
-    /// Brings the names in a folder to the disk: without it a new file may be gone after a loss of power.
+    /// Syncs the names in a folder. Without it, a new file may be gone after a loss of power.
     func syncFolder(_ path: String) throws(JournalError) {
         try naming("sync the folder \(path)") { () throws(SystemError) in
             try Descriptor(opening: path, O_RDONLY | O_DIRECTORY).sync()
@@ -246,7 +247,7 @@ package struct Disk: Sendable {
         observe?(.syncedFolder(path))
     }
 
-    /// The names in a folder, sorted; none where there is no folder.
+    /// The names in a folder, sorted. Empty if there is no folder.
     func names(in path: String) throws(JournalError) -> [String] {
         do throws(SystemError) {
             return try FileSystem.names(in: path).sorted()

@@ -3,7 +3,6 @@ internal import Linux
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
-internal import ZLib
 
 /// A file next to a journal with the position of its newest record. It is written after each row, and not synced.
 ///
@@ -14,7 +13,7 @@ struct EndNote: ~Copyable {
         var history: History
         var position: UInt64
         var durability: Durability
-        /// The `boot_id` of the system when the note was written, or empty if the system had none.
+        /// The `boot_id` of the system when the note was written, or empty if it had none.
         var boot: [UInt8]
 
         /// Whether the journal must have the records up to the position. A crash of the system may lose what was not
@@ -43,7 +42,7 @@ struct EndNote: ~Copyable {
         self.durability = durability
     }
 
-    /// Reads the file. It is nil if there is none, or if the file was not written whole.
+    /// Reads the file. Returns nil if there is no file, or if it was not written whole.
     static func read(_ path: String, _ disk: Disk) throws(JournalError) -> End? {
         guard let bytes = try disk.read(path, atMost: byteCount), bytes.count == byteCount else { return nil }
         var sum = Checksum()

@@ -2,10 +2,9 @@ internal import Glibc
 internal import Linux
 internal import LoopCluster
 internal import LoopWire
-internal import SQLite
 
 extension JournalError.Kind {
-    /// What a person can do about it, where nothing better is known.
+    /// What a person can do about it, unless a better remedy is known.
     var remedy: String {
         switch self {
         case .full: "make room on the disk"
@@ -24,7 +23,7 @@ extension JournalError.Kind {
 }
 
 extension JournalError {
-    /// The system refused something.
+    /// The error of a system call that failed.
     static func system(_ operation: String, _ code: Int32) -> JournalError {
         let kind: Kind =
             switch code {
@@ -38,7 +37,7 @@ extension JournalError {
         return JournalError(kind, operation: operation, reason: SystemError(operation, code: code).text, remedy: remedy)
     }
 
-    /// A file could not be opened, or is not to be used.
+    /// The error of a file that could not be opened, or must not be used.
     static func opening(_ operation: String, _ error: OpeningError) -> JournalError {
         switch error {
         case .system(let error): .system(operation, error.code)
@@ -48,7 +47,7 @@ extension JournalError {
         }
     }
 
-    /// SQLite refused something.
+    /// The error of a call of SQLite that failed.
     static func sqlite(_ operation: String, _ error: SQLiteError) -> JournalError {
         let kind: Kind =
             switch error.kind {
@@ -68,7 +67,7 @@ extension JournalError {
     }
 }
 
-/// Runs `body`, and says of what SQLite refuses there what was being done.
+/// Runs `body`. If SQLite refuses something there, the error names the operation.
 func naming<Result: ~Copyable>(
     _ operation: String, _ body: () throws(SQLiteError) -> Result
 ) throws(JournalError) -> Result {
@@ -79,7 +78,7 @@ func naming<Result: ~Copyable>(
     }
 }
 
-/// Runs `body`, and says of a file that cannot be opened there what was being done.
+/// Runs `body`. If a file cannot be opened there, the error names the operation.
 func naming<Result: ~Copyable>(
     _ operation: String, _ body: () throws(OpeningError) -> Result
 ) throws(JournalError) -> Result {
@@ -90,7 +89,7 @@ func naming<Result: ~Copyable>(
     }
 }
 
-/// Runs `body`, and says of what the system refuses there what was being done.
+/// Runs `body`. If the system refuses something there, the error names the operation.
 func naming<Result: ~Copyable>(
     _ operation: String, _ body: () throws(SystemError) -> Result
 ) throws(JournalError) -> Result {

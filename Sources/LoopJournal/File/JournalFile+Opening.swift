@@ -1,7 +1,6 @@
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
-internal import SQLite
 
 /// The result of checking a journal at its opening.
 struct Judged {
@@ -9,7 +8,7 @@ struct Judged {
     var tail: ChainLink
     /// The last row, if it is not whole and so was never acknowledged.
     var shortRow: BatchRow?
-    /// The files of snapshots behind the end of the journal, if the records between may be lost.
+    /// The files of snapshots beyond the end of the journal. The records between may be lost.
     var lostSnapshots: [String] = []
     /// Lines about what was found, for people.
     var report: [String] = []
@@ -36,7 +35,7 @@ extension JournalFile {
         }
     }
 
-    /// Refuses a file that is not this loop's journal. It changes nothing.
+    /// Refuses a file that is not this loop's journal. Changes nothing.
     func check(_ path: String, loop: String, expected: History?) throws(JournalError) {
         try checkVersion(path)
         let owner = try metaText("loop") ?? ""
@@ -66,8 +65,8 @@ extension JournalFile {
         }
     }
 
-    /// Decides whether the journal is complete, and changes nothing. A start uses it, and so does every reader of a
-    /// journal that no process writes.
+    /// Decides whether the journal is complete, and changes nothing. Every start uses it, and every reader of a journal that no
+    /// process writes.
     /// - Throws: `JournalError` if acknowledged records are missing or damaged.
     func judged(_ traces: Traces, loop: String, path: String) throws(JournalError) -> Judged {
         let base = try base()
@@ -98,12 +97,12 @@ extension JournalFile {
         return judged
     }
 
-    /// Refuses a log of another journal, or of an older or another state of this one, because it would hide records of the file.
+    /// Refuses a log of another journal, or of another state of this one, because it would hide records of the file.
     private func checkLogIsItsOwn(
         _ path: String, _ last: UInt64, _ damage: (String) -> JournalError
     ) throws(JournalError) {
         let history = try history()
-        // During a checkpoint the file cannot be read without its log. Then nothing is concluded.
+        // During a checkpoint the file cannot be read without its log. Then this check finds nothing.
         guard let alone = try? JournalFile(path, .readUnchanging, system: nil),
             (try? alone.checkVersion(path)) != nil, let own = try? alone.history(), own != .none
         else { return }
@@ -115,14 +114,14 @@ extension JournalFile {
         guard end.position <= last else {
             throw damage("\(path) has the records up to \(end.position), and with \(path)-wal it ends before them")
         }
-        // The log of a process that has lost the file to another one, which has written other records.
+        // The log is of a process that has lost the file to another process, which has written other records.
         guard try end.position > self.base().position else { return }
         guard try rows(through: end.position, max: 1).first??.link == end else {
             throw damage("\(path) and \(path)-wal have different records \(end.position)")
         }
     }
 
-    /// Reports what SQLite drops from the log. If that was acknowledged, the start is refused.
+    /// Reports what SQLite drops from the log. Refuses the start if that was acknowledged.
     private func judge(
         _ log: LogInspection, wasSynced: Bool, _ tail: ChainLink, _ path: String, _ damage: (String) -> JournalError,
         _ report: inout [String]
@@ -168,7 +167,7 @@ extension JournalFile {
         History(UInt64(bitPattern: try meta("history") ?? 0))
     }
 
-    /// Where the rows begin.
+    /// The position at which the rows begin, as the end of the last trimmed row.
     func base() throws(JournalError) -> ChainLink {
         guard let position = try meta("trimmed_position") else { return .start }
         let seq = try meta("trimmed_seq") ?? 0
@@ -182,8 +181,8 @@ extension JournalFile {
         return link
     }
 
-    /// The end of the newest row, by its numbers. If these are impossible, it is the row's first position: a reader
-    /// that comes to it gets the error.
+    /// The end of the newest row, by its numbers. If these are impossible, it is the row's first position, and a reader that comes
+    /// to the row gets the error.
     func tail(after base: ChainLink) throws(JournalError) -> ChainLink {
         guard let newest = try rows(through: .max, max: 1).first else { return base }
         try checkTrimmed(base, newest)

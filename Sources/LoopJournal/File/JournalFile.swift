@@ -2,10 +2,8 @@ internal import Linux
 internal import LoopCluster
 internal import LoopCore
 internal import LoopWire
-internal import SQLite
-internal import ZLib
 
-/// The database of a journal: its schema, and the statements that are run again and again.
+/// The database of a journal: its schema, and the statements that are reused.
 final class JournalFile: BatchRows {
     /// "Loop" in ASCII, in the header of the file.
     static let applicationID: Int64 = 0x4c6f_6f70
@@ -42,14 +40,14 @@ final class JournalFile: BatchRows {
 
     // MARK: Identity
 
-    /// Whether nothing was ever made in it.
+    /// Whether nothing was ever stored in it.
     func isEmpty() throws(JournalError) -> Bool {
         let tables = try number("SELECT count(*) FROM sqlite_schema")
         let owner = try number("PRAGMA application_id")
         return tables == 0 && owner == 0
     }
 
-    /// Refuses what is no journal, or one of a newer version. Changes nothing.
+    /// Refuses a file that is no journal, or one of a newer version. Changes nothing.
     func checkVersion(_ path: String) throws(JournalError) {
         guard try number("PRAGMA application_id") == Self.applicationID else {
             throw JournalError(
@@ -71,7 +69,7 @@ final class JournalFile: BatchRows {
         }
     }
 
-    /// Refuses a file that has taken the place of the one that was looked at before.
+    /// Refuses a file that has replaced the one that was checked before.
     func checkIsOne(of files: borrowing DatabaseFiles) throws(JournalError) {
         let hasMoved = try hasMoved()
         do throws(OpeningError) {
@@ -99,7 +97,7 @@ final class JournalFile: BatchRows {
         }
     }
 
-    /// A checksum of what the journal belongs to.
+    /// The checksum that binds the journal to its loop and history.
     static func identity(_ loop: String, _ history: History) -> Int64 {
         var sum = Checksum()
         sum.add(Array(loop.utf8).span)
@@ -116,20 +114,21 @@ final class JournalFile: BatchRows {
                     "use a write-ahead log", code: 1,
                     text: "the file system has no shared memory maps; use a local disk")
             }
-            // Appended bytes are new ones: nothing is overwritten before it is given free.
+            // Appends write new bytes, so deleted content need not be overwritten when it is freed.
             try database.execute("PRAGMA secure_delete = OFF")
             try setSynchronous(durability)
         }
     }
 
-    /// What the next rows promise. A row that is synced takes those before it along.
+    /// Sets the durability of the next rows. A row that is synced also syncs those before it.
     func setSynchronous(_ durability: Durability) throws(SQLiteError) {
         try database.execute("PRAGMA synchronous = \(durability == .fsync ? "FULL" : "NORMAL")")
     }
 
     // MARK: Meta
 
-    /// No text in `meta` is longer, in characters: one that is longer was not written by this program, and is read in part.
+    /// The largest length of a text in `meta`, in characters. This program writes no longer text, so a longer one is read
+    /// only in part.
     private static let textMax = 1000
 
     func meta(_ name: String) throws(JournalError) -> Int64? {
@@ -170,7 +169,7 @@ final class JournalFile: BatchRows {
                 loop: loop, path: path, position: base.position + 1, seq: base.seq + 1, "a row's numbers cannot be")
         }
         try checkTrimmed(base, last)
-        // The last row may be cut off, and then this is where the journal ends.
+        // The last row may be cut off, and then the journal ends here.
         if newest.count == 2 { try checkTrimmed(base, newest[1]) }
         var end = last.link
         var isShort = false
@@ -200,8 +199,7 @@ final class JournalFile: BatchRows {
         try insertion.statement.run(7, lending: records)
     }
 
-    /// Calls `body` with the rows from a position on, in order, until it returns false. A row is nil where its numbers
-    /// cannot be.
+    /// Calls `body` with the rows from a position on, in order, until it returns false. A row with impossible numbers is nil.
     func forEachRow(
         from position: UInt64, bytesMax: Int, _ body: (BatchRow?, Span<UInt8>) throws(JournalError) -> Bool
     ) throws(JournalError) {
@@ -242,7 +240,7 @@ final class JournalFile: BatchRows {
         return rows
     }
 
-    /// The statement, which is prepared when it is first asked for.
+    /// Returns the statement, and prepares it at its first use.
     private func kept(
         _ kept: inout KeptStatement?, _ sql: @autoclosure () -> String
     ) throws(SQLiteError) -> KeptStatement {
@@ -283,16 +281,16 @@ final class JournalFile: BatchRows {
         get throws(JournalError) { 32 + logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
     }
 
-    /// One file is easier to copy than two; what does not work at the closing is done at the next opening.
+    /// Makes the closing remove the log, because one file is easier to copy than two. If that fails, the next opening does it.
     func removesLogAtClose() { database.removesLogAtClose() }
 
-    /// Moves the log into the file as far as no reader needs older pages.
-    /// - Returns: whether all of it is in the file now.
+    /// Moves the log into the file, as far as no reader needs older pages.
+    /// - Returns: whether the whole log is in the file now.
     @discardableResult
     func checkpoint() throws(SQLiteError) -> Bool { try database.checkpoint(.passive) }
 }
 
-/// A statement that is run again and again.
+/// A statement that is reused.
 private final class KeptStatement {
     var statement: Statement
 

@@ -4,21 +4,21 @@ struct JournalPaths: Sendable {
 
     init(_ file: String) { self.file = file }
 
-    /// SQLite's write-ahead log: the newest batches are here.
+    /// SQLite's write-ahead log, which has the newest batches.
     var log: String { file + "-wal" }
     /// SQLite's index of the log, shared by the processes that have the journal open.
     var index: String { file + "-shm" }
-    /// Locked by the process that may write.
+    /// The file that the process that may write has locked.
     var lock: String { file + "-lock" }
-    /// The note of the journal's end: see `EndNote`.
+    /// The note of the journal's end, as in `EndNote`.
     var end: String { file + "-end" }
-    /// The reducer's note of what it does, in case its process ends in it.
+    /// The reducer's crash note.
     var note: String { file + "-note" }
-    /// A journal that is to take the place of this one, complete and synced: whoever locks next finishes that.
+    /// A complete and synced journal that is to replace this one. The next process that locks the journal finishes that.
     var replacement: String { file + ".cut" }
-    /// The same while it is made.
+    /// The replacement while it is being made.
     var unfinishedReplacement: String { file + ".cut-new" }
-    /// What a replacement has replaced.
+    /// The paths of the journal that a replacement has replaced.
     var damaged: JournalPaths { JournalPaths(file + ".damaged") }
     var snapshots: String { file + ".snapshots" }
 }

@@ -1,20 +1,20 @@
 package import LoopCluster
 
-/// What lies in a write-ahead log behind its last complete transaction, read from the file before SQLite opens it.
+/// What follows the last complete transaction in a write-ahead log, read from the file before SQLite opens it.
 ///
-/// SQLite takes the log up to the last transaction whose checksums are right, and drops the rest without a word. A
-/// transaction that was being written when the power failed may be dropped, since it was never acknowledged. But a byte that
-/// changed on the disk drops every transaction behind it too, and those were acknowledged. The two can be told apart: a
-/// transaction is synced before the next one is begun, so behind a torn one there is none.
+/// SQLite uses the log up to the last transaction whose checksums are right, and drops the rest without a word. A transaction that
+/// was being written when the power failed may be dropped, because it was never acknowledged. But a byte that changed on the disk
+/// also drops every later transaction, and those were acknowledged. The two cases differ: each transaction is synced before the
+/// next begins, so none follows a torn one.
 ///
 /// The layout is that of the section "WAL File Format" of SQLite's page on its file format.
 package struct LogInspection: Equatable {
     package enum Finding: Equatable {
-        /// Everything in it counts, or nothing was ever written to it.
+        /// All of it is valid, or nothing was ever written to it.
         case whole
-        /// How many pages of an incomplete transaction follow the last complete one.
+        /// This many pages of an incomplete transaction follow the last complete one.
         case torn(pages: Int)
-        /// A transaction that was completed cannot be read any more.
+        /// A completed transaction cannot be read any more.
         case broken
     }
 
@@ -23,7 +23,7 @@ package struct LogInspection: Equatable {
     package let isEmpty: Bool
     /// Whether nothing follows its last complete transaction.
     var isWhole: Bool { finding == .whole }
-    /// How many pages there are in complete transactions.
+    /// The number of pages in complete transactions.
     package private(set) var validPages = 0
 
     private static let headerBytes = 32
@@ -43,8 +43,8 @@ package struct LogInspection: Equatable {
         guard Self.magics.contains(Self.big(header, 0)), pageBytes.nonzeroBitCount == 1,
             (512...65536).contains(pageBytes), sum.first == Self.big(header, 24), sum.second == Self.big(header, 28)
         else {
-            // A header is written, and synced, before the pages that follow it. One that was being written when the power
-            // failed has pages of an earlier header behind it, which are in the file; those have other salts.
+            // A header is written and synced before the pages that follow it. If the power failed while it was written, the pages
+            // behind it belong to an earlier header and have other salts. They are in the file already.
             finding = Self.hasFrames(header, try next(Self.frameHeaderBytes)) ? .broken : .whole
             return
         }
@@ -57,7 +57,7 @@ package struct LogInspection: Equatable {
         var sum = header
         var isValid = true
         var count = 0
-        // Frames of this header's transactions behind the last valid commit, and what they look like.
+        // The frames of this header's transactions behind the last valid commit, and what kind they are.
         var stray = 0
         var strayCommits = 0
         var commitIsFollowed = false
@@ -69,7 +69,7 @@ package struct LogInspection: Equatable {
                 break
             }
             count += 1
-            // Pages of an earlier header differ in both salts, a page of this one with a changed byte in one of them.
+            // Pages of an earlier header differ in both salts. A page of this header with a changed byte differs in only one.
             let (isFirst, isSecond) = (frame[8..<12] == salts.prefix(4), frame[12..<16] == salts.suffix(4))
             let isCommit = Self.big(frame, 4) != 0
             if isValid, isFirst, isSecond, frame.count == frameBytes {
@@ -91,13 +91,13 @@ package struct LogInspection: Equatable {
         if commitIsFollowed { finding = .broken } else if stray > 0 { finding = .torn(pages: stray) }
     }
 
-    /// Whether the header, which is damaged, has pages behind it that were written under it.
+    /// Whether pages that were written under this damaged header follow it.
     /// - Parameter frame: the bytes behind the header.
     private static func hasFrames(_ header: [UInt8], _ frame: [UInt8]) -> Bool {
-        // Zeros are what a file that was only made longer has.
+        // A file that was only made longer has zeros here.
         guard frame.count == frameHeaderBytes, header[16..<24].contains(where: { $0 != 0 }) else { return false }
         if frame[8..<16] == header[16..<24] { return true }
-        // The salts themselves may be what is damaged: then the header's checksum is right with those of the first page.
+        // The salts themselves may be damaged. Then the header's checksum is right with the salts of the first page.
         var mended = header
         mended.replaceSubrange(16..<24, with: frame[8..<16])
         var sum = Sum(isBig: big(header, 0) & 1 == 1)

@@ -6,7 +6,7 @@ internal import LoopCluster
 struct OpenNames {
     private var files: [(path: String, status: FileStatus)]
 
-    /// The remedy unless the file itself is missing: only that is waited for.
+    /// The remedy, unless the journal's own file is missing: the reducer waits only for that file.
     private static let remedy =
         "the reducer opens it again now, and ends if acknowledged records are missing or a file cannot be used: then put"
         + " back what was there"
@@ -39,7 +39,7 @@ struct OpenNames {
 
 /// A lock on the file itself, so that no other process writes it under another name.
 ///
-/// SQLite's own descriptor of the file has the lock: closing another descriptor would end SQLite's locks.
+/// The lock is on SQLite's own descriptor, because closing another descriptor of the file would end SQLite's locks.
 struct FileLock: ~Copyable {
     private let descriptor: Int32
 
@@ -65,7 +65,7 @@ struct FileLock: ~Copyable {
         }
     }
 
-    /// Unlocks before SQLite closes the file: a child process that is being started may share the descriptor.
+    /// Unlocks before SQLite closes the file, because a child process that is being started may share the descriptor.
     deinit { OpenFiles.unlock(descriptor, byte: Self.byte) }
 
     /// Whether a process writes the file at this moment.

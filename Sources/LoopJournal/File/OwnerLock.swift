@@ -2,21 +2,21 @@ internal import Glibc
 internal import Linux
 internal import LoopCluster
 
-/// The right to write a journal: a lock on a file of its own next to it, which the system takes back when the process
-/// ends, however it ends. Readers do not ask for it.
+/// The right to write a journal: a lock on a separate file next to it. The system releases it when the process ends, however it
+/// ends. Readers do not need it.
 struct OwnerLock: ~Copyable {
     private let lock: Descriptor
 
-    /// How long a waiting process sleeps between two tries, in microseconds: what a standby is late by at most. The system would wake it at
-    /// once, but one that waits in `flock` could not be told to give up.
+    /// How long a waiting process sleeps between two tries, in microseconds. A standby is late by at most this time. The system
+    /// would wake it at once, but a process that waits in `flock` cannot be asked to give up.
     private static let triesEvery: UInt32 = 50_000
 
     /// - Parameters:
-    ///   - address: where peers find the process; told to those that wait.
-    ///   - whileLocked: called before each new try, with the error that a caller that does not wait would get;
-    ///     returns whether to go on waiting. Nil does not wait.
+    ///   - address: the address of the process for its peers. Waiting processes can read it.
+    ///   - whileLocked: called before each new try, with the error that a caller that does not wait would get. Returns whether to
+    ///     go on waiting. Nil does not wait.
     init(_ path: String, address: String? = nil, whileLocked: ((JournalError) -> Bool)?) throws(JournalError) {
-        // Looked at before it is cut to length 0: its name may lead to any file.
+        // Checks the file before it is truncated to length 0, because its name may lead to any file.
         let lock = try naming("open its lock \(path)") { () throws(OpeningError) in
             try Descriptor.checked(path, O_RDWR | O_CREAT)
         }
@@ -27,21 +27,21 @@ struct OwnerLock: ~Copyable {
                     .locked, operation: "be opened for writing", reason: "\(Self.owner(lock)) has it (\(path))",
                     remedy: JournalError.Kind.locked.remedy)
                 if let whileLocked {
-                    // The system has no way to wait for a lock that ends when this process is told to stop.
+                    // The system has no wait for a lock that ends when this process is asked to stop.
                     usleep(Self.triesEvery)
-                    // Asked behind the wait: what was said meanwhile counts.
+                    // Called after the wait, so that a request to stop in the meantime counts.
                     if whileLocked(error) { continue }
                 }
             }
             throw error
         }
-        // A full disk must not keep a journal from being opened.
+        // A full disk must not prevent the opening of a journal.
         let text = Self.mark(address)
         if (try? lock.truncate(to: 0)) != nil { _ = try? lock.write(text, text.indices, at: 0) }
         self.lock = lock
     }
 
-    /// What a process that has the lock writes into its file.
+    /// What the process that has the lock writes into its file.
     private static func mark(_ address: String?) -> [UInt8] {
         Array("\(getpid())\n\(address.map { "\($0)\n" } ?? "")".utf8)
     }
@@ -57,11 +57,11 @@ struct OwnerLock: ~Copyable {
         return (try? lock.bytes(atMost: 1024)) == mark(address)
     }
 
-    /// Given back before it is closed: a child that another thread is starting holds the descriptor too, until it has become its
-    /// program, and with it the lock.
+    /// Unlocks before the descriptor is closed. A child that another thread is starting has the descriptor too, and with it the
+    /// lock, until it calls exec.
     deinit { flock(lock.number, LOCK_UN) }
 
-    /// The error of taking a lock without waiting for it, nil if it was taken.
+    /// The error of a try without waiting, or nil if the lock was taken.
     private static func refusal(of lock: borrowing Descriptor) -> Int32? {
         while flock(lock.number, LOCK_EX | LOCK_NB) != 0 {
             if errno != EINTR { return errno }
@@ -69,7 +69,8 @@ struct OwnerLock: ~Copyable {
         return nil
     }
 
-    /// Where peers find the process that has the lock, if it says so. Of a lock that no process has it is of no meaning.
+    /// The address at which peers find the process that has the lock, or nil if it names none. If no process has the lock, the
+    /// address has no meaning.
     static func address(in path: String) -> String? {
         let lock: Descriptor
         do throws(OpeningError) {

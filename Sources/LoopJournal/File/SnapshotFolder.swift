@@ -1,15 +1,14 @@
 package import LoopCluster
 internal import LoopCore
-internal import ZLib
 
-/// The files of a journal's snapshots. A name that is there has all its bytes; a row in the journal makes it count.
+/// The files of a journal's snapshots. A file under its final name has all its bytes. It counts once the journal has a row for it.
 struct SnapshotFolder: Sendable {
     let path: String
     let disk: Disk
 
     static let operation = "keep a snapshot"
 
-    /// Position and checksum are in the name: two snapshots at one position do not meet.
+    /// The name has the position and the checksum, so that two snapshots at one position have different names.
     static func name(_ entry: SnapshotEntry) -> String {
         let digits = String(entry.checksum, radix: 16)
         return "\(entry.position)-" + String(repeating: "0", count: 8 - digits.count) + digits
@@ -54,7 +53,7 @@ struct SnapshotFolder: Sendable {
             try disk.syncFolder(path)
             try disk.syncFolder(Disk.folder(of: path))
         } catch {
-            // Room may be what is missing.
+            // The error may be a lack of space.
             try? disk.removeInSteps(temporary)
             throw error
         }
@@ -67,7 +66,7 @@ struct SnapshotFolder: Sendable {
         let remedy = "put a copy of it back"
         let found: [UInt8]?
         do throws(JournalError) {
-            // Before any memory is taken for it: what it says of its size decides nothing.
+            // Checks the size before any memory is allocated, so that the file's size cannot decide how much.
             found = try disk.reading(file) { descriptor, size throws(JournalError) in
                 guard size == entry.byteCount else {
                     throw JournalError(
@@ -91,9 +90,9 @@ struct SnapshotFolder: Sendable {
         return bytes
     }
 
-    /// Removes what is no snapshot of the journal: left by a process that ended while it wrote one. A file of another name is not
-    /// the journal's, and stays. While a listed snapshot is damaged, finished ones stay, too.
-    /// - Returns: the names.
+    /// Removes files that are no snapshot of the journal, left by a process that ended while it wrote one. A file with another kind
+    /// of name is not the journal's, and stays. While a listed snapshot is damaged, finished files stay, too.
+    /// - Returns: the names of the removed files.
     func removeOthers(than entries: [SnapshotEntry]) throws(JournalError) -> [String] {
         let kept = Set(entries.map(Self.name))
         var others = try found().map(\.name).filter { !kept.contains($0) }
@@ -108,7 +107,7 @@ struct SnapshotFolder: Sendable {
 }
 
 extension SnapshotEntry {
-    /// The checksum of its bytes and of what they stand for.
+    /// The checksum of the bytes, the position, the seq and the fingerprint.
     package func sum(of bytes: [UInt8]) -> UInt32 {
         var sum = Checksum()
         sum.add(position)

@@ -21,7 +21,7 @@ struct Traces {
     }
 
     /// Throws if the files show that there was a journal.
-    /// - Parameter flaw: what is found in its place.
+    /// - Parameter flaw: what is wrong with the journal's file, for the error.
     func checkNothingWasThere(_ flaw: String? = nil) throws(JournalError) {
         var found: [String] = []
         if let end, end.position > 0 { found.append("\(paths.end) says that it had \(end.position) records") }
@@ -46,7 +46,7 @@ struct Traces {
         }
     }
 
-    /// The files cannot tell these apart: in both cases they are those of a journal without its newest records.
+    /// The two possible causes. The files cannot tell them apart: both leave a journal without its newest records.
     private var causes: String {
         "either \(paths.log) is lost (put it back), or \(paths.file) was copied before the files next to it (use a copy of all that"
             + " was made while no reducer ran, or by VACUUM INTO and without the other files)"
@@ -54,10 +54,10 @@ struct Traces {
 
     /// Refuses a journal that ends before records that were there.
     /// - Parameters:
-    ///   - tail: the end of its newest row.
+    ///   - tail: the end of the journal's newest row.
     ///   - listed: the names of the snapshots that have a row.
     ///   - wasSynced: whether the durability was `fsync`.
-    ///   - damage: makes the error of a reason.
+    ///   - damage: makes an error from a reason.
     /// - Returns: the files of snapshots of missing records that were not synced, and lines for people.
     func check(
         _ tail: ChainLink, of history: History, listed: Set<String>, wasSynced: Bool,

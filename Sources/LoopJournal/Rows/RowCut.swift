@@ -3,8 +3,8 @@ package import LoopCluster
 package import LoopCore
 package import LoopWire
 
-/// What of a journal is kept by a cut: the rows up to a seq, a part of the row that holds the next event, and a record of a new
-/// history. It is the remedy where a journal is damaged in the middle, or where its end is not wanted.
+/// The part of a journal that a cut keeps: the rows up to a seq, a part of the row with the next event, and a record of a new
+/// history. A cut is the remedy if a journal is damaged in the middle, or if its end is not wanted.
 package struct RowCut {
     package let reader: RowReader
     package let seq: Seq
@@ -16,27 +16,36 @@ package struct RowCut {
 
     /// Refuses a cut before a snapshot from which a start continues.
     /// - Parameters:
-    ///   - snapshots: the newest first.
+    ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
-    /// - Throws: of kind `.misuse`.
-    package func check(_ snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
-        guard let snapshot = snapshots.first(where: { $0.seq > seq && isIntact($0) }) else { return }
-        throw JournalError(
-            .misuse, operation: "be cut after seq \(seq)",
-            reason: "the snapshot at seq \(snapshot.seq) is intact, so events up to seq \(reader.tail.seq)"
-                + " need not be lost",
-            remedy: "forget only what is before it, if that is damaged: trim --before \(snapshot.seq.value &+ 1);"
-                + " or lose the events after seq \(seq): trim --after \(seq) --force")
+    /// - Throws: `JournalError` of kind `.misuse`. Also what `isIntact` throws.
+    package func check(
+        _ snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) throws(JournalError) -> Bool
+    ) throws(JournalError) {
+        for snapshot in snapshots where snapshot.seq > seq {
+            guard try isIntact(snapshot) else { continue }
+            throw JournalError(
+                .misuse, operation: "be cut after seq \(seq)",
+                reason: "the snapshot at seq \(snapshot.seq) is intact, so events up to seq \(reader.tail.seq)"
+                    + " need not be lost",
+                remedy: "forget only what is before it, if that is damaged: trim --before \(snapshot.seq.value &+ 1);"
+                    + " or lose the events after seq \(seq): trim --after \(seq) --force")
+        }
     }
 
-    /// Refuses a cut after which no start could go on: the first records were trimmed, and the snapshots that stand for them are not
+    /// Refuses a cut after which no start could continue: the first records were trimmed, and no snapshot that replaces them is
     /// intact.
     /// - Parameters:
     ///   - kept: the snapshots that are kept.
     ///   - isIntact: reads a snapshot and checks it.
-    /// - Throws: of kind `.corrupt`.
-    package func checkStart(from kept: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool) throws(JournalError) {
-        guard reader.base != .start, !kept.contains(where: isIntact) else { return }
+    /// - Throws: `JournalError` of kind `.corrupt`. Also what `isIntact` throws.
+    package func checkStart(
+        from kept: [SnapshotEntry], isIntact: (SnapshotEntry) throws(JournalError) -> Bool
+    ) throws(JournalError) {
+        if reader.base == .start { return }
+        for snapshot in kept {
+            if try isIntact(snapshot) { return }
+        }
         throw JournalError(
             .corrupt, operation: "be cut after seq \(seq)",
             reason:
@@ -45,10 +54,10 @@ package struct RowCut {
             remedy: "put a copy of the snapshots back, or give a later seq")
     }
 
-    /// Hands over the rows that are kept, in order, and last the one with the new history.
-    /// - Returns: where they end without that last one.
-    /// - Throws: of kind `.corrupt` where an event up to the seq cannot be read, of kind `.misuse` where the journal does not
-    ///   reach from before the seq to it; and what `insert` throws.
+    /// Passes the kept rows to `insert`, in order, and at last the row with the new history.
+    /// - Returns: the end of the kept rows, without that last one.
+    /// - Throws: `JournalError` of kind `.corrupt` if an event up to the seq cannot be read. Of kind `.misuse` if the journal
+    ///   begins after the seq or ends before it. Also what `insert` throws.
     package func copy(
         _ source: some BatchRows, newHistory: History, at time: WallTime,
         insert: (BatchRow, Span<UInt8>) throws(JournalError) -> Void
@@ -82,7 +91,7 @@ package struct RowCut {
                 return false
             }
         } catch {
-            // Damage behind what is kept is what a cut is for.
+            // A cut may drop damage behind what is kept.
             guard error.kind == .corrupt, link.seq >= seq.value else { throw error }
         }
         guard link.seq >= seq.value else {
@@ -94,7 +103,7 @@ package struct RowCut {
         return link
     }
 
-    /// How many records, and bytes of them, are before the first event behind the seq.
+    /// The number of records before the first event behind the seq, and their size in bytes.
     private func prefix(of bytes: [UInt8], _ row: BatchRow) throws(JournalError) -> (count: UInt64, bytes: Int) {
         var reader = ByteReader(bytes)
         var count: UInt64 = 0

@@ -1,12 +1,12 @@
 package import LoopCluster
 
-/// A journal whose records are in rows, whatever keeps the rows.
+/// A journal whose records are in rows, whether in a file or in a database.
 package protocol RowJournal: FollowedJournal {
-    /// Reads the rows, and knows where they begin and end.
+    /// Reads the rows, and knows their first and last positions.
     var reader: RowReader { get }
 
-    /// Finds what the process that writes has appended and trimmed since, if this one only reads.
-    /// - Returns: whether it is the journal of its place still.
+    /// Finds what the writing process has appended and trimmed since the last call, if this one only reads.
+    /// - Returns: whether the path or address still leads to this journal.
     @discardableResult func refresh() throws(JournalError) -> Bool
 }
 

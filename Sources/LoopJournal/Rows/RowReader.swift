@@ -4,14 +4,14 @@ package import LoopCluster
 package import LoopCore
 internal import LoopWire
 
-/// Where the rows of a journal are kept: a file, or a database.
+/// The storage of a journal's rows: a file, or a database.
 package protocol BatchRows {
-    /// The newest rows that begin at or before a position, the newest first, without their records. A row is nil where its
-    /// numbers cannot be.
+    /// The newest rows that begin at or before a position, the newest first, without their records. A row with impossible numbers
+    /// is nil.
     func rows(through position: UInt64, max: Int) throws(JournalError) -> [BatchRow?]
 
     /// Calls `body` with the rows from a position on, in order, until it returns false.
-    /// - Parameter bytesMax: about how many bytes of records `body` will most likely want.
+    /// - Parameter bytesMax: about how many bytes of records `body` is likely to use.
     func forEachRow(
         from position: UInt64, bytesMax: Int, _ body: (BatchRow?, Span<UInt8>) throws(JournalError) -> Bool
     ) throws(JournalError)
@@ -19,15 +19,16 @@ package protocol BatchRows {
 
 /// Reads the records of a journal out of its rows, and checks each row that it reads.
 package struct RowReader: Sendable {
-    /// The loop, and where its journal is: for errors.
+    /// The loop, and the location of its journal, for errors.
     package let loop, place: String
-    /// Where the rows begin: what is before was trimmed.
+    /// The end of the trimmed rows. The present rows begin after it.
     package var base: ChainLink
     /// The end of the newest row.
     package var tail: ChainLink
-    /// Whether a trim reads all rows before the newest snapshot to look for damage. That takes long, and peers of a reducer would wait.
+    /// Whether a trim reads all rows before the newest snapshot to look for damage. That takes long, and a reducer's peers would
+    /// wait.
     package var looksForDamage = true
-    /// Where the page ended that was read last: the next one most likely goes on there.
+    /// The end of the page that was read last. The next page most likely begins there.
     private var lastRead: ChainLink?
 
     package init(loop: String, place: String, base: ChainLink, tail: ChainLink) {
@@ -37,11 +38,11 @@ package struct RowReader: Sendable {
         self.tail = tail
     }
 
-    /// A page of the records after a position, in order; empty at the end.
+    /// A page of the records after a position, in order. Empty at the end.
     /// - Parameters:
     ///   - position: the last position that is not wanted.
-    ///   - bytesMax: about how many bytes of records; at least one row is read.
-    /// - Throws: of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was trimmed.
+    ///   - bytesMax: about how many bytes of records to read. At least one row is read.
+    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was trimmed.
     package mutating func records(
         after position: UInt64, bytesMax: Int, in source: some BatchRows
     ) throws(JournalError) -> [Record] {
@@ -54,7 +55,7 @@ package struct RowReader: Sendable {
         var link = try link(before: position + 1, in: source)
         guard link.position <= position else { throw damaged(after: link, "two rows hold record \(position + 1)") }
         let first = link.position + 1
-        // One array for all rows of the page: events are slices of it.
+        // One array has all rows of the page, because events are slices of it.
         var page: [UInt8] = []
         var rows: [(row: BatchRow, start: Int)] = []
         try source.forEachRow(from: first, bytesMax: bytesMax) { row, bytes throws(JournalError) in
@@ -65,7 +66,7 @@ package struct RowReader: Sendable {
                 page.append(copying: bytes)
                 link = checked.link
             } catch {
-                // What is before the damage is read first; the next page begins with it.
+                // The rows before the damage are returned first. The next page begins with the damage.
                 if link.position <= position { throw error }
                 return false
             }
@@ -82,7 +83,7 @@ package struct RowReader: Sendable {
         var records: [Record] = []
         var expected = 0
         for item in rows { expected += Int(clamping: item.row.lastPosition - item.row.firstPosition) + 1 }
-        // A record has two bytes at least.
+        // A record has at least two bytes.
         records.reserveCapacity(min(expected, page.count / 2))
         for (row, start) in rows {
             let before = records.count
@@ -101,7 +102,7 @@ package struct RowReader: Sendable {
         return records
     }
 
-    /// The end of the row before the one that holds a position.
+    /// The end of the row before the one that contains a position.
     private func link(before position: UInt64, in source: some BatchRows) throws(JournalError) -> ChainLink {
         if position == base.position + 1 { return base }
         if let lastRead, lastRead.position + 1 == position { return lastRead }
@@ -117,7 +118,7 @@ package struct RowReader: Sendable {
 
     // MARK: Following
 
-    /// The end of the row that ends with a record, as it is there now; nil: no row ends there.
+    /// The present end of the row whose last record has this position, or nil if no row ends there.
     package func end(ofRowAt position: UInt64, in source: some BatchRows) throws(JournalError) -> RowEnd? {
         if position == base.position { return RowEnd(base) }
         if position == tail.position { return RowEnd(tail) }
@@ -127,9 +128,9 @@ package struct RowReader: Sendable {
         return RowEnd(row.link)
     }
 
-    /// The records behind those that a reader has; nil: the row on which it stands is not there.
+    /// The records behind those that a reader has, or nil if the row at which the reader is does not exist.
     ///
-    /// The checksum of the next row covers that of the row before, so where both are read one after the other nothing more is asked.
+    /// The checksum of the next row covers that of the row before. So pages that are read one after the other need no more checks.
     package mutating func page(
         after position: UInt64, checksum: UInt32?, bytesMax: Int, in source: some BatchRows
     ) throws(JournalError) -> FollowedPage? {
@@ -152,15 +153,15 @@ package struct RowReader: Sendable {
         }
     }
 
-    // MARK: Places
+    // MARK: Positions
 
-    /// The end of the row before the one that holds the event `seq`: the records after it begin with that event, or
+    /// The end of the row before the one with the event `seq`. The records after it begin with that event, or
     /// with one not far before it. A bisection finds it, because rows are in the order of both numbers.
-    /// - Throws: of kind `.corrupt` where a row is missing.
+    /// - Throws: `JournalError` of kind `.corrupt` if a row is missing.
     package func position(before seq: Seq, in source: some BatchRows) throws(JournalError) -> UInt64 {
         var low = base.position
         var high = tail.position
-        // The row that holds `seq` begins behind `low`, and at most at `high` + 1.
+        // The row with `seq` begins behind `low`, and at `high` + 1 at the latest.
         while low < high {
             let middle = low + (high - low + 1) / 2
             guard let row = try source.rows(through: middle, max: 1).first ?? nil, row.lastPosition > low,
@@ -175,20 +176,26 @@ package struct RowReader: Sendable {
         return low
     }
 
-    /// Finds the snapshot at which the rows below a seq may be cut off. From it, every later state can be shown. The
-    /// newest snapshot does not count, because it may turn out to be damaged, unless the rows before it are damaged already and
-    /// ``looksForDamage`` is true.
+    /// Finds the snapshot at which the rows below a seq may be cut off. Every later state can be shown from it. The newest snapshot
+    /// does not count, because it may turn out to be damaged. It counts if ``looksForDamage`` is true and the rows before it are
+    /// damaged.
     /// - Parameters:
-    ///   - snapshots: the newest first.
+    ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
     /// - Returns: the snapshot and the end of the last row that it covers, or nil if there is none below the seq.
+    /// - Throws: `JournalError` if a row cannot be read. Also what `isIntact` throws.
     package func cut(
-        before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
+        before seq: Seq, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) throws(JournalError) -> Bool,
+        in source: some BatchRows
     ) throws(JournalError) -> (snapshot: SnapshotEntry, end: ChainLink)? {
-        guard let index = snapshots.firstIndex(where: isIntact) else { return nil }
-        let newest = snapshots[index]
+        var intact: [SnapshotEntry] = []
+        for snapshot in snapshots where intact.isEmpty || intact.count == 1 && snapshot.seq < seq {
+            if try isIntact(snapshot) { intact.append(snapshot) }
+        }
+        guard let newest = intact.first else { return nil }
         var found: (snapshot: SnapshotEntry, end: ChainLink)?
-        if let older = snapshots[(index + 1)...].first(where: { $0.seq < seq && isIntact($0) }) {
+        if intact.count > 1 {
+            let older = intact[1]
             found = try end(of: older, in: source).map { (older, $0) }
         }
         guard looksForDamage, newest.seq < seq,
@@ -199,7 +206,7 @@ package struct RowReader: Sendable {
         return try end(of: newest, in: source).map { (newest, $0) }
     }
 
-    /// The end of the last row that a snapshot covers, or nil if it covers none that is there.
+    /// The end of the last row that a snapshot covers, or nil if it covers no present row.
     private func end(of snapshot: SnapshotEntry, in source: some BatchRows) throws(JournalError) -> ChainLink? {
         var limit = snapshot.position
         while limit > base.position {
@@ -227,10 +234,10 @@ package struct RowReader: Sendable {
         return link.position >= position
     }
 
-    /// An error about damaged rows, with the remedy that keeps what a start recovers: if an intact snapshot covers the rows, only
+    /// Gives an error about damaged rows the remedy that keeps what a start recovers. If an intact snapshot covers the rows, only
     /// the rows before it need to go.
     /// - Parameters:
-    ///   - snapshots: the newest first.
+    ///   - snapshots: the snapshots, the newest first.
     ///   - isIntact: reads a snapshot and checks it.
     package func advised(
         _ error: JournalError, snapshots: [SnapshotEntry], isIntact: (SnapshotEntry) -> Bool, in source: some BatchRows
@@ -253,7 +260,7 @@ package struct RowReader: Sendable {
         return advised
     }
 
-    /// The error with which reading the records after a position fails, or nil if all can be read.
+    /// The error of reading the records after a position, or nil if all can be read.
     private func damage(after position: UInt64, in source: some BatchRows) -> JournalError? {
         var (reader, position) = (self, position)
         do throws(JournalError) {
@@ -266,7 +273,7 @@ package struct RowReader: Sendable {
         }
     }
 
-    /// Hands over every row, in order, and checks each, and that none is missing at the end.
+    /// Passes every row to `body`, in order. Checks each row, and that none is missing at the end.
     package func forEachRow(
         in source: some BatchRows, _ body: (BatchRow, Span<UInt8>) throws(JournalError) -> Void
     ) throws(JournalError) {
@@ -296,13 +303,13 @@ package struct RowReader: Sendable {
     }
 
     package func damaged(after link: ChainLink, _ reason: String) -> JournalError {
-        // Wrapping: where nothing is known of a row, its seq is the one that was asked for, which may be any.
+        // The sums wrap: if nothing is known of a row, its seq is the requested one, which may be any number.
         .damaged(loop: loop, path: place, position: link.position &+ 1, seq: link.seq &+ 1, reason)
     }
 }
 
 extension BatchRow {
-    /// The row, once it is known to be the one that was written behind `link`.
+    /// Returns the row if it is the one that was written behind `link`. Throws otherwise.
     package func checked(
         after link: ChainLink, _ bytes: Span<UInt8>, loop: String, path: String
     ) throws(JournalError) -> BatchRow {
@@ -322,7 +329,7 @@ extension BatchRow {
 }
 
 extension JournalError {
-    /// What was written cannot be trusted from a position on.
+    /// The error that the journal cannot be trusted from a position on.
     package static func damaged(
         loop: String, path: String, position: UInt64, seq: UInt64, _ reason: String
     ) -> JournalError {

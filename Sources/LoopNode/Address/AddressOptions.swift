@@ -1,6 +1,4 @@
-public import LoopOptions
-
-/// The options by which a program is told its reducer.
+/// The options that name a program's reducer.
 package enum AddressOptions {
     private static let reducer = Option(
         "reducer", .reducerAddress, default: ReducerAddress.fallback,
@@ -13,7 +11,7 @@ package enum AddressOptions {
         optional: "reducer-key", .string.named("FILE"),
         help: "the reducer's public key, by which it is known: server.key, or the 40 characters in it")
 
-    /// Each is in the help of every program that talks to a reducer.
+    /// All options. They are in the help of every program that talks to a reducer.
     package static let all: [any DeclaredOption] = [reducer, key, reducerKey]
 
     fileprivate static func address(in arguments: ParsedArguments) throws(NodeError) -> ReducerAddress {
@@ -36,7 +34,7 @@ extension ValueType where Value == ReducerAddress {
 }
 
 extension ValueType where Value == BindAddress {
-    /// Where a reducer listens.
+    /// The address at which a reducer listens.
     public static var bindAddress: ValueType {
         address { text throws(NodeError) in try BindAddress(parsing: text) }
     }

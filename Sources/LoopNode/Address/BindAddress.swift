@@ -1,12 +1,12 @@
 internal import Linux
 
-/// Where a reducer listens: the three endpoints of its sockets, derived from the one that people give.
+/// The address at which a reducer listens: the three endpoints of its sockets, derived from the one that people give.
 ///
-/// `tcp://HOST:PORT` stands for ROUTER at this port, PUB at the next and PULL at the one after that. Port 0 stands for any
-/// three free ports, and the host `*` for all addresses of the machine. `ipc://PATH` and `inproc://NAME` stand for the name
-/// itself and the name with `.pub` and `.pull`.
+/// `tcp://HOST:PORT` means ROUTER at this port, PUB at the next and PULL at the one after that. Port 0 means any three free
+/// ports, and the host `*` means all addresses of the machine. `ipc://PATH` and `inproc://NAME` mean the name itself and the
+/// name with `.pub` and `.pull`.
 public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
-    /// On this machine only.
+    /// The standard address, which only this machine reaches.
     public static let standard: BindAddress = "tcp://127.0.0.1:7710"
 
     let endpoint: Endpoint
@@ -16,7 +16,7 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         self = try BindAddress(Endpoint(parsing: text))
     }
 
-    /// Where a client's address says that the reducer is.
+    /// Creates the address at which a client's address expects the reducer.
     /// - Throws: `NodeError.endpoint` if the next two ports do not exist, or if the address is that of several reducers.
     public init(_ address: ReducerAddress) throws(NodeError) {
         guard address.endpoints.count == 1 else { throw .endpoint("\(address)", "a reducer listens at one address") }
@@ -28,20 +28,20 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         switch endpoint {
         case .tcp(_, 65_534...):
             throw .endpoint(description, "the next two ports are needed too, and 65535 is the last")
-        // The path with a suffix must be possible as well.
+        // The path with a suffix must be valid as well.
         case .ipc: _ = try Endpoint(parsing: collector)
         case .tcp, .inproc: break
         }
     }
 
-    /// As it was given.
+    /// The address as it was given.
     public var description: String { endpoint.description }
 
-    /// Of the socket for control messages.
+    /// The endpoint of the socket for control messages.
     package var router: String { text(next: 0, suffix: "") }
-    /// Of the socket that publishes.
+    /// The endpoint of the socket that publishes.
     package var publisher: String { text(next: 1, suffix: ".pub") }
-    /// Of the socket that takes batches of events.
+    /// The endpoint of the socket that takes batches of events.
     package var collector: String { text(next: 2, suffix: ".pull") }
 
     private func text(next: UInt16, suffix: String) -> String {
@@ -52,11 +52,11 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address with the machine's IP address in place of its name, an IPv4 address if there is one. The name of a network interface
-    /// stays, because libzmq knows it.
+    /// The address with the machine's IP address instead of its name, an IPv4 address if there is one. The name of a network
+    /// interface stays, because libzmq knows it.
     /// - Throws: `NodeError.endpoint` if the name has no address.
     func lookedUp() throws(NodeError) -> BindAddress {
-        // The interface may have addresses that other machines reach.
+        // The interface may also have addresses that other machines reach.
         if endpoint.name == Endpoint.loopbackInterface, let address = HostAddress("127.0.0.1") {
             return try BindAddress(endpoint.with(address))
         }
@@ -67,17 +67,17 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
         } catch {
             throw .endpoint(description, "the host name has no address (\(error.reason))")
         }
-        // A local endpoint must not be reachable from other machines, whatever the system's names say.
+        // A local endpoint must not be reachable from other machines, however the system resolves names.
         guard let address = addresses.first(where: { !endpoint.isLocal || $0.isLoopback }) else {
             throw .endpoint(description, "the host name has no loopback address")
         }
         return try BindAddress(endpoint.with(address))
     }
 
-    /// Where a reducer at an address publishes that has not said so yet: the same as here. It may be elsewhere.
+    /// The probable publisher of a reducer that has not named it yet, derived from its address. It may be elsewhere.
     static func publisher(at address: ReducerAddress) -> String? { try? BindAddress(address.endpoint).publisher }
 
-    /// The address by which a process of this machine reaches the reducer; nil if its port is not known before it listens.
+    /// The address at which a process of this machine reaches the reducer, or nil if its port is not known before it listens.
     package var dialled: ReducerAddress? {
         switch endpoint {
         case .tcp(_, 0): nil
@@ -86,9 +86,9 @@ public struct BindAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// For addresses in code: a literal that is no address ends the process with what is wrong.
+/// For addresses in code. An invalid literal ends the process with what is wrong.
 extension BindAddress: ExpressibleByStringLiteral {
-    /// Parses a literal. A literal that is no address to listen at ends the process.
+    /// Parses a literal, or ends the process if it is not an address to listen at.
     public init(stringLiteral text: String) {
         do {
             self = try BindAddress(parsing: text)

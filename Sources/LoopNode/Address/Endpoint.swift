@@ -1,18 +1,18 @@
 import Linux
 
-/// Where one socket is, as ZeroMQ writes it.
+/// The endpoint of one socket, as ZeroMQ writes it.
 enum Endpoint: Hashable, Sendable, CustomStringConvertible {
-    /// An IPv6 address has brackets, and its shortest usual form.
+    /// The host. An IPv6 address has brackets, and its shortest usual form.
     case tcp(host: String, port: UInt16)
     case ipc(path: String)
-    /// Within one ZeroMQ context of one process.
+    /// A name within one ZeroMQ context of one process.
     case inproc(name: String)
 
-    /// What fits, for people.
+    /// The valid forms, for people.
     static let form = "tcp://HOST:PORT, ipc://PATH or inproc://NAME"
     /// The name of the network interface that only this machine reaches.
     static let loopbackInterface = "lo"
-    /// As long as the system lets the path of a socket be.
+    /// The longest path that the system allows for a socket.
     private static let pathBytesMax = 107
 
     /// - Throws: `NodeError.endpoint` with what is wrong.
@@ -77,7 +77,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         return .tcp(host: String(host), port: port)
     }
 
-    /// The address in digits, or nil if there is a name, `*` or no host.
+    /// The address in digits, or nil for a name, `*` or an endpoint without a host.
     var address: HostAddress? {
         guard case .tcp(let host, _) = self else { return nil }
         return HostAddress(host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host)
@@ -89,7 +89,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         return host
     }
 
-    /// The endpoint with an address in place of the host.
+    /// The endpoint with an address instead of the host.
     func with(_ address: HostAddress) -> Endpoint {
         guard case .tcp(_, let port) = self else { return self }
         return .tcp(host: address.isIPv6 ? "[\(address)]" : "\(address)", port: port)
@@ -103,25 +103,25 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What peers are told of it: a port if it has one, since the peer knows the host; else the endpoint.
+    /// What the reducer advertises of it to peers: only the port if it has one, because the peer knows the host, else the endpoint.
     var advertised: String {
         if case .tcp(_, let port) = self { "\(port)" } else { description }
     }
 
-    /// The endpoint as a process of this machine dials it. It is an IPv4 address also for `[::]`: that socket takes IPv4 connections too,
-    /// and a machine may have IPv6 without `::1`.
+    /// The endpoint to which a process of this machine connects. It is an IPv4 address also for `[::]`, because that socket
+    /// takes IPv4 connections too, and a machine may have IPv6 without `::1`.
     var dialledHere: Endpoint {
         guard isWildcard || name == Self.loopbackInterface, case .tcp(_, let port) = self else { return self }
         return .tcp(host: "127.0.0.1", port: port)
     }
 
-    /// Whether it means all addresses of the machine, so that no one can dial it.
+    /// Whether it means all addresses of the machine, so that no client can connect to it as written.
     var isWildcard: Bool {
         if case .tcp("*", _) = self { return true }
         return address?.isUnspecified ?? false
     }
 
-    /// The place of the reducer's next key, so many places further: each takes three ports.
+    /// The endpoint for the reducer's key that is `places` keys further. Each key takes three ports.
     func next(_ places: Int) throws(NodeError) -> Endpoint {
         guard places > 0 else { return self }
         switch self {
@@ -135,7 +135,7 @@ enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Where connections to it are on this side; nil: they have no descriptors.
+    /// The local side of connections to it, or nil if they have no descriptors.
     var localAddress: Connections.LocalAddress? {
         switch self {
         case .tcp(_, let port): .port(port)

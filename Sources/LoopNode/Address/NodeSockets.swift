@@ -1,19 +1,18 @@
-import LoopKeyFiles
 import LoopKeys
 import LoopWire
 import ZMQ
 
-// Every socket of a loop's nodes and tools is made here: what a socket is for decides its options.
+// Every socket of a loop's nodes and tools is made here. The purpose of a socket decides its options.
 
-/// What a client of a reducer has a socket for.
+/// The purpose of a client's socket.
 enum ClientSocket {
-    /// What a peer says to the reducer and hears from it: DEALER. Nothing waits for a connection that does not stand.
+    /// The messages between a peer and the reducer: DEALER. Nothing is queued without a connection.
     case control
-    /// The questions of a tool: DEALER. They wait for the connection.
+    /// The questions of a tool: DEALER. They are queued until there is a connection.
     case questions
     /// What the reducer publishes: SUB.
     case updates
-    /// Batches of events: PUSH. Nothing waits for a connection that does not stand.
+    /// Batches of events: PUSH. Nothing is queued without a connection.
     case batches
 
     fileprivate var kind: SocketKind {
@@ -31,7 +30,7 @@ enum ClientSocket {
         options.reconnectDelay = .milliseconds(50)
         options.reconnectDelayMax = .milliseconds(500)
         options.immediate = self != .questions
-        // The way out says goodbye.
+        // The last message is a goodbye.
         if self == .control { options.lingerLimit = .milliseconds(200) }
         // A machine may vanish without closing its connections. Messages to it are repeated over another one.
         if self == .control { options.stalledLimit = .seconds(10) }
@@ -39,11 +38,11 @@ enum ClientSocket {
     }
 }
 
-/// What a reducer has a socket for.
+/// The purpose of a reducer's socket.
 enum ReducerSocket: Int, CaseIterable {
-    /// What peers say, and the answers: ROUTER.
+    /// Messages from peers, and the answers: ROUTER.
     case router
-    /// What is published: XPUB.
+    /// Published messages: XPUB.
     case publisher
     /// Batches of events: PULL.
     case collector
@@ -56,7 +55,7 @@ enum ReducerSocket: Int, CaseIterable {
         }
     }
 
-    /// What a client has a socket for that connects to it.
+    /// The purpose of the client's socket that connects to this one.
     var client: ClientSocket {
         switch self {
         case .router: .questions
@@ -65,34 +64,34 @@ enum ReducerSocket: Int, CaseIterable {
         }
     }
 
-    /// A slow peer fills only its own queue. What peers say upstream to a publisher is a topic and no more.
+    /// A slow peer fills only its own queue. The only messages from peers to a publisher are topics.
     fileprivate func options(_ limits: ConnectionLimits) -> SocketOptions {
         var options = SocketOptions()
         options.messageBytesMax = self == .publisher ? Wire.subscriptionBytesMax : Wire.messageBytesMax
         options.sendMessagesMax = 2000
         options.receiveMessagesMax = self == .publisher ? 10 : 4096
         options.stalledLimit = limits.stalledLimit
-        // Every subscription is judged, not only the first to a topic.
+        // Every subscription is checked, not only the first one to a topic.
         options.reportsEverySubscription = self == .publisher
         return options
     }
 
-    /// Who may connect.
+    /// Which clients may connect.
     func security(_ server: ServerKey?, _ door: Door) -> SocketSecurity {
         server.map { .server(secretKey: $0.secretKey, domain: door.domain(self)) } ?? .none
     }
 }
 
 extension ReducerAddress {
-    /// A socket that is not connected yet.
+    /// Makes a socket that is not connected yet.
     func socket(_ purpose: ClientSocket, in context: ZMQContext) throws(ZMQError) -> Socket {
         var options = purpose.options
         if let keys { options.security = .client(serverKey: keys.reducer, keys: keys.own) }
         return try Socket(purpose.kind, in: context, options: options)
     }
 
-    /// A socket that dials the reducer at once.
-    /// - Parameter advertised: where the reducer told its peers to connect this socket; nil: at the address itself.
+    /// Makes a socket that connects to the reducer at once.
+    /// - Parameter advertised: the endpoint that the reducer advertised for this socket, or nil for the address itself.
     func connect(
         _ purpose: ClientSocket, advertised: String? = nil, in context: ZMQContext
     ) throws(ZMQError) -> Socket {
@@ -103,7 +102,7 @@ extension ReducerAddress {
 }
 
 extension BindAddress {
-    /// A socket of the reducer that is not bound yet.
+    /// Makes a socket of the reducer that is not bound yet.
     /// - Parameter server: the reducer's own key, if it has keys.
     func socket(
         _ purpose: ReducerSocket, server: ServerKey?, _ limits: ConnectionLimits, in context: ZMQContext

@@ -6,9 +6,9 @@ import LoopCluster
 ///     let loop = try RemoteLoop(Traffic.self, reducer: "tcp://reducer:7710")
 ///     let address = try ReducerAddress(parsing: text)
 ///
-/// It is an endpoint, `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`, and the keys for it if the reducer has keys. A client
-/// learns the reducer's other two endpoints from the reducer. Where standbys wait to take over, it is the endpoints of all of
-/// them, with commas in between: clients find the one that leads. All of them have the same key.
+/// It is an endpoint, `tcp://HOST:PORT`, `ipc://PATH` or `inproc://NAME`, with keys if the reducer has keys. A client learns
+/// the reducer's other two endpoints from the reducer. If there are standbys, it is the endpoints of all reducers, with commas
+/// in between, and clients find the leader. All of them have the same key.
 public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     /// The environment variable that names the reducer of a process: `LOOP_REDUCER`.
     public static let variable = "LOOP_REDUCER"
@@ -16,17 +16,17 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
     public static let keyVariable = "LOOP_KEY"
     /// The environment variable that names the reducer's public key, or the file of it: `LOOP_REDUCER_KEY`.
     public static let reducerKeyVariable = "LOOP_REDUCER_KEY"
-    /// On this machine, where a reducer binds by default.
+    /// The standard address, at which a reducer on this machine binds by default.
     package static let fallback: ReducerAddress = "tcp://127.0.0.1:7710"
 
-    /// Where the reducers take control messages: at least one, and each once.
+    /// The endpoints at which the reducers take control messages: at least one, and no duplicates.
     let endpoints: [Endpoint]
-    /// The keys that the client and the reducer prove to each other that they have; nil: neither has any.
+    /// The keys by which the client and the reducer identify each other, or nil if neither has keys.
     public private(set) var keys: PeerKeys?
 
     /// - Parameter text: such as `tcp://reducer:7710`, `tcp://[::1]:7710` or `ipc:///run/loop`, or up to five of them, with
     ///   commas in between.
-    /// - Throws: `NodeError.endpoint`, which says which of them is wrong, why, and what fits.
+    /// - Throws: `NodeError.endpoint`, which says which of them is wrong, why, and what is valid.
     public init(parsing text: String) throws(NodeError) {
         var endpoints: [Endpoint] = []
         for part in Self.parts(of: text) {
@@ -40,7 +40,7 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
         self.endpoints = endpoints
     }
 
-    /// A path may have commas, too.
+    /// Splits a text at commas. An `ipc://` path may contain commas too.
     private static func parts(of text: String) -> [String] {
         var parts: [String] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -66,14 +66,14 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
         self.keys = keys
     }
 
-    /// The first endpoint; of the address of one reducer, the only one.
+    /// The first endpoint, which is the only one in the address of one reducer.
     var endpoint: Endpoint { endpoints[0] }
 
     /// Its endpoints one by one, each with the keys.
     package var each: [ReducerAddress] { endpoints.map { ReducerAddress($0, keys: keys) } }
 
-    /// The first endpoint with an address that can be dialled. If its name has several addresses, it is one that accepts a connection, or
-    /// else the first, because libzmq would try a single one. Blocks for up to 300 ms for each address, so it is for tools.
+    /// The first endpoint. A name that has several addresses is replaced by one that accepts a connection, or else by the first,
+    /// because libzmq would try only one. Blocks for up to 300 ms for each address, so it is for tools.
     func reachable() -> ReducerAddress {
         guard case .tcp(_, let port) = endpoint, let name = endpoint.name,
             let addresses = try? Sockets.addresses(of: name), addresses.count > 1
@@ -94,14 +94,14 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
         ReducerAddress(try Self.endpoint(parsing: text), keys: keys)
     }
 
-    /// The same reducer, with keys. Keys need `tcp://` or `ipc://`.
+    /// Returns the address with keys. Keys need `tcp://` or `ipc://`.
     public func with(_ keys: PeerKeys?) -> ReducerAddress {
         var address = self
         address.keys = keys
         return address
     }
 
-    /// The same reducer, with keys as options and variables name them.
+    /// Returns the address with keys as options and variables name them.
     /// - Throws: `NodeError.keys` if a file cannot be used, or if only one of the two is named.
     package func with(key: String?, reducerKey: String?) throws(NodeError) -> ReducerAddress {
         switch (key, reducerKey) {
@@ -114,9 +114,9 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the environment variable `LOOP_REDUCER` names; `tcp://127.0.0.1:7710` if it is not set or empty; with the keys
-    /// that `LOOP_KEY` and `LOOP_REDUCER_KEY` name.
-    /// - Throws: `NodeError.endpoint` if the variable's value is no address; `NodeError.keys` if a key cannot be used.
+    /// The address in the environment variable `LOOP_REDUCER`, or `tcp://127.0.0.1:7710` if that is unset or empty. It has the
+    /// keys that `LOOP_KEY` and `LOOP_REDUCER_KEY` name.
+    /// - Throws: `NodeError.endpoint` if the variable's value is not an address, or `NodeError.keys` if a key cannot be used.
     public static var standard: ReducerAddress {
         get throws(NodeError) { try standard(in: ProcessEnvironment.current) }
     }
@@ -128,21 +128,21 @@ public struct ReducerAddress: Hashable, Sendable, CustomStringConvertible {
         return try address.with(key: value(keyVariable), reducerKey: value(reducerKeyVariable))
     }
 
-    /// As it was given.
+    /// The endpoints as they were given, without the keys.
     public var description: String { endpoints.map(\.description).joined(separator: ",") }
 
     /// Another endpoint of the reducer.
-    /// - Parameter advertised: what the reducer told its peers: a port of the same host, or a whole endpoint.
+    /// - Parameter advertised: what the reducer advertises to its peers: a port of the same host, or a whole endpoint.
     func endpoint(advertised: String) -> String {
         guard UInt16(advertised) != nil, case .tcp(let host, _) = endpoint else { return advertised }
         return "tcp://\(host):\(advertised)"
     }
 }
 
-/// For addresses in code: a literal that is no address ends the process with what is wrong. Text from elsewhere is parsed
-/// by ``ReducerAddress/init(parsing:)``.
+/// For addresses in code. An invalid literal ends the process with what is wrong. Use ``ReducerAddress/init(parsing:)`` for
+/// text from elsewhere.
 extension ReducerAddress: ExpressibleByStringLiteral {
-    /// Parses a literal. A literal that is no address ends the process.
+    /// Parses a literal, or ends the process if it is not an address.
     public init(stringLiteral text: String) {
         do {
             self = try ReducerAddress(parsing: text)

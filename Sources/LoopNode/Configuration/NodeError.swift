@@ -1,27 +1,27 @@
 import LoopCluster
-import LoopOptions
 
-/// Why a node could not start or go on.
+/// Why a node could not start or continue.
 public enum NodeError: Error, Sendable, CustomStringConvertible {
-    /// This text is no address, for this reason.
+    /// The text is not an address, for this reason.
     case endpoint(String, String)
-    /// Binding beyond this machine without keys was not asked for.
+    /// The address can be reached from other machines, there are no keys, and the configuration does not allow that.
     case notSecured(BindAddress)
     /// A key or a folder of keys cannot be used.
     case keys(String)
     /// A value of the node's configuration is out of range.
     case configuration(String)
-    /// The definition cannot run as it is placed, or could not be made.
+    /// The definition cannot run with its placements, or could not be made.
     case definition(String)
     /// The other side does not let this node in.
     case refused(String)
-    /// No reducer answered; why, as far as is known.
+    /// No reducer answered. The reason is given if it is known.
     case noAnswer(ReducerAddress, after: Duration, because: String? = nil)
-    /// A socket or the system refused something.
+    /// A socket or a system call failed.
     case system(String)
-    /// The journal refused something; nothing that depends on it has left.
+    /// The journal failed. Nothing that depends on the failed operation has left.
     case journal(String)
-    /// The journal is damaged, or acknowledged records are missing from it. A person has to decide, for another start changes nothing.
+    /// The journal is damaged, or acknowledged records are missing from it. A person has to decide, because another
+    /// start changes nothing.
     case damaged(String)
 
     /// One line for people: what went wrong, with which value, and what to do.

@@ -1,13 +1,14 @@
 import LoopCore
 
-/// How many new connections a reducer takes in a second: a bucket that is full at first, and holds those of a quarter of a second.
+/// Limits how many new connections a reducer takes in a second, with a bucket that is full at first. The bucket contains the
+/// connections of a quarter of a second.
 ///
-/// It closes when the bucket is empty, and opens again when the bucket has what a tenth of a second brings.
+/// It closes when the bucket is empty, and opens again when the bucket has refilled for a tenth of a second.
 struct ConnectionGate: Equatable {
-    /// How many connections a second brings; at least 1.
+    /// How many connections it takes in a second, at least 1.
     let perSecond: Int
     private(set) var isOpen = true
-    /// The time at which the bucket was last empty, counted back from how full it is now; nil: it is full.
+    /// The time at which the bucket was last empty, computed from its filling, or nil if it is full.
     private var emptyAt: MonotonicTime?
 
     init(perSecond: Int) { self.perSecond = max(1, perSecond) }
@@ -16,12 +17,12 @@ struct ConnectionGate: Equatable {
 
     private var price: Duration { .nanoseconds(1_000_000_000 / perSecond) }
 
-    /// What is in the bucket, as the time that it took to fill: up to a quarter of a second, and below zero if more were taken.
+    /// The filling of the bucket, as the time that it took: up to a quarter of a second, and below zero if more were taken.
     private func filling(at now: MonotonicTime) -> Duration {
         emptyAt.map { min(now - $0, Self.capacity) } ?? Self.capacity
     }
 
-    /// A connection was taken.
+    /// Notes that a connection was taken.
     /// - Returns: whether the gate closes with it.
     mutating func take(at now: MonotonicTime) -> Bool {
         let rest = filling(at: now) - price

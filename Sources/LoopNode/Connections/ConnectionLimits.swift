@@ -1,31 +1,34 @@
-/// What the connections of a reducer may cost it. One that takes more is ended, and counted; a peer then connects again.
+/// Limits on what the connections of a reducer may cost. A connection that takes more is ended and counted; a peer
+/// then connects again.
 ///
-/// Bytes are counted where the system tells them: for `tcp://`, and not for `ipc://`, whose path is for the reducer's user alone.
+/// Bytes are counted if the system reports them. It does for `tcp://`, but not for `ipc://`, whose path only the reducer's
+/// user can reach.
 public struct ConnectionLimits: Sendable, Hashable {
-    /// How many connections there may be. The process's limit of open files lowers it. For one more, the one that has been silent for
-    /// the longest ends.
+    /// How many connections there may be. The process's limit of open files lowers it. For one more, the connection that has
+    /// been silent for the longest time ends.
     public var connectionsMax: Int
-    /// How many new connections are taken in a second, and a quarter of these at once after a pause. More of them are put off: their peers
-    /// connect later.
+    /// How many new connections are taken in a second, and a quarter of these at once after a pause. Peers beyond
+    /// that connect later.
     public var connectionsPerSecond: Int
     /// How long a connection to the router or the publisher may be open before its first message.
     public var firstMessageLimit: Duration
-    /// How many bytes of a message may have arrived while it has not ended. Small frames take some twenty times as much memory.
+    /// How many bytes of an incomplete message may have arrived. Small frames take some twenty times as much memory.
     public var unfinishedBytesMax: Int
-    /// How many bytes of a connection may have arrived that the reducer has not read, while it is busy.
+    /// How many bytes of a connection may wait unread while the reducer is busy.
     public var inputBytesMax: Int
-    /// The same, of all connections together: beyond it the one with the most ends.
+    /// How many bytes of all connections together may wait unread. Beyond that, the connection with the most ends.
     public var inputBytesTotal: Int
-    /// How many bytes a connection may send to subscribe and to unsubscribe, in its whole life.
+    /// How many bytes of subscriptions and their ends a connection may send in its whole life.
     public var subscriptionBytesMax: Int
     /// How many bytes of answers may be on their way to a connection.
     public var answerBytesMax: Int
-    /// The same, to all connections together: beyond it no answer is given, and the connection with the most ends.
+    /// How many bytes of answers may be on their way to all connections together. Beyond that no answer is sent, and the
+    /// connection with the most ends.
     public var answerBytesTotal: Int
-    /// How long a connection may take no byte while some are on their way to it.
+    /// How long a connection may accept no byte while some are on their way to it.
     public var stalledLimit: Duration
 
-    /// Creates limits; each has a default that suits a production loop.
+    /// Creates limits. Each has a default that suits a production loop.
     public init(
         connectionsMax: Int = 3072, connectionsPerSecond: Int = 1000, firstMessageLimit: Duration = .seconds(5),
         unfinishedBytesMax: Int = 2 << 20,
@@ -45,7 +48,8 @@ public struct ConnectionLimits: Sendable, Hashable {
         self.stalledLimit = stalledLimit
     }
 
-    /// These limits in a process that may have so many files open: some are left for the journal, the sockets and what else there is.
+    /// Returns these limits for a process with this limit of open files. Some files are reserved for the journal, the sockets
+    /// and other uses.
     func within(descriptors: Int) -> ConnectionLimits {
         var limits = self
         limits.connectionsMax = max(8, min(connectionsMax, descriptors - max(64, descriptors / 8)))

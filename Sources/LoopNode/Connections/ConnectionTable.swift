@@ -3,56 +3,56 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// The connections of a reducer's sockets: what they were heard to be, what they cost, and which of them are to end. It has no
-/// sockets.
+/// The connections of a reducer's sockets: what they are known to be, what they cost, and which of them have to end. It
+/// has no sockets.
 ///
-/// Events and messages come without a common order, so a connection may be heard before it is said to be open.
+/// Events and messages come in no common order, so a message may come before the event that its connection is open.
 struct ConnectionTable {
-    /// A descriptor, of one socket: the system uses numbers again.
+    /// A descriptor, with its socket, because the system uses numbers again.
     struct ID: Hashable, Sendable {
         let socket: ReducerSocket
         let descriptor: Int32
     }
 
-    /// Why a connection is to end.
+    /// Why a connection has to end.
     enum Offence: Hashable, CaseIterable {
-        /// There are as many as there may be.
+        /// The number of connections is above the limit.
         case oneTooMany
-        /// It has not said anything for long.
+        /// It has not sent its first message in time.
         case silence
-        /// More of it has arrived than may wait, or it subscribes and unsubscribes without end.
+        /// Too many of its bytes wait, or it has sent too many bytes of subscriptions.
         case input
         /// It does not read its answers.
         case unreadAnswers
     }
 
-    /// What is to be done with an answer.
+    /// What to do with an answer.
     enum AnswerVerdict: Equatable {
         case send
-        /// It is not known whether the connection has read so much. It is to be looked at first.
+        /// The connection may have read more than is known, so look at it first.
         case look(ID)
-        /// There is too much on its way to all of them.
+        /// Too many bytes are on their way to all connections.
         case drop
     }
 
     /// How a connection became known.
     enum Standing: Equatable {
-        /// A message of it was read, which may be before anything else is told.
+        /// A message of it was read, perhaps before any event.
         case heard
-        /// It was found among those that there are.
+        /// It was found among the connections of the process.
         case found
-        /// It was told when it was made.
+        /// An event reported that it was accepted.
         case accepted
     }
 
     struct Connection {
         let openedAt: MonotonicTime
         fileprivate(set) var standing = Standing.heard
-        /// The keys that messages were of: more than one only if the number was used again.
+        /// The keys of its messages. There is more than one only if the number was used again.
         var keys: Set<PublicKey> = []
         /// The peer whose inbox it listens to.
         var peer: PeerID?
-        /// By which the router knows it.
+        /// The ID by which the router knows it.
         var route: [UInt8]?
         /// Whether a message has come.
         var hasSpoken = false
@@ -60,18 +60,18 @@ struct ConnectionTable {
         var deliveredBytes: UInt64 = 0
         /// Bytes of answers that were sent.
         var answeredBytes: UInt64 = 0
-        /// What the last look at it has found: bytes that it has taken; nil: it has not been looked at.
+        /// The number of bytes that it has taken by the last look at it, or nil before the first look.
         var acknowledgedBytes: UInt64?
-        /// What the last look at it has found: bytes that have arrived, and were not read as a message.
+        /// The number of bytes that had arrived by the last look and were not read as a message.
         var waitingBytes: UInt64 = 0
-        /// What an earlier look has found, and how often its socket had been drained by then. When it was drained again, whatever
-        /// had arrived and was not read belongs to a message that has not ended.
+        /// The result of an earlier look, and how often its socket had been drained by then. When it is drained again, the
+        /// bytes that had arrived and were not read belong to an incomplete message.
         fileprivate var earlier: (arrivedBytes: UInt64, drains: UInt64)?
-        /// Bytes of a message that has not ended, at least.
+        /// The least number of bytes of an incomplete message.
         fileprivate(set) var unfinishedBytes: UInt64 = 0
-        /// Whether the system tells how many bytes it has sent and taken.
+        /// Whether the system reports how many bytes it has sent and taken.
         var isCounted = true
-        /// It was told to end, and has not ended yet.
+        /// Whether it was shut down and has not ended yet.
         var isEnding = false
 
         /// Bytes of answers on their way.
@@ -83,16 +83,17 @@ struct ConnectionTable {
 
     let limits: ConnectionLimits
     private(set) var connections: [ID: Connection] = [:]
-    /// In the order in which they were opened: those that may still be silent, and some that are not or are gone.
+    /// Connections that may still be silent, in the order in which they were opened. Some have sent messages since, or have gone.
     private var silent = Queue()
     private var idByRoute: [[UInt8]: ID] = [:]
-    /// How often all was read that a socket had.
+    /// How often each socket was read until it had no more messages.
     private var drains = ReducerSocket.allCases.map { _ in UInt64(0) }
-    /// Of all connections, as far as was looked at.
+    /// The bytes of all connections, by the last looks at them.
     private(set) var waitingBytes: UInt64 = 0
     private(set) var unreadBytes: UInt64 = 0
 
-    /// How many bytes a message of one frame has on the wire: flags and a length, and with keys what CURVE adds. (ZeroMQ RFC 23 and 26)
+    /// The size of a message of one frame on the wire: flags and a length, and with keys the overhead of CURVE. (ZeroMQ RFC
+    /// 23 and 26)
     static func wireBytes(ofMessage byteCount: Int, isEncrypted: Bool) -> UInt64 {
         let body = UInt64(byteCount) + (isEncrypted ? 33 : 0)
         return body + (body < 256 ? 2 : 9)
@@ -104,21 +105,21 @@ struct ConnectionTable {
 
     subscript(id: ID) -> Connection? { connections[id] }
 
-    /// Whether a connection was told or found, and has not ended since.
+    /// Whether a connection was accepted or found, and has not ended since.
     func isKnown(_ id: ID) -> Bool { connections[id].map { $0.standing != .heard } ?? false }
 
     // MARK: What happens to connections
 
-    /// A connection was made, or was found. What was heard of it before counts; of an accepted one that was known as accepted
-    /// already, the earlier has ended.
-    /// - Returns: the connection that is to end for it.
+    /// Notes that a connection was accepted or found. Messages that came before count. If it is known as accepted already, the
+    /// earlier one has ended.
+    /// - Returns: the connection that has to end to make room, or nil.
     mutating func open(_ id: ID, as standing: Standing = .accepted, at now: MonotonicTime) -> ID? {
         if standing == .accepted, connections[id]?.standing == .accepted { close(id) }
         if let known = connections[id], known.standing != .heard {
             if standing == .accepted { connections[id]?.standing = .accepted }
             return nil
         }
-        // A number is one connection's: if it was another socket's, that one has ended.
+        // A number belongs to one connection. If another socket had it, that connection has ended.
         for socket in ReducerSocket.allCases where socket != id.socket {
             close(ID(socket: socket, descriptor: id.descriptor))
         }
@@ -147,8 +148,8 @@ struct ConnectionTable {
         if let route = connection.route, idByRoute[route] == id { idByRoute[route] = nil }
     }
 
-    /// A message was read.
-    /// - Parameter route: by which the router knows its connection.
+    /// Notes that a message was read.
+    /// - Parameter route: the ID by which the router knows its connection.
     mutating func hear(_ id: ID, _ key: PublicKey?, route: [UInt8]?, byteCount: Int, at now: MonotonicTime) {
         if let route, idByRoute[route] != id {
             idByRoute[route] = id
@@ -158,22 +159,22 @@ struct ConnectionTable {
             .hear(key, Self.wireBytes(ofMessage: byteCount, isEncrypted: key != nil))
     }
 
-    /// All was read that a socket had.
+    /// Notes that a socket was read until it had no more messages.
     mutating func drain(_ socket: ReducerSocket) { drains[socket.rawValue] += 1 }
 
-    /// A subscriber listens to the inbox of a peer.
+    /// Notes that a subscriber listens to the inbox of a peer.
     mutating func listens(_ id: ID, to peer: PeerID) { connections[id]?.peer = peer }
 
-    /// The connections that have spoken with one of these keys.
+    /// The connections that have used one of these keys.
     func ids(of keys: Set<PublicKey>) -> [ID] {
         connections.filter { !$0.value.keys.isDisjoint(with: keys) }.map(\.key)
     }
 
     // MARK: What they cost
 
-    /// What the system tells of a connection.
-    /// - Parameter traffic: nil: it does not count the bytes of such a connection.
-    /// - Returns: why it is to end; nil: it may go on.
+    /// Notes what the system reports of a connection.
+    /// - Parameter traffic: nil if the system does not count the bytes of such a connection.
+    /// - Returns: why it has to end, or nil if it may stay.
     mutating func look(_ id: ID, _ traffic: Connections.Traffic?) -> Offence? {
         guard var connection = connections[id], !connection.isEnding else { return nil }
         waitingBytes -= connection.waitingBytes
@@ -187,7 +188,7 @@ struct ConnectionTable {
         return offence
     }
 
-    /// The connection that takes the most where all together take too much.
+    /// The connection with the most bytes, if all together have too many.
     mutating func largest() -> (id: ID, offence: Offence)? {
         func largest(_ bytes: (Connection) -> UInt64) -> ID? {
             connections.filter { !$0.value.isEnding && bytes($0.value) > 0 }.max { bytes($0.value) < bytes($1.value) }?
@@ -203,7 +204,8 @@ struct ConnectionTable {
         return found
     }
 
-    /// The connections to the router and the publisher that were silent for too long. A collector's may have nothing to say.
+    /// The connections to the router and the publisher that were silent for too long. Those to the collector may have
+    /// nothing to send.
     mutating func silentTooLong(at now: MonotonicTime) -> [ID] {
         var ids: [ID] = []
         while let (id, openedAt) = silent.first,
@@ -222,7 +224,7 @@ struct ConnectionTable {
         return connection.openedAt == openedAt && !connection.hasSpoken && !connection.isEnding
     }
 
-    /// Whether an answer of so many bytes may be sent by a route.
+    /// Whether an answer of this size may be sent by a route.
     func verdict(onAnswerTo route: [UInt8], byteCount: Int) -> AnswerVerdict {
         if unreadBytes + UInt64(byteCount) > UInt64(limits.answerBytesTotal) { return .drop }
         guard let id = idByRoute[route], let connection = connections[id], connection.isCounted else { return .send }
@@ -230,7 +232,7 @@ struct ConnectionTable {
         return bytes + UInt64(byteCount) > UInt64(limits.answerBytesMax) ? .look(id) : .send
     }
 
-    /// An answer was sent.
+    /// Notes that an answer was sent.
     mutating func answer(_ route: [UInt8], byteCount: Int) {
         guard let id = idByRoute[route], var connection = connections[id] else { return }
         unreadBytes -= connection.unreadBytes
@@ -270,7 +272,7 @@ extension ConnectionLimits {
     {
         if socket != .publisher, connection.unfinishedBytes > UInt64(unfinishedBytesMax) { return .input }
         let inputMax = socket == .publisher ? subscriptionBytesMax : inputBytesMax
-        // What subscriptions cost stays as long as they do, although they were read.
+        // Subscriptions cost memory as long as they last, so their bytes count even after they were read.
         let input = connection.waitingBytes + (socket == .publisher ? connection.deliveredBytes : 0)
         if input > UInt64(inputMax) { return .input }
         return connection.unreadBytes > UInt64(answerBytesMax) ? .unreadAnswers : nil

@@ -6,8 +6,8 @@ import LoopLock
 import LoopWire
 import ZMQ
 
-/// Ends the connections of a reducer that cost more than they may. It works on a thread of its own (`SocketWatch`), so that it does
-/// while the reducer replays its journal or has a long turn; the reducer's thread tells what it reads and sends.
+/// Ends the connections of a reducer that exceed their limits. It runs on its own thread (`SocketWatch`), so that it also works
+/// while the reducer replays its journal or has a long turn. The reducer's thread reports what it reads and sends.
 final class ConnectionWatch: Sendable {
     fileprivate struct State {
         var table: ConnectionTable
@@ -16,35 +16,35 @@ final class ConnectionWatch: Sendable {
         /// The sockets that listen, by descriptor.
         var listeners: [Int32: ReducerSocket] = [:]
         var counts: [Counter: UInt64] = [:]
-        /// How many connections were ended since people were told of it, because there were as many as there may be.
+        /// How many connections were ended because of the limit since the log last said so.
         var endedFull = 0
-        /// When people are told of it again.
+        /// When the log may say so again.
         var tellsFullAt = MonotonicTime.zero
         /// The number of this process's own handshakes that are expected to fail.
         var ownFailures = 0
-        /// Connections that have ended since their memory was given back.
+        /// How many connections have ended since their memory was released.
         var endings = 0
         var givesBackAt = MonotonicTime.zero
-        /// When it is found out next which connections there are.
+        /// When to list the existing connections next.
         var countsAt = MonotonicTime.zero
-        /// Whom to look at next.
+        /// The connections that are still to be looked at in this round.
         var round: [ConnectionTable.ID] = []
     }
 
     private let state: Locked<State>
 
-    /// How often connections are looked at, in milliseconds, and at how many of them: as much as costs a hundredth of a processor.
+    /// How often connections are looked at, in milliseconds, and how many at a time. The two cost about a hundredth of a processor.
     private static var pulseMilliseconds: Int { 20 }
-    /// How often it is found out whether there are connections, in milliseconds.
+    /// How often to check while there are no connections, in milliseconds.
     private static var idleMilliseconds: Int { 100 }
     private static var looksPerPulse: Int { 250 }
-    /// Memory is given back after so many connections have ended, and no more often than this: the allocator makes other
-    /// threads wait meanwhile, for 10 to 20 ms.
+    /// The number of ended connections after which memory is released.
     private static var endingsPerReturn: Int { 200 }
+    /// The shortest time between two releases of memory. A release makes other threads wait for 10 to 20 ms.
     private static var returnInterval: Duration { .seconds(10) }
-    /// How often people are told that there is no room.
+    /// How often the log says that there is no room.
     private static var fullInterval: Duration { .seconds(60) }
-    /// How often it is found out which connections there are.
+    /// How often the existing connections are listed.
     private static var countInterval: Duration { .seconds(1) }
 
     init(limits: ConnectionLimits) {
@@ -52,32 +52,32 @@ final class ConnectionWatch: Sendable {
             State(table: ConnectionTable(limits: limits), gate: ConnectionGate(perSecond: limits.connectionsPerSecond)))
     }
 
-    /// Where connections are on this side: no other is ever ended.
+    /// Sets the local addresses of connections. No connection with another local address is ever ended.
     func listen(at addresses: [ReducerSocket: Set<Connections.LocalAddress>]) {
         state.withLock { $0.addresses = addresses }
     }
 
-    /// This process is about to make this many handshakes itself, to see that they fail. They are not counted.
+    /// Notes that this process is about to make this many handshakes, to see that they fail. They are not counted.
     func expectFailures(_ count: Int) { state.withLock { $0.ownFailures += count } }
 
-    // MARK: What the reducer's thread tells
+    // MARK: Reports of the reducer's thread
 
-    /// A message was read.
+    /// Notes that a message was read.
     func hear(_ id: ConnectionTable.ID, _ key: PublicKey?, route: [UInt8]? = nil, byteCount: Int) {
         let now = SystemClock.monotonic
         state.withLock { $0.table.hear(id, key, route: route, byteCount: byteCount, at: now) }
     }
 
-    /// All was read that a socket had.
+    /// Notes that a socket was read until it had no more messages.
     func drain(_ socket: ReducerSocket) { state.withLock { $0.table.drain(socket) } }
 
-    /// A subscriber listens to the inbox of a peer.
+    /// Notes that a subscriber listens to the inbox of a peer.
     func listens(_ id: ConnectionTable.ID, to peer: PeerID) { state.withLock { $0.table.listens(id, to: peer) } }
 
     /// The peer to whose inbox a connection listens.
     func peer(of id: ConnectionTable.ID) -> PeerID? { state.withLock { $0.table[id]?.peer } }
 
-    /// Whether an answer may be sent, which counts as sent then.
+    /// Whether an answer may be sent. If so, it counts as sent.
     func allowsAnswer(to route: [UInt8], byteCount: Int) -> Bool {
         state.withLock { state in
             switch state.table.verdict(onAnswerTo: route, byteCount: byteCount) {
@@ -100,14 +100,14 @@ final class ConnectionWatch: Sendable {
     /// Ends a connection.
     func end(_ id: ConnectionTable.ID) { state.withLock { $0.shutDown(id) } }
 
-    /// Ends the connections that have spoken with one of these keys.
+    /// Ends the connections that have used one of these keys.
     func end(of keys: Set<PublicKey>) {
         state.withLock { state in
             for id in state.table.ids(of: keys) { state.shutDown(id) }
         }
     }
 
-    /// What has happened since the last call.
+    /// Counts what has happened since the last call.
     func takeCounts() -> [Counter: UInt64] {
         state.withLock { state in
             if state.counts.isEmpty { return [:] }
@@ -116,12 +116,12 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// How many connections there are, and may be.
+    /// How many connections there are, and how many there may be.
     var room: (count: Int, max: Int) { state.withLock { ($0.table.count, $0.table.limits.connectionsMax) } }
 
     // MARK: The thread that watches
 
-    /// How many connections were ended because there were as many as there may be, since it was asked; nil if there is nothing to tell now.
+    /// How many connections were ended because of the limit since the last notice, or nil if there is nothing to log now.
     func takeFullNotice(at now: MonotonicTime = SystemClock.monotonic) -> Int? {
         state.withLock { state in
             guard state.endedFull > 0, now >= state.tellsFullAt else { return nil }
@@ -130,20 +130,20 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// Something has happened to a connection.
+    /// Takes an event of a connection.
     func take(_ event: SocketEvent, of socket: ReducerSocket) {
         let now = SystemClock.monotonic
         state.withLock { state in
             switch event.kind {
             case .accepted(let descriptor):
                 if state.gate.take(at: now) { state.setGate() }
-                // It may have ended already, and the number be another socket's connection that was told of before.
+                // It may have ended already, and its number may be a known connection of another socket.
                 let id = ConnectionTable.ID(socket: socket, descriptor: descriptor)
                 if state.isOurs(id) { state.open(id, as: .accepted, at: now) }
             case .disconnected(let descriptor):
                 state.endings += 1
                 let id = ConnectionTable.ID(socket: socket, descriptor: descriptor)
-                // One that has spoken may go. One that was told to end is counted already.
+                // A connection that has sent messages may end. One that was shut down is counted already.
                 if let connection = state.table[id], !connection.hasSpoken, !connection.isEnding, socket != .collector {
                     state.counts[.disconnected, default: 0] += 1
                 }
@@ -172,8 +172,8 @@ final class ConnectionWatch: Sendable {
             })
     }
 
-    /// Looks at some connections. The system is asked without the lock, which the reducer's thread needs for each message.
-    /// - Returns: when it is to be called again, in milliseconds.
+    /// Looks at some connections. The system calls are made without the lock, which the reducer's thread needs for each message.
+    /// - Returns: when to call it again, in milliseconds.
     func pulse() -> Int {
         let now = SystemClock.monotonic
         let (ids, addresses) = state.withLock { state in
@@ -183,7 +183,7 @@ final class ConnectionWatch: Sendable {
         }
         if mustGiveBack(at: now) { System.giveBackFreeMemory() }
         openUnknown(at: now)
-        // All of them take milliseconds, in which a thread that was woken would wait for the processor.
+        // All looks together take milliseconds, in which a woken thread would wait for the processor.
         let looks = BackgroundWork.run {
             ids.map { id in
                 BackgroundWork.giveWay()
@@ -197,7 +197,7 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// Opens connections that there are and that the table does not know.
+    /// Adds existing connections that the table does not know.
     private func openUnknown(at now: MonotonicTime) {
         let addresses = state.withLock { state in
             defer { if now >= state.countsAt { state.countsAt = now + Self.countInterval } }
@@ -213,7 +213,7 @@ final class ConnectionWatch: Sendable {
         }
     }
 
-    /// Whether so many connections have ended that their memory is worth giving back: the allocator keeps it otherwise.
+    /// Whether enough connections have ended to release their memory, which the allocator keeps otherwise.
     private func mustGiveBack(at now: MonotonicTime) -> Bool {
         state.withLock { state in
             guard state.endings >= Self.endingsPerReturn, now >= state.givesBackAt else { return false }
@@ -224,11 +224,11 @@ final class ConnectionWatch: Sendable {
     }
 }
 
-/// What the system has said of a connection.
+/// What the system reports of a connection.
 private enum ConnectionLook {
-    /// It has ended, and its descriptor may be another file's.
+    /// It has ended, and its descriptor may belong to another file.
     case gone
-    /// What it has sent and taken; nil: that is not counted.
+    /// What it has sent and taken, or nil if that is not counted.
     case traffic(Connections.Traffic?)
 
     init(at id: ConnectionTable.ID, _ addresses: [ReducerSocket: Set<Connections.LocalAddress>]) {
@@ -239,7 +239,7 @@ private enum ConnectionLook {
 }
 
 extension ConnectionWatch.State {
-    /// All listeners take new connections, or none does.
+    /// Makes all listeners take new connections, or none of them.
     fileprivate mutating func setGate() {
         if !gate.isOpen { counts[.connectionsPutOff, default: 0] += 1 }
         for (descriptor, socket) in listeners {
@@ -247,7 +247,7 @@ extension ConnectionWatch.State {
         }
     }
 
-    /// Whether a descriptor is a connection of its socket now.
+    /// Whether a descriptor is at present a connection of its socket.
     fileprivate func isOurs(_ id: ConnectionTable.ID) -> Bool {
         Connections.localAddress(of: id.descriptor).map { addresses[id.socket]?.contains($0) ?? false } ?? false
     }
@@ -258,7 +258,7 @@ extension ConnectionWatch.State {
         if let other = table.open(id, as: standing, at: now) { end(other, .oneTooMany) }
     }
 
-    /// The next connections of a round of all.
+    /// The next connections in a round over all of them.
     fileprivate mutating func nextToLookAt(_ count: Int) -> ArraySlice<ConnectionTable.ID> {
         if round.isEmpty { round = Array(table.connections.keys) }
         let ids = round.suffix(count)
@@ -266,7 +266,7 @@ extension ConnectionWatch.State {
         return ids
     }
 
-    /// A look at a connection has found this. One that is gone is forgotten: libzmq does not tell of each end.
+    /// Notes the result of a look. A connection that has gone is removed, because libzmq does not report each end.
     fileprivate mutating func note(_ look: ConnectionLook, of id: ConnectionTable.ID) {
         switch look {
         case .gone: table.close(id)

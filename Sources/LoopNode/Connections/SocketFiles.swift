@@ -11,13 +11,14 @@ final class SocketFiles: Sendable {
     /// Nil while sockets are closed and opened.
     private let seen = Locked<[String: Seen]?>([:])
 
-    /// Sockets are about to be closed and opened. Until ``resume()`` no file is missed, and what was seen is forgotten.
+    /// Called before sockets are closed and opened. Until ``resume()`` no file counts as missing, and the known
+    /// files are forgotten.
     func pause() { seen.withLock { $0 = nil } }
 
-    /// The sockets listen.
+    /// Called when the sockets listen.
     func resume() { seen.withLock { $0 = [:] } }
 
-    /// - Parameter paths: where sockets listen now.
+    /// - Parameter paths: the paths at which sockets listen now.
     /// - Returns: the paths whose files have changed since they were first seen, each once.
     func gone(of paths: Set<String>) -> [String] {
         seen.withLock { state in

@@ -2,8 +2,8 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// Connections that listen to the inbox of a peer that has no session yet. The key that joins for the peer shows whose the inbox
-/// is; connections of other keys are then ended.
+/// Connections that listen to the inbox of a peer without a session. The key that joins for the peer is the inbox's owner, and
+/// connections of other keys are then ended.
 struct UnownedInboxes {
     private struct Listener: Hashable {
         let key: PublicKey
@@ -12,7 +12,7 @@ struct UnownedInboxes {
 
     private var listeners: [PeerID: Set<Listener>] = [:]
 
-    /// How many peers are remembered. A peer asks to join within moments.
+    /// How many peers are remembered. A peer joins within moments.
     private static var peersMax: Int { 4096 }
 
     mutating func note(_ peer: PeerID, _ key: PublicKey, descriptor: Int32) {

@@ -1,22 +1,22 @@
 import LoopLock
 
-/// A task that runs bodies one after the other, until one of them waits for something or is cancelled: the task ends with that
-/// body. So bodies that never wait share a task, whose making would cost more than all else that is done for them.
+/// A task that runs bodies one after another. It ends with the first body that waits for something or is cancelled. So bodies
+/// that never wait share a task, because making one would cost more than everything else that is done for them.
 ///
 ///     starter ──▶ runner: body, body, body that waits …
 ///        └──────▶ runner: body, body that is cancelled
 ///        └──────▶ runner: body, body                           until the line is empty
 final class BodyRunner: Sendable {
-    /// Runs nothing.
+    /// A runner that runs nothing.
     static let none = BodyRunner()
 
     private struct State {
         var body: EffectBody?
-        /// The task, as it is known to itself while it runs for the first time.
+        /// The task as it knows itself until it first waits.
         var early: RunningTask?
         /// The task, once it has waited or ended.
         var task: Task<Void, Never>?
-        /// Whether a body of this task was cancelled. Then the task is cancelled, and must not run another one.
+        /// Whether a body of this task was cancelled. Then the task is cancelled too, and must not run another body.
         var isSpoilt = false
 
         var runsAnother: Bool { task == nil && !isSpoilt }
@@ -27,21 +27,22 @@ final class BodyRunner: Sendable {
     private init() {}
 
     /// Starts bodies in the order in which they were granted: as many at once as there are processors, and more while some wait.
-    /// - Parameter executor: where: this thread is the executor's. Nil: on Swift's pool.
+    /// - Parameter executor: the executor of the calling thread, or nil to run on Swift's pool.
     static func start(_ bodies: [EffectBody], on executor: (any TaskExecutor)?) {
-        // The first one last: whoever begins a body takes it out, so that a body that waits keeps no other.
+        // The line is reversed, and each body is removed when it begins, so that a body that waits keeps no other one alive.
         let line = Locked(Array(bodies.reversed()))
         if let executor { return start(line, on: executor) }
-        // Detached for the same reason as the bodies: nothing of the granting thread is inherited. They end when the line is empty.
+        // Detached for the same reason as the bodies: nothing of the granting thread is inherited. These tasks end when
+        // the line is empty.
         for _ in 0..<min(SystemInfo.processorsCount, bodies.count) { Task.detached { start(line, on: nil) } }
     }
 
-    /// Starts bodies on this thread, one after the other.
+    /// Starts bodies on this thread, one after another.
     private static func start(_ line: Locked<[EffectBody]>, on executor: (any TaskExecutor)?) {
         while !line.withLock({ $0.isEmpty }) {
             let runner = BodyRunner()
-            // Detached: an effect inherits nothing from the thread that heard of it. Returns when the task has ended, or waits
-            // for the first time.
+            // Detached, so that an effect inherits nothing from the thread that received its grant. Returns when the task has
+            // ended or waits for the first time.
             let task = Task.immediateDetached(executorPreference: executor) { await runner.run(line) }
             runner.state.withLock { $0.task = task }
         }

@@ -1,11 +1,11 @@
 import LoopCore
 import LoopWire
 
-/// The effects of a definition, for a node that hears of them as grants.
+/// The effects of a definition, for a node that receives grants.
 struct DefinitionEffects: Sendable {
-    /// By name, which is the same in every process; numbers are the journal's.
+    /// By name, which is the same in every process; the numbers differ between journals.
     private let feedbacks: [String: any FeedbackEffects]
-    /// Where bodies run; nil: on Swift's pool.
+    /// The executor of bodies, or nil for Swift's pool.
     private let executor: (any TaskExecutor)?
 
     init<Definition: LoopDefinition>(
@@ -20,7 +20,7 @@ struct DefinitionEffects: Sendable {
     /// Whether bodies run on Swift's pool.
     var arePooled: Bool { executor == nil }
 
-    /// The effects of a feedback; nil: the definition has none of this name.
+    /// The effects of a feedback, or nil if the definition has none of this name.
     subscript(feedback: String?) -> (any FeedbackEffects)? { feedback.flatMap { feedbacks[$0] } }
 
     /// Starts bodies in the order in which they were granted.

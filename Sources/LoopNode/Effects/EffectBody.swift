@@ -2,17 +2,17 @@ import LoopCore
 import LoopWire
 import Synchronization
 
-/// The body of one effect that was granted to this node: what it does, and what it may ask for.
+/// The body of one effect that was granted to this node, and the source of its context.
 final class EffectBody: Sendable, EffectSource {
     let grant: Grant
-    /// The history whose journal named the effect. Another life of the loop uses the same names again.
+    /// The history whose journal named the effect. Another life of the loop uses these names again.
     private let history: History
     private let effects: any FeedbackEffects
-    /// Where the body leaves its events and its end.
+    /// The gate to which the body sends its events and its end.
     private let gate: OutboxGate
-    /// The runner from the moment at which the body begins, or ``BodyRunner/none`` if it was cancelled before.
+    /// The runner once the body begins, or ``BodyRunner/none`` if it was cancelled before.
     private let runner = AtomicLazyReference<BodyRunner>()
-    /// Most bodies never ask for newer requests and never get one: their stream is made for those that do.
+    /// The stream of newer requests. It is made only for bodies that ask for newer requests or get one, because most do neither.
     private let made = AtomicLazyReference<NewerRequests>()
 
     init(_ grant: Grant, _ effects: any FeedbackEffects, in history: History, to gate: OutboxGate) {
@@ -24,8 +24,8 @@ final class EffectBody: Sendable, EffectSource {
 
     // MARK: Its runner
 
-    /// The body begins.
-    /// - Returns: false: it was cancelled before.
+    /// Notes that the body begins.
+    /// - Returns: false if it was cancelled before.
     func begins(in runner: BodyRunner) -> Bool { self.runner.storeIfNil(runner) === runner }
 
     /// Whether the body has not waited for anything since it began, or nil if it has not begun.
@@ -38,18 +38,18 @@ final class EffectBody: Sendable, EffectSource {
 
     // MARK: The owning thread
 
-    /// The request has changed.
+    /// Passes a newer request to the body.
     func update(_ bytes: RequestBytes) {
         if let request = effects.request(bytes) { requests.source.yield(request) }
     }
 
-    /// Calls the body's cancellation handlers, which are the user's: never under a lock.
+    /// Cancels the body. This calls its cancellation handlers, which are the user's, so it must not be called under a lock.
     func cancel() {
         runner.storeIfNil(.none).cancel(self)
         finishRequests()
     }
 
-    /// There will be no newer requests.
+    /// Ends the stream of newer requests.
     private func finishRequests() {
         let known = made.storeIfNil(.none)
         if known !== NewerRequests.none { known.source.finish() }
@@ -67,7 +67,7 @@ final class EffectBody: Sendable, EffectSource {
         gate.report(AttemptProgress(effect: grant.effect, attempt: grant.attempt, progress: progress))
     }
 
-    /// Hands an event over; see `OutboxGate.send`.
+    /// Sends an event; see `OutboxGate.send`.
     @discardableResult
     nonisolated(nonsending) func send(
         _ payload: [UInt8], wantsSeq: Bool = false, isLast: Bool = false
@@ -79,14 +79,14 @@ final class EffectBody: Sendable, EffectSource {
         ).seq
     }
 
-    /// Hands over that the body has ended.
-    /// - Parameter failure: what it threw; nil: it returned.
+    /// Posts the end of the body.
+    /// - Parameter failure: what it threw, or nil if it returned.
     func end(_ failure: Failure?) { gate.end(grant.effect, grant.attempt, failure) }
 }
 
-/// The stream of a body's newer requests, which keeps the newest until it is taken.
+/// The stream of a body's newer requests. It keeps only the newest one until that is taken.
 private final class NewerRequests: Sendable {
-    /// Of all bodies that have ended without a stream.
+    /// Shared by all bodies that have ended without a stream.
     static let none = {
         let none = NewerRequests()
         none.source.finish()

@@ -1,15 +1,15 @@
 import LoopCore
 import LoopWire
 
-/// The effects of one feedback, whose types are known only to the conforming type.
+/// The effects of one feedback, whose types only the conforming type knows.
 protocol FeedbackEffects: AnyObject, Sendable {
     /// The loop's name.
     var loop: String { get }
 
-    /// Runs a body in the present task, and tells its end.
+    /// Runs a body in the present task, and posts its end.
     nonisolated(nonsending) func run(_ body: EffectBody) async
 
-    /// A request from its bytes; nil: they are none.
+    /// Decodes a request, or returns nil if the bytes cannot be decoded.
     func request(_ bytes: RequestBytes) -> (any Sendable)?
 }
 
@@ -59,7 +59,7 @@ final class CodableEffects<State: Sendable, Event: Codable & Sendable>: Feedback
         }
     }
 
-    /// The body has ended, with its last event if it has one.
+    /// Ends the body, with its last event if it has one.
     private nonisolated(nonsending) func end(_ body: EffectBody, with event: Event?) async throws(SendRefusal) {
         guard let event else { return body.end(nil) }
         try await body.send(encoded(event), isLast: true)

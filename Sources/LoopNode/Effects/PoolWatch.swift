@@ -1,8 +1,8 @@
 import LoopCore
 import Synchronization
 
-/// Notices that no thread of Swift's pool is free while bodies of effects run there. It starts a task now and then, which shows
-/// whether the pool runs anything. One thread uses it.
+/// Detects that no thread of Swift's pool is free while bodies of effects run there. It starts a task from time to time, which
+/// shows whether the pool runs anything. One thread uses it.
 struct PoolWatch {
     private final class Probe: Sendable {
         let hasRun = Atomic(false)
@@ -10,8 +10,8 @@ struct PoolWatch {
 
     private var probe: Probe?
     private var lookedAt = MonotonicTime.zero
-    /// How long the probe has waited, or how long ago the last one ran. A gap between two looks counts for one interval at most,
-    /// because the whole process may have been stopped.
+    /// How long the probe has waited, or how long ago the last one ran. A gap between two calls counts for one interval at
+    /// most, because the whole process may have been stopped.
     private var elapsed = Duration.zero
     private var isTold = false
 
@@ -20,7 +20,7 @@ struct PoolWatch {
     static var limit: Duration { .seconds(3) }
 
     /// - Parameter mayBeBlocked: whether as many bodies run as the pool has threads.
-    /// - Returns: whether the pool has run nothing for the limit. It returns true once for each blockage.
+    /// - Returns: true if the pool has run nothing for the limit, once for each blockage.
     mutating func isBlocked(at now: MonotonicTime, mayBeBlocked: Bool) -> Bool {
         elapsed = elapsed + min(now - lookedAt, Self.interval)
         lookedAt = now
@@ -43,7 +43,7 @@ struct PoolWatch {
 }
 
 extension PeerDriver {
-    /// Logs that bodies of effects leave no thread of Swift's pool free, with the names of their feedbacks.
+    /// Logs that bodies of effects occupy every thread of Swift's pool, with the names of their feedbacks.
     mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
         guard let (names, areProven) = blockers(at: now) else { return }
         let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")

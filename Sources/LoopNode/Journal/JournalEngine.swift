@@ -1,18 +1,16 @@
-internal import LoopOptions
-
-/// Where else than in files a program keeps journals. A program that has one takes its places for `--journal`.
+/// An engine that keeps journals elsewhere than in files. A program that has one accepts its addresses for `--journal`.
 public struct JournalEngine: Sendable {
-    /// What it is called, for people.
+    /// The engine's name, for people.
     public let name: String
-    /// How a place is written, for people.
+    /// The form of its addresses, for people.
     public let form: String
     let isPlace: @Sendable (String) -> Bool
     let place: @Sendable (String) throws(JournalPlaceError) -> JournalPlace
 
     /// - Parameters:
-    ///   - name: what it is called.
-    ///   - form: how a place is written.
-    ///   - isPlace: whether a text is meant to be a place of this engine.
+    ///   - name: the engine's name.
+    ///   - form: the form of its addresses.
+    ///   - isPlace: whether a text is meant as an address of this engine.
     ///   - place: reads such a text. Its error must not repeat what may be a password.
     package init(
         _ name: String, form: String, isPlace: @escaping @Sendable (String) -> Bool,
@@ -25,9 +23,9 @@ public struct JournalEngine: Sendable {
     }
 }
 
-/// Why a text is no place of a journal.
+/// Why a text does not name a journal.
 public struct JournalPlaceError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The reason and the remedy, in one line.
+    /// The reason and the remedy, on one line.
     public let description: String
 
     /// Creates an error with its line.
@@ -35,12 +33,12 @@ public struct JournalPlaceError: Error, Equatable, Sendable, CustomStringConvert
 }
 
 extension JournalPlace {
-    /// Reads where a journal is: `memory`, a file, or a place of one of the engines.
+    /// Reads the location of a journal: `memory`, a file, or an address of one of the engines.
     /// - Parameters:
-    ///   - text: as a person gives it; nil: the file `<loop>.journal` in the working directory.
-    ///   - engines: those that the program has.
-    /// - Throws: ``JournalPlaceError`` where an engine cannot read it, or where it is the URL of none of them. A URL is not taken
-    ///   for the name of a file.
+    ///   - text: the text that a person gives, or nil for the file `<loop>.journal` in the working directory.
+    ///   - engines: the engines that the program has.
+    /// - Throws: ``JournalPlaceError`` if an engine cannot read the text, or if it is a URL of none of them. A URL is not taken
+    ///   as a file name.
     public init(_ text: String?, engines: [JournalEngine]) throws(JournalPlaceError) {
         switch text {
         case "memory"?: self = .memory

@@ -1,13 +1,13 @@
 package import LoopCluster
 package import LoopWire
 
-/// The process that has a journal, as those that wait for it are told.
+/// The process that has a journal, as waiting processes see it.
 package struct JournalOwner: Equatable, Sendable {
-    /// The address at which peers find it, in the form of `--reducer`; nil: it is not known.
+    /// The address at which peers reach it, in the form of `--reducer`, or nil if it is unknown.
     package var address: String?
-    /// Its epoch, by which a peer knows whether this is news; `.none`: the journal does not tell those that wait.
+    /// Its epoch, by which a peer knows whether this is newer, or `.none` if the journal does not say.
     package var epoch: Epoch
-    /// Why the journal is not free: another process has it, or it cannot be asked.
+    /// Why the journal is not free: another process has it, or it does not respond.
     package var obstacle: JournalError?
 
     package init(address: String? = nil, epoch: Epoch = .none, obstacle: JournalError? = nil) {

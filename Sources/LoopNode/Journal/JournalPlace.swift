@@ -4,39 +4,39 @@ package import LoopCore
 import LoopJournal
 package import LoopWire
 
-/// Where a reducer keeps its journal.
+/// The location of a reducer's journal.
 public struct JournalPlace: Sendable {
-    /// What a place is asked to open, on the thread that asks.
+    /// What to open, and how. Its closures are called on the thread that opens the journal.
     package struct Opening: Sendable {
         package var loop: String
         package var durability: Durability
         package var waits: Bool
-        /// Where peers find this process; told to those that wait for the journal.
+        /// The address at which peers reach this process. Processes that wait for the journal can read it.
         package var address: String?
-        /// Called at fixed intervals while it waits, with what is known of the process that has the journal; about 20 times a second as
-        /// long as that can be asked. Returns whether to go on waiting.
+        /// Called about 20 times a second while it waits, with what is known of the process that has the journal. The calls
+        /// pause while that cannot be read. Returns whether to go on waiting.
         package var whileWaiting: (@Sendable (JournalOwner) -> Bool)?
-        /// Whether the opening waits for a program that uses the file, for a file that was moved and, if it waits for another process
-        /// too, for whatever else may pass.
+        /// Whether the opening waits for a file that another program uses or that was moved. If it also waits for another
+        /// process, it then waits for every other obstacle that may pass.
         package var waitsForFile = false
-        /// The history of the journal that this process has had open or has followed, or nil if there is none. With a history, no other
-        /// journal is opened, and none is made.
+        /// The history of the journal that this process has opened or followed, or nil if there is none. With a history, no
+        /// other journal is opened or made.
         package var expected: @Sendable () -> History? = { nil }
-        /// Until then it does not take the journal from itself: only when another process has had it since. Nil: at once.
+        /// Until this time, the process takes the journal only if another process has had it since. If nil, it takes it at once.
         package var standsBackUntil: MonotonicTime?
-        /// An operator wants another process to take the journal first, until then.
+        /// The time until which another process is to take the journal first, because an operator wants that.
         package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
-        /// How far this process follows the journal. Nil if it does not.
+        /// How far this process follows the journal, or nil if it does not.
         package var following: (@Sendable () -> FollowingReport)?
-        /// Called with the end of the journal at each sign of life of the process that has it, if such signs can be seen.
+        /// Called with the end of the journal at each renewal of the process that has it, if renewals can be seen.
         package var hears: (@Sendable (RowEnd) -> Void)?
-        /// Of a journal in a database: how long after the last renewal no other process may take it.
+        /// How long after the last renewal no other process may take a journal in a database.
         package var lease = ReducerNodeConfiguration.standardLease
-        /// Of a journal in a database: how long a short statement may take.
+        /// How long a short statement may take on a journal in a database.
         package var deadline = ReducerNodeConfiguration.standardDeadline
-        /// Whether the journal of a run that has ended is opened as it is, instead of making room for the next run.
+        /// Whether the journal of a run that has ended is opened as it is, instead of being set aside for the next run.
         package var keepsEnded = false
-        /// Asked while it waits: whether it is to give up, with the error of a journal that another process has.
+        /// Checked while the opening waits: whether to give up, with the error that another process has the journal.
         package var isStopping: @Sendable () -> Bool
         package var note: @Sendable (String) -> Void
 
@@ -54,15 +54,16 @@ public struct JournalPlace: Sendable {
             self.note = note
         }
 
-        /// How long this process leaves a free journal to other processes, which may have followed it further: a tenth of a millisecond
-        /// for each record that this process lacks, and two leases at most. It is zero for a process that does not follow.
+        /// How long this process leaves a free journal to other processes, which may have followed it further. It is a tenth
+        /// of a millisecond for each record that this process lacks, and two leases at most. It is zero for a process that
+        /// does not follow.
         /// - Parameters:
-        ///   - newest: the position of the journal's newest record, or nil to count from the newest record that it has seen.
-        ///   - snapshot: the position of the newest snapshot, from which it could begin, or 0 if there is none.
+        ///   - newest: the position of the journal's newest record, or nil to use the newest record that this process has seen.
+        ///   - snapshot: the position of the newest snapshot, from which this process could begin, or 0 if there is none.
         package func headStart(newest: UInt64? = nil, snapshot: UInt64 = 0) -> Duration {
             guard let report = following?() else { return .zero }
             guard let newest else { return headStart(behind: report.coldBecause == nil ? report.lag : .max) }
-            // If it has followed records beyond the newest one, they are gone, and it has to begin again.
+            // If this process has followed records beyond the newest one, they are gone, and it has to begin again.
             let reached = max(report.position > newest ? 0 : report.position, min(snapshot, newest))
             return headStart(behind: newest - reached)
         }
@@ -72,17 +73,17 @@ public struct JournalPlace: Sendable {
         }
     }
 
-    /// The file, next to which the crash note is; nil for a journal that is no file.
+    /// The file, beside which the crash note lies, or nil for a journal that is not a file.
     package let path: @Sendable (_ loop: String) -> String?
-    /// For people. It has no password.
+    /// The name for people, without a password.
     package let name: @Sendable (_ loop: String) -> String
     package let open: @Sendable (Opening) throws(JournalError) -> any Journal
-    /// Opens the journal for reading, while another process may write it; nil where it cannot be read.
+    /// Opens the journal for reading while another process may write it, or nil if it cannot be read.
     package let read: Reader?
-    /// Keeps events up to a seq and begins a new history; nil where that cannot be done.
+    /// Keeps events up to a seq and begins a new history, or nil if the journal cannot be cut.
     package let cut: Cutter?
 
-    /// - Parameter note: told what a person should know of the journal.
+    /// - Parameter note: called with what a person should know of the journal.
     package typealias Reader =
         @Sendable (_ loop: String, _ note: (String) -> Void) throws(JournalError) -> any Journal
     package typealias Cutter =
@@ -99,7 +100,7 @@ public struct JournalPlace: Sendable {
         self.cut = cut
     }
 
-    /// Nothing outlives the process; every start begins a new history.
+    /// A journal in memory. Nothing outlives the process, and every start begins a new history.
     public static let memory = JournalPlace(
         path: { _ in nil },
         open: { _ throws(JournalError) in MemoryJournal(history: History(SystemRandom.uint64() | 1)) }, read: nil)
@@ -107,8 +108,8 @@ public struct JournalPlace: Sendable {
     /// The file `<loop>.journal` in the working directory.
     public static let standard = file(nil)
 
-    /// A file, made where there is none.
-    /// - Parameter path: nil: `<loop>.journal` in the working directory.
+    /// A file, which is made if it does not exist.
+    /// - Parameter path: the path, or nil for `<loop>.journal` in the working directory.
     public static func file(_ path: String?) -> JournalPlace {
         let name: @Sendable (String) -> String = { path ?? "\($0).journal" }
         return JournalPlace(
@@ -137,7 +138,7 @@ public struct JournalPlace: Sendable {
         return journal
     }
 
-    /// A job whose outcome was told is over: its journal makes room for the next run's.
+    /// Opens a file. If it is the journal of a job whose outcome was delivered, the file is set aside for the next run.
     private static func openFile(_ path: String, _ opening: Opening) throws(JournalError) -> any Journal {
         let journal = try openFileOnce(path, opening)
         guard journal.hasEnded, !opening.keepsEnded else { return journal }
@@ -149,7 +150,7 @@ public struct JournalPlace: Sendable {
         return try openFileOnce(path, next)
     }
 
-    /// Makes a closure that waits for a moment, until the next try. It returns whether to go on waiting.
+    /// Makes a closure that waits until the next try, and returns whether to go on waiting.
     private static func waiting(_ opening: Opening, for path: String) -> (JournalError) -> Bool {
         { error in
             // A standby that has followed the journal further tries more often.
@@ -164,7 +165,7 @@ public struct JournalPlace: Sendable {
         }
     }
 
-    /// A reducer that has stepped down lets others open the file first.
+    /// Waits if this reducer has stepped down, so that others can open the file first.
     private static func standBack(_ path: String, _ opening: Opening) throws(JournalError) {
         guard let until = opening.standsBackUntil else { return }
         while SystemClock.monotonic < until, SQLiteJournal.wasThisProcessLast(at: path, address: opening.address) {
@@ -173,7 +174,7 @@ public struct JournalPlace: Sendable {
                     .locked, operation: "be opened for writing", reason: "\(path) is left to another process",
                     remedy: "start the reducer again")
             }
-            // A file does not tell when another process has opened it.
+            // A file gives no notice when another process has opened it.
             usleep(20_000)
         }
     }
@@ -181,13 +182,14 @@ public struct JournalPlace: Sendable {
     private static func openFileOnce(_ path: String, _ opening: Opening) throws(JournalError) -> SQLiteJournal {
         try standBack(path, opening)
         var isSaid = false
+        var pause = Duration.milliseconds(50)
         while true {
             do throws(JournalError) {
                 let journal = try SQLiteJournal.open(
                     path, loop: opening.loop, durability: opening.durability,
                     newHistory: History(SystemRandom.uint64() | 1), expected: opening.expected(),
                     address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
-                // Only a tool has the time.
+                // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
                 journal.looksForDamage = opening.keepsEnded
                 for line in journal.openReport { opening.note(line) }
                 return journal
@@ -195,14 +197,22 @@ public struct JournalPlace: Sendable {
                 guard mayWait(error, opening), !opening.isStopping() else { throw error }
                 if !isSaid { opening.note("\(error); waiting for it") }
                 isSaid = true
-                guard opening.whileWaiting?(JournalOwner(obstacle: error)) ?? true else { throw error }
-                // The system does not tell when another process ends its transaction.
-                usleep(50_000)
+                let nextTry = SystemClock.monotonic + pause
+                repeat {
+                    guard opening.whileWaiting?(JournalOwner(obstacle: error)) ?? true, !opening.isStopping() else {
+                        throw error
+                    }
+                    // The system gives no notice when another process ends its transaction.
+                    usleep(50_000)
+                } while SystemClock.monotonic < nextTry
+                // Other obstacles last, and each try reads and may write much.
+                let isShort = [.busy, .moved, .locked].contains(error.kind)
+                pause = isShort ? .milliseconds(50) : min(pause * 2, .seconds(4))
             }
         }
     }
 
-    /// Whether an opening that has failed with this error is tried again.
+    /// Whether an opening that has failed with this error may be tried again.
     private static func mayWait(_ error: JournalError, _ opening: Opening) -> Bool {
         switch error.kind {
         case .busy, .moved: opening.waitsForFile

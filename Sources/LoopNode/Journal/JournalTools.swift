@@ -4,27 +4,26 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// What can be done with a journal at rest by a program that has the loop's definition. Reading also works while a reducer
-/// writes.
+/// What a program with the loop's definition can do with a journal at rest. Reading also works while a reducer writes.
 struct JournalTools: Sendable {
     let verify: @Sendable (_ place: JournalPlace) async throws -> VerifyReport
     let rehearse: @Sendable (_ place: JournalPlace) async throws -> RehearsalReport
-    /// The state after a transition, or the newest; with its seq.
+    /// Returns the state after a transition, or the newest one, with its seq.
     let state: @Sendable (_ place: JournalPlace, _ at: Seq?) async throws -> (seq: Seq, bytes: [UInt8])
     /// Throws the error with which a start of this program on the journal would fail.
     let judge: @Sendable (_ place: JournalPlace) async throws -> Void
     let history: @Sendable (_ place: JournalPlace, _ from: Seq, _ through: Seq?, _ after: UInt64?) throws -> HistoryPage
-    /// What the definition's types look like; needs no journal.
+    /// Describes the definition's types. Needs no journal.
     let schema: @Sendable () async throws -> LoopSchema
-    /// Forgets records below a seq; returns what is left, for people.
+    /// Deletes records below a seq, and returns a line for people that says what remains.
     let trim: @Sendable (_ place: JournalPlace, _ before: Seq) throws -> String
     /// Keeps events up to a seq and begins a new history. Unless it is forced, it keeps every intact snapshot.
     let cut: @Sendable (_ place: JournalPlace, _ after: Seq, _ isForced: Bool) throws -> Void
 
     /// - Parameters:
-    ///   - make: makes the definition as a worker has it; the journal knows the arguments of its run. Not called by what only reads
-    ///     or cuts records.
-    ///   - note: told once of each thing that a person should know of a journal that is read.
+    ///   - make: makes the definition as a worker has it, because the journal knows the arguments of its run. It is not called
+    ///     to read or cut records alone.
+    ///   - note: called once for each thing that a person should know of a journal that is read.
     init<Definition: LoopDefinition>(
         _ make: @escaping @Sendable () async throws -> Definition,
         note: @escaping @Sendable (String) -> Void = { StandardError.line($0) }

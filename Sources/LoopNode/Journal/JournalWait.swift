@@ -2,8 +2,8 @@ import LoopCluster
 import LoopLock
 import LoopWire
 
-/// Opens a journal that another process may have, on a thread of its own: a database that does not answer keeps that thread waiting,
-/// and no peer.
+/// Opens a journal that another process may have, on a separate thread, so that a database that does not respond keeps
+/// no peer waiting.
 final class JournalWait: Sendable {
     private struct State {
         var owner: JournalOwner?
@@ -15,8 +15,8 @@ final class JournalWait: Sendable {
     private let wakeup: Wakeup
 
     /// - Parameters:
-    ///   - place: where the journal is.
-    ///   - opening: how it is opened, and whether it waits. `owner` says which process has it meanwhile.
+    ///   - place: the location of the journal.
+    ///   - opening: how to open it, and whether to wait. While it waits, `owner` says which process has the journal.
     init(_ place: JournalPlace, _ opening: JournalPlace.Opening) throws(SystemError) {
         let (state, wakeup) = (Monitor(State()), try Wakeup())
         (self.state, self.wakeup) = (state, wakeup)
@@ -46,20 +46,20 @@ final class JournalWait: Sendable {
         }
     }
 
-    /// Readable when there may be something new.
+    /// Becomes readable when there may be something new.
     var descriptor: Int32 { wakeup.descriptor }
 
-    /// The process that has the journal, as far as that is known; nil: there has been no look at it yet.
+    /// The process that has the journal, as far as that is known, or nil before the first look.
     var owner: JournalOwner? { state.withLock { $0.owner } }
 
-    /// The journal, from now on the caller's; nil: it is waited for.
+    /// Hands over the journal, which is the caller's from now on, or returns nil while the wait goes on.
     func take() throws(JournalError) -> (any Journal)? {
         wakeup.drain()
         guard let result = state.withLock({ $0.result }) else { return nil }
         return try result.get().withValue { $0 }
     }
 
-    /// Waits no more. A journal that was opened in this moment is closed again. Returns when the thread is done.
+    /// Stops waiting, and returns when the thread is done. A journal that was opened meanwhile is closed.
     func giveUp() {
         state.withLock { $0.isGivenUp = true }
         let result = state.wait(until: { $0.result != nil }) { $0.result }

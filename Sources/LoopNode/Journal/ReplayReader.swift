@@ -3,10 +3,10 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Reads a journal for a replay, and has events decoded on other threads a few pages ahead: decoding is most of the work,
-/// and the only part that can be done out of order.
+/// Reads a journal for a replay, and decodes events on other threads a few pages ahead. Decoding is most of the work, and the
+/// only part that can be done out of order.
 final class ReplayReader<Event: Codable & Sendable> {
-    /// A page on its way.
+    /// A page that is being decoded.
     private struct Pending {
         let end: UInt64
         let decoded: Monitor<DecodedPage?>
@@ -18,7 +18,7 @@ final class ReplayReader<Event: Codable & Sendable> {
     private var pending: [Pending] = []
     private var isAtEnd = false
 
-    /// Small enough for the first page to come soon, large enough for a thread to be worth it.
+    /// The size of a page: small enough for the first one to come soon, large enough to be worth a thread.
     private static var pageBytes: Int { 512 << 10 }
 
     init(_ journal: any Journal, coder: any ValueCoder) {
@@ -27,7 +27,7 @@ final class ReplayReader<Event: Codable & Sendable> {
         depth = max(2, min(16, SystemInfo.processorsCount))
     }
 
-    /// The records after a position; asked for in order.
+    /// Returns the records after a position. Calls must follow the order of the journal.
     func page(after position: UInt64) throws -> DecodedPage {
         while !isAtEnd, pending.count < depth { try readAhead(pending.last?.end ?? position) }
         guard !pending.isEmpty else { return DecodedPage(records: []) }

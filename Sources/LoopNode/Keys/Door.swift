@@ -1,10 +1,10 @@
-/// Which of the reducer's own keys a connection was made with: 1 for `server`, 2 for `server-2`. Each has its own endpoints.
+/// Which of the reducer's own keys a connection uses: 1 for `server`, 2 for `server-2`. Each has its own endpoints.
 struct Door: Hashable {
-    /// The name under which the authenticator gives it to the messages of a connection.
+    /// The property under which the authenticator adds it to the messages of a connection.
     static let property = "X-Door"
     static let first = Door(number: 1)
 
-    /// From 1.
+    /// Counts from 1.
     let number: Int
 
     init(number: Int) { self.number = number }

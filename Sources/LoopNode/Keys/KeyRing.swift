@@ -1,17 +1,16 @@
 import Linux
-import LoopKeyFiles
 import LoopKeys
 import LoopLock
 import ZMQ
 
-/// The keys of a reducer as its folder has them now: its own, and those that it admits. Any thread may ask.
+/// The keys in a reducer's folder at present: its own, and those that it admits. Any thread may use it.
 final class KeyRing: Sendable {
     /// How the folder has changed.
     struct Change: Sendable {
         let keys: KeyChanges
-        /// What is to be told to the machine.
+        /// The admitted keys, for the machine.
         let allowed: AllowedKeys
-        /// The reducer's own pairs, if they are others than before.
+        /// The reducer's own pairs, if they have changed.
         let servers: [ServerKey]?
         /// Lines for the log.
         let notes: [String]
@@ -31,7 +30,7 @@ final class KeyRing: Sendable {
     init(_ folder: KeyFolder) throws(NodeError) {
         self.folder = folder
         do throws(KeyFileError) {
-            // The stamp first: what changes meanwhile is read again.
+            // Take the stamp first, so that a change during the reading is read again.
             let stamp = folder.stamp()
             contents = Locked(
                 Contents(servers: try folder.serverKeys(), files: try folder.allowedKeys(), stamp: stamp))
@@ -40,27 +39,27 @@ final class KeyRing: Sendable {
         }
     }
 
-    /// The keys that are admitted now.
+    /// The keys that are admitted at present.
     var allowed: AllowedKeys { contents.withLock { $0.files.keys } }
 
-    /// The reducer's own pairs; one at least.
+    /// The reducer's own pairs, at least one.
     var servers: [ServerKey] { contents.withLock { $0.servers } }
 
     /// Lines for the log: the files that are refused, or that no key is admitted.
     var notes: [String] { contents.withLock { Self.notes(of: $0.files, folder) } }
 
-    /// Whether the owner of a key may connect; asked by libzmq for each connection.
+    /// Whether the owner of a key may connect. libzmq calls it for each connection.
     func verdict(on request: ZAPRequest) -> ZAPVerdict {
         guard contents.withLock({ $0.files.keys[request.key] != nil }) else { return .refuse }
         return .admit(properties: [Door.property: Door(domain: request.domain).text])
     }
 
-    /// Reads the folder again if it looks otherwise than before.
-    /// - Returns: what has changed; nil: nothing has, or it cannot be known now.
+    /// Reads the folder again if its stamp has changed.
+    /// - Returns: what has changed, or nil if nothing has or the folder cannot be read now.
     func refresh() -> Change? {
         let stamp = folder.stamp()
         let before = contents.withLock { $0 }
-        // A lack of descriptors is no reason to revoke keys: the next look tries again.
+        // A lack of descriptors is no reason to revoke keys; the next call tries again.
         guard stamp != before.stamp, let files = try? folder.allowedKeys() else { return nil }
         let servers = try? folder.serverKeys()
         let isOther = servers.map { Self.publicKeys($0) != Self.publicKeys(before.servers) } ?? false

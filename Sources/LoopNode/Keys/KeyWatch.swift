@@ -1,13 +1,13 @@
 import LoopLock
 
-/// Looks at a reducer's folder of keys four times a second, on a thread of its own, and tells what has changed.
+/// Checks a reducer's folder of keys four times a second, on a separate thread, and reports changes.
 final class KeyWatch: Sendable {
     private static let interval = Duration.milliseconds(250)
 
     private let isOver: Monitor<Bool>
 
-    /// - Parameter changed: told of each change, on the thread.
-    /// - Throws: when the system has no room for another thread.
+    /// - Parameter changed: called with each change, on that thread.
+    /// - Throws: if no thread can be started.
     init(_ ring: KeyRing, changed: @escaping @Sendable (KeyRing.Change) -> Void) throws(NodeError) {
         let isOver = Monitor(false)
         self.isOver = isOver

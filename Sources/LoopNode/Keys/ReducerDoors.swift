@@ -1,15 +1,14 @@
 import Linux
-import LoopKeyFiles
 import LoopKeys
 import LoopWire
 import ZMQ
 
-/// The endpoints of a reducer's sockets: three for each of its own keys, since an endpoint has one key.
+/// The endpoints of a reducer's sockets: three for each of its own keys, because an endpoint has one key.
 ///
-/// Those of `server` are where the reducer was told to bind. Those of `server-2` are the next three ports, or the same path with
+/// Those of `server` are the ones that `--bind` names. Those of `server-2` are the next three ports, or the same path with
 /// `.2`, and so on. Peers change from one key to the other by address and key, while both are open.
 struct ReducerDoors {
-    /// Of one key.
+    /// The endpoints of one key.
     struct Endpoints: Hashable {
         let router: String
         let publisher: String
@@ -23,8 +22,8 @@ struct ReducerDoors {
             }
         }
 
-        /// As this machine dials them.
-        /// - Throws: `NodeError.endpoint` if one cannot be dialled.
+        /// The addresses to which a process of this machine connects.
+        /// - Throws: `NodeError.endpoint` if one of them cannot be used.
         func dialled() throws(NodeError) -> [(purpose: ClientSocket, address: ReducerAddress)] {
             var sockets: [(purpose: ClientSocket, address: ReducerAddress)] = []
             for socket in ReducerSocket.allCases {
@@ -35,7 +34,7 @@ struct ReducerDoors {
         }
     }
 
-    /// What is to be done where the reducer's own keys have changed.
+    /// What to do after a change of the reducer's own keys.
     enum Change {
         case close(Endpoints)
         case open(Door, ServerKey, Endpoints)
@@ -48,7 +47,7 @@ struct ReducerDoors {
 
     private let bound: ReducerAddress
     private var doors: [Door: OpenDoor]
-    /// The peers that came in by another door than the first, by their routing ids.
+    /// The peers that came in by another door than the first, by their routing IDs.
     private var visitors: [[UInt8]: Door] = [:]
 
     private static var visitorsMax: Int { 16_384 }
@@ -58,8 +57,8 @@ struct ReducerDoors {
         doors = [.first: OpenDoor(key: server?.certificate.publicKey, endpoints: first)]
     }
 
-    /// The changes that lead to these keys. They are taken to be made.
-    /// - Throws: `NodeError.endpoint` if there is no port left for a key.
+    /// Returns the changes that lead to these keys, and assumes that the caller makes them.
+    /// - Throws: `NodeError.endpoint` if there is no port for a key.
     mutating func changes(to servers: [ServerKey]) throws(NodeError) -> [Change] {
         guard !servers.isEmpty else { return [] }
         let wanted = Dictionary(servers.map { (Door(number: $0.number), $0) }) { $1 }
@@ -81,7 +80,7 @@ struct ReducerDoors {
         return Endpoints(router: address.router, publisher: address.publisher, collector: address.collector)
     }
 
-    /// Where the connections of each socket are on this side.
+    /// The local side of the connections of each socket.
     var localAddresses: [ReducerSocket: Set<Connections.LocalAddress>] {
         var addresses: [ReducerSocket: Set<Connections.LocalAddress>] = [:]
         for socket in ReducerSocket.allCases {
@@ -91,9 +90,9 @@ struct ReducerDoors {
         return addresses
     }
 
-    // MARK: What peers are told
+    // MARK: What is advertised to peers
 
-    /// A peer has come in by a door.
+    /// Notes by which door a peer has come in.
     mutating func note(_ door: Door, of route: [UInt8]) {
         if door == .first {
             visitors[route] = nil
@@ -103,7 +102,7 @@ struct ReducerDoors {
         }
     }
 
-    /// An introduction names the endpoints of the door by which its peer came in.
+    /// Puts the endpoints of the peer's door into an introduction.
     func addressed(_ frame: PeerFrame, to route: [UInt8]) -> PeerFrame {
         guard case .introduction(var introduction) = frame.message, let door = visitors[route],
             let endpoints = doors[door]?.endpoints, let publisher = try? Endpoint(parsing: endpoints.publisher),

@@ -2,7 +2,7 @@ import LoopCore
 import LoopKeys
 import ZMQ
 
-/// Connects to the reducer's own sockets with a key that no one has admitted, and demands that each refuses it.
+/// Connects to the reducer's own sockets with a key that is not admitted, and fails unless each of them refuses it.
 enum StrangerCheck {
     private static let limit = Duration.seconds(5)
 

@@ -1,13 +1,13 @@
-/// Lines of a log that wait to be written. It has a limit: while it is full, new lines are dropped and counted, and where
-/// they are missing a line says how many.
+/// Lines of a log that wait to be written. While the buffer is full, new lines are dropped and counted; a line in their stead
+/// says how many.
 struct LogBuffer: Equatable {
     private let linesMax: Int
     private let bytesMax: Int
     private var lines: [String] = []
     private var byteCount = 0
-    /// How many lines were dropped since the newest that is kept.
+    /// How many lines were dropped since the last line that was kept.
     private var missing = 0
-    /// How many lines were ever dropped.
+    /// How many lines were dropped in all.
     private(set) var droppedCount: UInt64 = 0
 
     init(linesMax: Int = 1024, bytesMax: Int = 256 << 10) {
@@ -17,7 +17,7 @@ struct LogBuffer: Equatable {
 
     var isEmpty: Bool { lines.isEmpty && missing == 0 }
 
-    /// Takes a text, which ends with a line's end, unless there is no room for it.
+    /// Appends a text, which ends with a newline, or drops it if the buffer is full.
     mutating func append(_ text: String) {
         let count = text.utf8.count
         guard lines.count < linesMax, byteCount + count <= bytesMax else {
@@ -30,7 +30,7 @@ struct LogBuffer: Equatable {
         byteCount += count
     }
 
-    /// What is to be written next, in order. From here on there is room again.
+    /// Takes everything that is to be written next, in order, and so makes room again.
     mutating func takeAll() -> [String] {
         noteMissing()
         defer {
@@ -40,7 +40,7 @@ struct LogBuffer: Equatable {
         return lines
     }
 
-    /// A line could not be written, and never will be.
+    /// Counts a line that could not be written and never will be.
     mutating func noteLost() { droppedCount += 1 }
 
     private mutating func noteMissing() {

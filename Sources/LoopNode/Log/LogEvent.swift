@@ -4,7 +4,7 @@ public import LoopCore
 ///
 ///     {"time":"2026-01-31T13:05:09.120Z","level":"info","kind":"joined","node":"reducer shop","text":"…","peer":"w1","session":3}
 public struct LogEvent: Equatable, Sendable {
-    /// When it was written, by the system's civil clock.
+    /// When it was written, by the system's wall clock.
     public var time: WallTime
     /// How much it matters.
     public var level: LogLevel
@@ -12,9 +12,9 @@ public struct LogEvent: Equatable, Sendable {
     public var kind: LogKind
     /// The node, such as `reducer shop` or `worker w1`.
     public var node: String
-    /// A line for people. It may hold whatever a peer has said: print it escaped, as ``line`` and ``json`` do.
+    /// A line for people. It may contain anything that a peer has sent: print it escaped, as ``line`` and ``json`` do.
     public var text: String
-    /// The values that the text is about, in a fixed order for each kind; those that are not known are left out.
+    /// The values that the text is about, in a fixed order for each kind. Unknown ones are left out.
     public var fields: [LogField]
 
     /// Creates an event from its parts.

@@ -1,9 +1,9 @@
 public import LoopCore
 public import LoopWire
 
-/// One value that an event of the log is about. `name` and `value` are for handlers that pass on whatever there is.
+/// One value that an event of the log is about. `name` and `value` are for handlers that pass on every field.
 public enum LogField: Hashable, Sendable {
-    /// The name of a peer, or its ID where it has no name.
+    /// The name of a peer, or its ID if it has no name.
     case peer(String)
     /// A peer's session.
     case session(UInt64)
@@ -17,7 +17,7 @@ public enum LogField: Hashable, Sendable {
     case attempt(String)
     /// How often an effect has failed.
     case failures(UInt32)
-    /// When the effect is tried again, from now.
+    /// How long until the effect is tried again.
     case retryIn(Duration)
     /// Why something happened or failed.
     case reason(String)
@@ -29,7 +29,7 @@ public enum LogField: Hashable, Sendable {
     case records(UInt64)
     /// A size in bytes.
     case bytes(Int)
-    /// How long something took, or was so.
+    /// How long something took or lasted.
     case duration(Duration)
     /// A number of effects.
     case effects(Int)
@@ -47,18 +47,18 @@ public enum LogField: Hashable, Sendable {
     case epoch(UInt64)
     /// A definition's fingerprint.
     case fingerprint(String)
-    /// The fingerprint of the definition before.
+    /// The fingerprint of the previous definition.
     case fingerprintBefore(String)
     /// A quarantined event.
     case quarantined(UInt64)
     /// A schedule.
     case schedule(String)
-    /// How many events of the same kind were left out since the last.
+    /// How many events of the same kind were left out since the last one.
     case suppressed(Int)
 
     /// A value as text, or as a number.
     public enum Value: Hashable, Sendable, CustomStringConvertible {
-        /// For people, or a name. It may hold any character.
+        /// Text for people, or a name. It may contain any character.
         case text(String)
         /// A count, a size, or a number of milliseconds.
         case number(UInt64)
@@ -104,7 +104,7 @@ public enum LogField: Hashable, Sendable {
         }
     }
 
-    /// The field's value; durations in whole milliseconds.
+    /// The field's value. Durations are in whole milliseconds.
     public var value: Value {
         switch self {
         case .peer(let text), .feedback(let text), .attempt(let text), .reason(let text), .address(let text),

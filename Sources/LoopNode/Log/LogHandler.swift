@@ -1,21 +1,21 @@
 import LoopLock
 
-/// Where the events of a node's log go.
+/// Receives the events of a node's log, and says which of them matter.
 ///
 ///     configuration.log = .json(level: .notice)
 ///     configuration.log = LogHandler { event in collect(event) }
 ///
-/// A handler is called on the node's own thread, between its turns: it must not block, and must not wait for what a node does. The
-/// ready handlers never do: they hand a line over to a thread that writes it. Events below the level are not made.
+/// A handler is called on the node's own thread, between its turns: it must not block or wait for anything that a node does.
+/// The ready-made handlers never block: they pass each line to a thread that writes it. Events below the level are not made.
 public struct LogHandler: Sendable {
-    /// Events that matter less are left out.
+    /// The lowest level that is logged.
     public var level: LogLevel
     /// Takes an event. Any of the process's threads may call it, several at once.
     public var write: @Sendable (LogEvent) -> Void
 
-    /// A handler of your own.
+    /// Creates a handler from a level and a closure.
     /// - Parameters:
-    ///   - level: events that matter less are left out.
+    ///   - level: the lowest level that is logged.
     ///   - write: takes an event; it must not block.
     public init(level: LogLevel = .info, _ write: @escaping @Sendable (LogEvent) -> Void) {
         self.level = level
@@ -36,7 +36,7 @@ public struct LogHandler: Sendable {
         LogHandler(level: level) { StandardError.line($0.json) }
     }
 
-    /// Lines for people, without their ends.
+    /// Passes lines for people to `write`, without newlines.
     public static func lines(
         level: LogLevel = .info, _ write: @escaping @Sendable (String) -> Void
     ) -> LogHandler {
@@ -54,10 +54,10 @@ public final class LogCollector: Sendable {
     private let kept = Locked<[LogEvent]>([])
     private let level: LogLevel
 
-    /// - Parameter level: events that matter less are left out.
+    /// - Parameter level: the lowest level that is kept.
     public init(level: LogLevel = .debug) { self.level = level }
 
-    /// Hands events to this collector.
+    /// A handler that passes events to this collector.
     public var handler: LogHandler {
         LogHandler(level: level) { event in self.kept.withLock { $0.append(event) } }
     }
@@ -65,6 +65,6 @@ public final class LogCollector: Sendable {
     /// All events so far, in the order in which they came.
     public var events: [LogEvent] { kept.withLock { $0 } }
 
-    /// The same as lines for people.
+    /// All events so far, as lines for people.
     public var lines: [String] { events.map(\.line) }
 }

@@ -6,11 +6,11 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case listening
     /// The state was recovered from the journal.
     case recovered
-    /// How the process before ended, where that was not as it should be.
+    /// The previous process ended abnormally; the text says how.
     case crashed
     /// The reducer waits for the journal, and sends peers to the leader.
     case standby
-    /// What was found or done when the journal was opened.
+    /// Something was found or done when the journal was opened.
     case journal
     /// The journal could not be written. The reducer is not ready until it can.
     case journalFailed
@@ -37,9 +37,9 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case joined
     /// A peer's session has ended.
     case left
-    /// A peer was silent for the silence limit; its effects run elsewhere.
+    /// A peer was silent for the silence limit, and its effects run elsewhere.
     case lost
-    /// Contact is there again: with a peer that was lost, or with the reducer.
+    /// A peer that was lost, or the reducer, is in contact again.
     case reconnected
     /// A worker names groups that have no feedbacks, or has nothing to serve.
     case idle
@@ -47,11 +47,11 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     case unserved
     /// A worker serves the feedback again, or no effect of it waits any more.
     case served
-    /// A peer has tried what it may not do.
+    /// A peer has tried something that its role does not allow.
     case notAllowed
-    /// A connection has subscribed to what is not for it, and was ended.
+    /// A connection has subscribed to a topic that is not its own, and was ended.
     case subscriptionRefused
-    /// Connections were ended because there are as many as there may be, or fewer may be open than was asked for.
+    /// Connections were ended because the limit is reached, or fewer may be open than the options ask for.
     case connectionsFull
     /// A frame could not be read, and was dropped.
     case malformedFrame
@@ -77,23 +77,23 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
 
     // Workers, observers and senders.
 
-    /// Bodies of effects leave no thread of Swift's pool free.
+    /// Bodies of effects occupy every thread of Swift's pool.
     case poolBlocked
     /// The node waits for a reducer, or for what its definition needs.
     case waiting
     /// The reducer keeps the peer waiting.
     case keptWaiting
-    /// The loop goes on in another history: in a new one, or because reducers lead with different journals.
+    /// The loop continues in another history, either a new one or that of another leader with a different journal.
     case historyChanged
-    /// The reducer names an address that cannot be used, or the file of a socket is gone.
+    /// The reducer names an address that cannot be used, or the file of a socket has gone.
     case badAddress
     /// What an observer received does not fit its state.
     case diverged
     /// A handle's connection has ended with an error.
     case connectionEnded
-    /// A handle or a worker has ended before the reducer has confirmed what it sent.
+    /// A handle or a worker has ended before the reducer confirmed what it sent.
     case unsettled
-    /// What was found when an outbox file was opened.
+    /// Something was found when an outbox file was opened.
     case outbox
 
     // Programs.
@@ -101,7 +101,7 @@ public enum LogKind: String, CaseIterable, Codable, Sendable {
     /// The program could not run, and ends.
     case failed
 
-    /// How much events of this kind matter, unless one is worth less or more.
+    /// The level of events of this kind, unless an event has its own.
     public var level: LogLevel {
         switch self {
         case .snapshot, .joined, .left: .info

@@ -1,8 +1,8 @@
 /// How much an event of the log matters, from the least to the most.
 public enum LogLevel: String, CaseIterable, Comparable, Codable, Sendable {
-    /// For those who look for an error in a program: short-lived senders come and go.
+    /// For finding errors in a program: short-lived senders come and go.
     case debug
-    /// What happens in a normal life: workers join, snapshots are written.
+    /// Normal operation: workers join, snapshots are written.
     case info
     /// Normal, and worth knowing when something else goes wrong: the node listens, a new definition takes over.
     case notice
@@ -11,7 +11,7 @@ public enum LogLevel: String, CaseIterable, Comparable, Codable, Sendable {
     /// A person should look: an effect is parked, the journal cannot be written.
     case error
 
-    /// Orders by how much it matters.
+    /// Orders levels from the least to the most important.
     public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
 
     private var rank: Int {

@@ -1,16 +1,16 @@
 import LoopCore
 
-/// Decides which events of a log are written, where peers can cause as many as they like (G11): of each kind one a second for each
-/// peer, and a bounded number a second for all peers together. What is left out is counted, and told later. A pure machine.
+/// Decides which events of a log are written if peers can cause any number of them (G11). For each kind, a peer has one a
+/// second, and all peers together a bounded number a second. What is left out is counted and reported later. A pure machine.
 struct LogLimiter: Equatable {
-    /// What is limited on its own.
+    /// The kind and peer that are limited together.
     struct Key: Hashable {
         let kind: LogKind
-        /// Empty where the kind has no peers.
+        /// Empty if the kind has no peers.
         let peer: String
     }
 
-    /// Events of a kind that were left out in a second that is over, because there were too many peers.
+    /// Events of a kind that were left out in an earlier second because too many peers caused them.
     struct LeftOut: Equatable {
         let kind: LogKind
         /// How much the most important of them mattered.
@@ -34,7 +34,7 @@ struct LogLimiter: Equatable {
 
     private var seen: [Key: Seen] = [:]
     private var windows: [LogKind: Window] = [:]
-    /// Whether a window has something to tell.
+    /// Whether a window has left out events that are not reported yet.
     private(set) var hasLeftOut = false
 
     /// How many peers are remembered.
@@ -45,8 +45,8 @@ struct LogLimiter: Equatable {
     static let writtenMax = 32
     private static let seenMax = 1024
 
-    /// Judges an event. What ``takeLeftOut(at:)`` returns comes before it.
-    /// - Returns: how many like it were left out since the last one of its peer; nil: it is left out too.
+    /// Decides about one event. Call ``takeLeftOut(at:)`` before it, and write what that returns first.
+    /// - Returns: how many similar events were left out since the last one of its peer, or nil if this one is left out too.
     mutating func judge(_ key: Key, _ level: LogLevel, at now: MonotonicTime) -> Int? {
         if let last = seen[key], now - last.at < Self.interval {
             seen[key]?.suppressed += 1
@@ -66,8 +66,8 @@ struct LogLimiter: Equatable {
         return seen.updateValue(Seen(at: now), forKey: key)?.suppressed ?? 0
     }
 
-    /// What was left out in seconds that are over.
-    /// - Parameter now: nil: there will be no more events, so that the present second is over too.
+    /// Takes what was left out in earlier seconds.
+    /// - Parameter now: the present time, or nil if no more events follow, so that the present second counts as over.
     mutating func takeLeftOut(at now: MonotonicTime?) -> [LeftOut] {
         guard hasLeftOut else { return [] }
         var all: [LeftOut] = []
@@ -86,7 +86,7 @@ struct LogLimiter: Equatable {
 }
 
 extension LogLimiter.LeftOut {
-    /// For people.
+    /// The line for people.
     var text: String {
         let (peers, have, are) = count == 1 ? ("peer", "has", "is") : ("peers", "have", "are")
         let what =

@@ -1,19 +1,19 @@
 internal import Linux
 internal import LoopLock
 
-/// Writes lines to a descriptor on a thread of its own, so that no thread that logs waits for the reader.
+/// Writes lines to a descriptor on a separate thread, so that no thread that logs waits for the reader.
 ///
-/// A reader that stalls costs lines, which are counted; so does one that has gone. SIGPIPE is blocked in this thread alone:
-/// what the signal does elsewhere in the process is not this writer's business.
+/// A reader that stalls or has gone costs lines, which are counted. SIGPIPE is blocked in this thread alone, so that the rest
+/// of the process handles the signal as it chooses.
 final class LogWriter: Sendable {
     private struct State {
         var buffer = LogBuffer()
-        /// The thread has taken lines and has not written all of them.
+        /// Whether the thread has taken lines and not yet written all of them.
         var isWriting = false
         var hasThread = false
-        /// How often the thread has come to the end of what it had taken.
+        /// How many batches of lines the thread has finished writing.
         var roundsCount = 0
-        /// The round in which a thread waited in vain.
+        /// The batch during which a caller of `flush` waited in vain.
         var stuckRound: Int?
 
         var isDone: Bool { buffer.isEmpty && !isWriting }
@@ -22,13 +22,13 @@ final class LogWriter: Sendable {
     private let descriptor: Int32
     private let state = Monitor(State())
 
-    /// - Parameter descriptor: stays open as long as the process.
+    /// - Parameter descriptor: must stay open as long as the process runs.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     /// How many lines could not be written.
     var droppedCount: UInt64 { state.withLock { $0.buffer.droppedCount } }
 
-    /// Hands a text over. Never waits.
+    /// Queues a text for writing. Never waits.
     func write(_ text: String) {
         let needsThread = state.withLock { state in
             state.buffer.append(text)
@@ -38,9 +38,9 @@ final class LogWriter: Sendable {
         if needsThread { start() } else { state.broadcast() }
     }
 
-    /// Waits until everything that was handed over is written.
-    /// - Returns: whether it is; not, when the time is up, and at once while a reader is stuck for which a thread has waited
-    ///   in vain already.
+    /// Waits until everything that was queued is written.
+    /// - Returns: whether it is written: false if the time is up, or at once if an earlier call has waited in vain for a reader
+    ///   that is still stuck.
     @discardableResult
     func flush(within limit: Duration) -> Bool {
         let round = state.withLock { state -> Int? in
@@ -58,7 +58,7 @@ final class LogWriter: Sendable {
         do {
             _ = try NodeThread("loop-log", stackBytes: 256 << 10) { self.run() }
         } catch {
-            // The next line tries again.
+            // The next line starts the thread again.
             state.withLock { $0.hasThread = false }
         }
     }
@@ -66,7 +66,7 @@ final class LogWriter: Sendable {
     private func run() {
         Signals.blockAll()
         while true {
-            // No other thread takes any.
+            // No other thread takes lines.
             state.wait(until: { !$0.buffer.isEmpty })
             let lines = state.withLock { state in
                 state.isWriting = true
@@ -81,7 +81,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// - Returns: false where it cannot be written: it has no reader any more, or the disk is full.
+    /// - Returns: false if it cannot be written, because the reader has gone or the disk is full.
     private func write(whole text: String) -> Bool {
         do throws(SystemError) {
             try SystemCall.write(Array(text.utf8), to: descriptor)

@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What a reducer's machine tells people, as events of the log.
+/// Turns the news of a reducer's machine into events of the log.
 extension NodeLog {
     func tell(_ news: ReducerNews) {
         switch news {
@@ -110,7 +110,7 @@ extension NodeLog {
 }
 
 extension NewsOfPeer {
-    /// A sender may live for one event: that is for those who look for an error.
+    /// A sender may live for one event, which matters only in a search for an error.
     fileprivate var level: LogLevel { isWorker ? .info : .debug }
 
     fileprivate var key: String { "\(peer)" }

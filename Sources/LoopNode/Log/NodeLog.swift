@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopLock
 
-/// The log of one node: hands events to its handler, and of some kinds no more than a ``LogLimiter`` lets pass (G11).
+/// The log of one node. It passes events to its handler, and limits some kinds with a ``LogLimiter`` (G11).
 struct NodeLog: Sendable {
     let name: String
     private let handler: LogHandler
@@ -13,13 +13,13 @@ struct NodeLog: Sendable {
         self.handler = handler
     }
 
-    /// A copy of the log that leaves out events below a level.
+    /// Returns a copy of the log that leaves out events below a level.
     func leavingOut(below level: LogLevel) -> NodeLog {
         NodeLog(name: name, LogHandler(level: max(level, handler.level), handler.write))
     }
 
-    /// An event, which is made only where the handler wants events of its level.
-    /// - Parameter level: nil: that of its kind.
+    /// Logs an event, which is made only if the handler takes events of its level.
+    /// - Parameter level: the event's level, or nil for that of its kind.
     func note(
         _ kind: LogKind, _ text: @autoclosure () -> String, _ fields: @autoclosure () -> [LogField] = [],
         level: LogLevel? = nil
@@ -34,7 +34,8 @@ struct NodeLog: Sendable {
         once(.malformedFrame, of: peer, "dropped a frame from \(peer): \(error)", [.reason("\(error)")])
     }
 
-    /// The event, unless one of its kind and peer was written within the last second, or too many of its kind; then it is counted.
+    /// Logs an event, unless one of its kind and peer, or too many of its kind, were written within the last second. Then
+    /// it is counted.
     func once(
         _ kind: LogKind, of peer: String = "", _ text: @autoclosure () -> String,
         _ fields: @autoclosure () -> [LogField] = [], level: LogLevel? = nil
@@ -52,9 +53,8 @@ struct NodeLog: Sendable {
             level: level)
     }
 
-    /// Tells how many events were left out in a second that is over, because too many peers caused them. A node calls it in its
-    /// turns.
-    /// - Parameter now: nil: the node ends.
+    /// Logs how many events were left out in an earlier second because too many peers caused them. A node calls it in its turns.
+    /// - Parameter now: the present time, or nil when the node ends.
     func tellLeftOut(at now: MonotonicTime?) {
         tell(limiter.withLock { $0.takeLeftOut(at: now) })
     }
@@ -63,6 +63,6 @@ struct NodeLog: Sendable {
         for some in leftOut { note(some.kind, some.text, [.suppressed(some.count)], level: some.level) }
     }
 
-    /// For people: how many events were left out.
+    /// Says how many events were left out, for people.
     static func more(_ count: Int) -> String { count > 0 ? " (and \(count) more like it)" : "" }
 }

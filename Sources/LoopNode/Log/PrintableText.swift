@@ -1,12 +1,12 @@
-/// Text that a terminal shows and does not obey. Names, reasons and log lines may come from other machines.
+/// Makes text safe for a terminal, which shows it and does not obey it. Names, reasons and log lines may come from other machines.
 package enum PrintableText {
-    /// The text with control characters, and those that turn the direction of writing, as `\u{1B}`. Ends of lines and tabs stay.
+    /// Escapes control characters, and those that change the direction of writing, as `\u{1B}`. Newlines and tabs stay.
     package static func lines(_ text: String) -> String { escape(text) { $0 == "\n" || $0 == "\t" } }
 
-    /// The same on one line: ends of lines are escaped too.
+    /// Escapes as `lines` does, and newlines too, so that the text stays on one line.
     package static func line(_ text: String) -> String { escape(text) { $0 == "\t" } }
 
-    /// A JSON text with JSON's escapes in place of control characters in its strings, so that its meaning stays.
+    /// Escapes control characters in a JSON text as JSON does, so that its meaning stays.
     package static func json(_ text: String) -> String {
         escape(text, unless: { $0 == "\n" || $0 == "\t" || $0 == "\r" }) { scalar in
             let digits = String(scalar.value, radix: 16)

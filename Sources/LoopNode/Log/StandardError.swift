@@ -2,10 +2,9 @@ internal import Glibc
 
 /// Lines for people, apart from what a program prints as its result.
 ///
-/// They are written by a thread of their own, in order. No thread waits for the reader: while up to 1024 lines or
-/// 256 KiB wait, further lines are dropped and counted, and a line in their place says how many. A reader that has gone costs
-/// its lines, and not the process: SIGPIPE does not come from here. What waits when the process exits is written within a
-/// second, if that can be done.
+/// A separate thread writes them, in order, and no thread waits for the reader. While 1024 lines or 256 KiB wait, further lines
+/// are dropped and counted, and a line in their stead says how many. A reader that has gone costs its lines, not the process,
+/// because this thread blocks SIGPIPE. Lines that wait when the process exits are written within a second, if that is possible.
 public enum StandardError {
     private static let writer: LogWriter = {
         let writer = LogWriter(2)
@@ -13,10 +12,10 @@ public enum StandardError {
         return writer
     }()
 
-    /// Hands one line over, whole. Control characters are escaped. Never waits.
+    /// Queues one whole line. Control characters are escaped. Never waits.
     public static func line(_ text: String) { writer.write(PrintableText.lines(text) + "\n") }
 
-    /// Hands text over that need not end with a line's end. Never waits.
+    /// Queues text that need not end with a newline. Never waits.
     package static func text(_ text: String) { writer.write(text) }
 
     /// Waits until everything so far is written, or the time is up.

@@ -1,8 +1,7 @@
 package import Linux
-internal import LoopOptions
 
 extension StandardOutput {
-    /// Writes one whole line for people at once, with control characters escaped. Earlier lines on standard error come first, as far as
+    /// Writes one whole line for people, with control characters escaped. Earlier lines on standard error are written first if
     /// they have a reader.
     package static func line(_ text: String) throws(OutputError) {
         StandardError.flush(within: .milliseconds(200))
@@ -16,10 +15,10 @@ extension StandardOutput {
     }
 }
 
-/// The end of a program that could not do what it was asked.
+/// The end of a program that could not do its job.
 package enum ProgramFailure {
     /// Writes the error to standard error, unless the reader of the output has closed its end.
-    /// - Returns: the code to exit with: 64 for a wrong usage, else 2, or 141 if the reader of the output has closed its end.
+    /// - Returns: the exit code: 64 for wrong usage, 141 if the reader of the output has closed its end, else 2.
     package static func code(of error: any Error, in program: String) -> Int32 {
         if let output = error as? OutputError, output.isReaderGone { return output.exitCode }
         StandardError.line("\(program): \(error)")

@@ -1,13 +1,12 @@
 import LoopCore
-import LoopOptions
 
-/// Makes a definition for a program. What the definition needs, such as a pool of connections, may take its time.
+/// Makes a definition for a program. What the definition needs, such as a pool of connections, may take time.
 struct DefinitionMaker<Definition: LoopDefinition>: Sendable {
     private let make: @Sendable () async throws -> Definition
 
     init(_ make: @escaping @Sendable () async throws -> Definition) { self.make = make }
 
-    /// - Throws: `NodeError.definition` with what went wrong; a `UsageError` as it is.
+    /// - Throws: `NodeError.definition` with what went wrong, or a `UsageError` unchanged.
     func definition() async throws -> Definition {
         do {
             return try await make()
@@ -19,12 +18,12 @@ struct DefinitionMaker<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// The same for a program that can be stopped while it waits, and that says so in its log when it has waited for long.
-    /// - Returns: nil: it was stopped.
+    /// Makes the definition for a program that can be stopped while it waits, and that logs a long wait.
+    /// - Returns: the definition, or nil if the program was stopped.
     func definition(
         until stop: StopRequest, _ log: NodeLog, isLongAfter limit: Duration = .seconds(2)
     ) async throws -> Definition? {
-        // A task of its own, since the thread that is waited for cannot tell that it takes long.
+        // A separate task, because the thread that makes the definition cannot report that it takes long.
         let notice = Task {
             try await Task.sleep(for: limit)
             log.note(

@@ -1,5 +1,4 @@
 import LoopCore
-import LoopOptions
 
 /// The program `loop-effect`, or a user's own of the same kind.
 public enum EffectProgram {
@@ -18,11 +17,11 @@ public enum EffectProgram {
         "connect-timeout", .duration(in: .zero ... .seconds(86_400)), default: .zero,
         help: "how long the first contact with the reducer may take, or 0s to wait without a limit")
 
-    /// The program for these loops.
+    /// Makes the program for these loops.
     /// - Parameters:
     ///   - loops: the loops that the program can run.
     ///   - name: the program's name in its help.
-    ///   - leavesNameOut: the program is of its first loop alone, which is not named on the command line.
+    ///   - leavesNameOut: whether the program runs its first loop alone, which the command line then need not name.
     public static func program(_ loops: [RunnableLoop], name: String = "loop-effect", leavesNameOut: Bool = false)
         -> NodeProgram
     {
@@ -58,7 +57,8 @@ extension EffectNode {
         await main { definition }
     }
 
-    /// The same where the definition is made with `await` before the node starts. An error is printed, and the program exits with 2.
+    /// Runs a worker whose definition is made with `await` before the node starts. An error is printed, and the program
+    /// exits with 2.
     ///
     ///     await EffectNode.main { Shop(database: try await Database.connect(url)) }
     public static func main(_ make: @escaping @Sendable () async throws -> Definition) async -> Never {

@@ -2,12 +2,11 @@ import CBOR
 import Linux
 import LoopCluster
 import LoopCore
-import LoopOptions
 import LoopWire
 
 /// The subcommands of a reducer's program that work on a journal: `loop-reducer LOOP verify JOURNAL`.
 struct JournalCommands {
-    /// Where else than in files the program finds journals.
+    /// The engines that the program has besides files.
     let engines: [JournalEngine]
 
     static let journal = Positional(
@@ -74,7 +73,7 @@ struct JournalCommands {
 
     private static let verdict = "Exit codes: 0 a reducer would start on it, 2 it would not, or it cannot be shown."
 
-    /// Runs a command, and then judges the journal as a start does. A command on a journal that no reducer would open is no success.
+    /// Runs a command, and then checks that a reducer would start on the journal. If not, the command fails too.
     private func judged(
         _ command: (RunnableLoop, ParsedArguments, JournalPlace) async throws -> Int32, _ loop: RunnableLoop,
         _ arguments: ParsedArguments
@@ -154,7 +153,7 @@ struct JournalCommands {
 }
 
 extension RehearsalReport {
-    /// Whether this program could take over and nothing would be different.
+    /// Whether this program could take over without any difference.
     var isHarmless: Bool { refusal == nil && difference == nil && undecodable == 0 && unwanted == 0 }
 
     var text: String {

@@ -1,11 +1,12 @@
 import Glibc
 import LoopLock
 
-/// Ends the process of a node that has ended if Swift's pool runs nothing any more. Code that awaits the node's end would never run.
+/// Ends the process of a node that has ended if Swift's pool is blocked, because then code that awaits the node's end never runs.
 final class LastResort: Sendable {
-    /// The pool counts as blocked if a task that is started in it has not begun after so many waits of this length. Each wait has to
-    /// pass: a process that was stopped for a while has not waited.
+    /// The length of one wait for a task in the pool.
     private static var delay: Duration { .milliseconds(100) }
+    /// The pool counts as blocked if a new task in it has not begun after this many waits. They are counted, so that a time in
+    /// which the whole process was stopped counts as one.
     private static var waitsCount: Int { 20 }
 
     /// Whether the program has gone on, or a task has run in the pool.
@@ -14,11 +15,12 @@ final class LastResort: Sendable {
 
     init(_ log: NodeLog) { self.log = log }
 
-    /// The node has ended. The process exits if the pool runs nothing for two seconds.
-    /// - Parameter result: the code to exit with, or the error, which is logged first.
+    /// Starts the watch when the node has ended. The process exits if the pool runs nothing for two seconds.
+    /// - Parameter result: the exit code, or the error, which is logged first.
     func arm(_ result: Result<Int32, any Error>) {
-        // If no thread can be made, the process ends when a body gives its thread back.
+        // If no thread can be made, the process ends when a body releases its thread.
         _ = try? NodeThread("loop-end", stackBytes: 1 << 20) { [self] in
+            // Detached, because it must not depend on the tasks that may block the pool.
             Task.detached { [self] in disarm() }
             for _ in 0..<Self.waitsCount where isAlive.wait(until: { $0 }, timeout: Self.delay) { return }
             log.note(
@@ -36,7 +38,7 @@ final class LastResort: Sendable {
         }
     }
 
-    /// The program goes on by itself.
+    /// Ends the watch, because the program continues by itself.
     func disarm() {
         isAlive.withLock { $0 = true }
         isAlive.broadcast()

@@ -1,5 +1,3 @@
-import LoopOptions
-
 /// The options that say how a program writes its log.
 public enum LogOptions {
     /// The form of the log on standard error.
@@ -17,12 +15,12 @@ public enum LogOptions {
         "log-level", .choice(LogLevel.allCases.map(\.rawValue)), default: LogLevel.info.rawValue,
         help: "leave out of the log what matters less than this")
 
-    /// Each is in the help of every program of a node.
+    /// All options. They are in the help of every program of a node.
     static let all: [any DeclaredOption] = [form, level]
 }
 
 extension ParsedArguments {
-    /// The log that the command line or the environment asks for.
+    /// The log that the command line or the environment describes.
     var log: LogHandler {
         let level = LogLevel(rawValue: self[LogOptions.level]) ?? .info
         return switch LogOptions.Form(rawValue: self[LogOptions.form]) ?? .text {

@@ -1,17 +1,16 @@
 internal import Linux
 import LoopCluster
 import LoopCore
-public import LoopOptions
 
-/// A program of one kind of node: options → configuration → node → exit code.
+/// A program for one kind of node: options → configuration → node → exit code.
 ///
-/// Exit codes: 0 and 1 are the job's verdict, and 0 is a stop by a signal; 2 could not run, 3 the journal is damaged or lacks
-/// acknowledged records, 64 wrong usage, 130 a second signal.
+/// Exit codes: 0 and 1 are the job's verdict, and 0 also means a stop by a signal; 2 could not run, 3 the journal is damaged or
+/// lacks acknowledged records, 64 wrong usage, 130 a second signal.
 public struct NodeProgram: Sendable {
     /// The command line, for its help and for tests.
     public let command: Command
     private let loops: [RunnableLoop]
-    /// A program of one loop need not be told its name.
+    /// Whether the command line need not name the loop, because there is only one.
     private let leavesNameOut: Bool
     private let run: @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
     private let others: [NodeSubcommand]
@@ -54,7 +53,7 @@ public struct NodeProgram: Sendable {
         do {
             try DescriptorLimit.ensure()
             var words = arguments
-            // As loopctl up starts it.
+            // `loopctl up` names the loop anyway.
             if leavesNameOut, words.first == loops[0].name { words.removeFirst() }
             switch try command.parse(words, environment: environment) {
             case .text(let text):
@@ -67,14 +66,14 @@ public struct NodeProgram: Sendable {
                 if let other = others.first(where: { $0.command.name == parsed.path.last }) {
                     return try await other.run(loop, parsed)
                 }
-                // A tool ends by a signal, and with its reader; a node must not.
+                // A signal or a closed pipe ends a tool, but must not end a node.
                 let signals = try SignalWatch.ofProcess()
                 SignalWatch.ignoreBrokenPipes()
                 do {
                     return try await run(loop, parsed, signals)
                 } catch {
                     if error is UsageError || error is OutputError { throw error }
-                    // In the form of the log: whoever reads that must not miss the last line.
+                    // Use the form of the log, so that readers of the log do not miss the last line.
                     NodeLog(name: command.name, parsed.log).note(.failed, "\(error)", [.reason("\(error)")])
                     return Self.code(of: error)
                 }
@@ -100,7 +99,7 @@ public struct NodeProgram: Sendable {
     }
 }
 
-/// What a node's program does with a loop besides running it.
+/// A command of a node's program that does something else with a loop than run it.
 struct NodeSubcommand: Sendable {
     let command: Command
     let run: @Sendable (RunnableLoop, ParsedArguments) async throws -> Int32

@@ -2,8 +2,6 @@ import Glibc
 import Linux
 import LoopCluster
 import LoopCore
-import LoopKeyFiles
-import LoopOptions
 
 /// The program `loop-reducer`, or a user's own of the same kind.
 public enum ReducerProgram {
@@ -15,7 +13,7 @@ public enum ReducerProgram {
         help: "admit only owners of the keys in DIR/allowed, and prove to be the reducer by DIR/server.key_secret")
     static let insecure = Option(
         flag: "insecure", help: "allow an address that other machines can reach without --keys: everyone may take part")
-    /// What `--silence-limit` may be.
+    /// The range of `--silence-limit`.
     package static let silenceLimits: ClosedRange<Duration> = .milliseconds(100) ... .seconds(3600)
     static let silenceLimit = Option(
         "silence-limit", .duration(in: silenceLimits), default: .seconds(3),
@@ -79,12 +77,12 @@ public enum ReducerProgram {
         help: "write the loop's outcome as JSON to this file, or - to write it to standard output and the text to "
             + "standard error")
 
-    /// The program for these loops.
+    /// Makes the program for these loops.
     /// - Parameters:
     ///   - loops: the loops that the program can run.
     ///   - name: the program's name in its help.
-    ///   - leavesNameOut: the program is of its first loop alone, which is not named on the command line.
-    ///   - engines: where else than in files it keeps journals.
+    ///   - leavesNameOut: whether the program runs its first loop alone, which the command line then need not name.
+    ///   - engines: the engines for journals that the program has besides files.
     public static func program(
         _ loops: [RunnableLoop], name: String = "loop-reducer", leavesNameOut: Bool = false,
         engines: [JournalEngine] = []
@@ -137,13 +135,14 @@ public enum ReducerProgram {
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.log = arguments.log
             let file = arguments[json]
-            // Check before the run, which may take hours.
+            // Check this before the run, which may take hours.
             if let file, file != "-" { try FileSystem.checkWritable(file) }
             let isKept = place.name(loop.name) != "memory"
             configuration.onOutcome = { try report($0, to: file, isKept: isKept) }
             switch try await loop.runReducer(arguments, configuration, signals) {
             case .ended(let outcome): return outcome.exitCode
-            // Stopped before there was a verdict: that is what was asked for. To a log, the next start says where the loop is.
+            // A stop before there is a verdict is a success. In a log, the next start says how far the loop is, so only a
+            // terminal gets a line.
             case .stopped:
                 if Terminals.settings(of: 2) != nil {
                     StandardError.line(farewell(of: loop.name, journal: place.name(loop.name)))
@@ -158,7 +157,7 @@ public enum ReducerProgram {
         }
     }
 
-    /// For a user who has stopped a reducer by Ctrl-C.
+    /// The line for a user who has stopped a reducer by Ctrl-C.
     static func farewell(of loop: String, journal: String) -> String {
         if journal == "memory" { return "reducer \(loop): stopped; nothing was kept" }
         return "reducer \(loop): stopped; the loop is kept in \(journal), "
@@ -206,12 +205,13 @@ extension ReducerNode {
     ///     @main struct Main { static func main() async { await ReducerNode.main(Traffic()) } }
     /// - Parameters:
     ///   - definition: the loop.
-    ///   - engines: where else than in files it keeps journals; `[.postgres]` with LoopPostgres.
+    ///   - engines: the engines for journals besides files; `[.postgres]` with LoopPostgres.
     public static func main(_ definition: Definition, engines: [JournalEngine] = []) async -> Never {
         await main(engines: engines) { definition }
     }
 
-    /// The same where the definition is made with `await` before the node starts. An error is printed, and the program exits with 2.
+    /// Runs a reducer whose definition is made with `await` before the node starts. An error is printed, and the program
+    /// exits with 2.
     ///
     ///     await ReducerNode.main { Shop(database: try await Database.connect(url)) }
     public static func main(
@@ -222,7 +222,7 @@ extension ReducerNode {
     }
 }
 
-/// The name this process was started by.
+/// The name by which this process was started.
 enum ProgramName {
     static var current: String {
         let path = CommandLine.arguments.first ?? "loop"

@@ -1,7 +1,6 @@
 public import LoopCore
-public import LoopOptions
 
-/// A loop that the executables can run by its name: its definition, and what it takes on the command line.
+/// A loop that the executables can run by its name: its definition, and its command line.
 public struct RunnableLoop: Sendable {
     /// The definition's name, which selects the loop on the command line.
     public let name: String
@@ -13,18 +12,17 @@ public struct RunnableLoop: Sendable {
     let tools: JournalTools
     let runWorker: @Sendable (EffectNodeConfiguration, SignalWatch) async throws -> NodeEnd
 
-    /// The closures that make the definition may `await` what it needs, such as a pool of connections, before the node starts. An error
-    /// that they throw is printed, and the program exits with 2; with 64 after a `UsageError`. SIGTERM or SIGINT ends the program
-    /// while it waits for them.
+    /// The closures that make the definition may `await` what it needs, such as a pool of connections, before the node starts.
+    /// If they throw, the error is printed, and the program exits with 64 for a `UsageError`, else with 2. SIGTERM or SIGINT
+    /// ends the program while it waits for them.
     ///
     /// - Parameters:
     ///   - type: the definition, which names the loop.
-    ///   - abstract: one sentence on what it does.
+    ///   - abstract: one sentence on what the loop does.
     ///   - groups: the loop's own options, besides those of the node.
     ///   - positionals: the loop's own arguments.
-    ///   - worker: makes the definition as an effect node has it, which is given no arguments. Commands that replay a journal use it
-    ///     too.
-    ///   - reducer: makes the definition as the command line asks for it.
+    ///   - worker: makes the definition for an effect node, which gets no arguments. Commands that replay a journal use it too.
+    ///   - reducer: makes the definition from the command line.
     public init<Definition: LoopDefinition>(
         _ type: Definition.Type, abstract: String, groups: [OptionGroup] = [],
         positionals: [any DeclaredPositional] = [],
@@ -67,12 +65,12 @@ public struct RunnableLoop: Sendable {
         }
     }
 
-    /// A loop that takes nothing on the command line.
+    /// Creates a loop that takes nothing from the command line.
     public init<Definition: LoopDefinition>(_ definition: Definition, abstract: String = "") {
         self.init(Definition.self, abstract: abstract) { definition }
     }
 
-    /// A loop that takes nothing on the command line, and whose definition is made when it is needed.
+    /// Creates a loop that takes nothing from the command line, and whose definition is made when it is needed.
     public init<Definition: LoopDefinition>(
         _ type: Definition.Type, abstract: String = "", _ make: @escaping @Sendable () async throws -> Definition
     ) {
@@ -80,11 +78,11 @@ public struct RunnableLoop: Sendable {
     }
 }
 
-/// How a reducer's program ended, where nothing went wrong.
+/// How a reducer's program ended without an error.
 enum ReducerEnd: Sendable {
     /// The loop has an outcome.
     case ended(Outcome)
-    /// The reducer was stopped.
+    /// The reducer was stopped after its start.
     case stopped
     /// It was stopped before its definition was made.
     case notStarted

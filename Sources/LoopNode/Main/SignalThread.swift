@@ -2,7 +2,7 @@ import Glibc
 import LoopLock
 import ZMQ
 
-/// Waits for SIGTERM, SIGINT and SIGHUP on a thread of its own: the first asks for a clean stop, the second ends the process.
+/// Waits for SIGTERM, SIGINT and SIGHUP on a separate thread. The first one asks for a clean stop, the second ends the process.
 package final class SignalThread: Sendable {
     private let ended: Wakeup
 

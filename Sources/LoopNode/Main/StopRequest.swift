@@ -1,6 +1,6 @@
 import LoopLock
 
-/// A stop that may be asked for at any moment of a program. It ends whatever the program does then.
+/// A stop that may be requested at any moment of a program. It ends what the program does at that moment.
 final class StopRequest: Sendable {
     private struct State {
         var isMade = false
@@ -9,7 +9,7 @@ final class StopRequest: Sendable {
 
     private let state = Locked(State())
 
-    /// Asks for the stop. A second time changes nothing.
+    /// Requests the stop. A second call changes nothing.
     func make() {
         let end = state.withLock { state in
             let end = state.end
@@ -19,7 +19,7 @@ final class StopRequest: Sendable {
         end?()
     }
 
-    /// Says how to end what the program does from now on. Where the stop has been asked for before, that is done at once.
+    /// Sets how to end what the program does from now on. If the stop was requested before, ends it at once.
     func onStop(_ end: @escaping @Sendable () -> Void) {
         let isMade = state.withLock { state in
             if !state.isMade { state.end = end }
@@ -29,7 +29,7 @@ final class StopRequest: Sendable {
     }
 
     /// Waits for a value, but not beyond the stop.
-    /// - Returns: the value, or nil at a stop. The body's task is cancelled then. It is not waited for, since it may not listen.
+    /// - Returns: the value, or nil after a stop. Then the body's task is cancelled, but not awaited, because it may ignore that.
     func value<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -37,7 +37,7 @@ final class StopRequest: Sendable {
                 @Sendable func resume(_ result: Result<Value?, any Error>) {
                     waiter.withLock { $0.take() }?.resume(with: result)
                 }
-                // Not a child: its parent would wait for it, and it may never end.
+                // This is no child task, because its parent would wait for it, and it may never end.
                 let task = Task {
                     do { resume(.success(try await body())) } catch { resume(.failure(error)) }
                 }

@@ -1,9 +1,9 @@
 import Linux
-import SQLite
+import LoopJournal
 
 /// Why a sender's events cannot be kept in its file, or read from it.
 package struct OutboxError: Error, Equatable, CustomStringConvertible {
-    /// What, with which file, and what to do, in one line.
+    /// The problem, the file and the remedy, on one line.
     package let description: String
 
     init(_ path: String, _ error: SQLiteError) {
@@ -20,10 +20,10 @@ package struct OutboxError: Error, Equatable, CustomStringConvertible {
             }
     }
 
-    /// The file cannot be opened, or is not this user's alone.
+    /// The file cannot be opened, or other users have access to it.
     init(_ error: OpeningError) { description = "the outbox cannot be used: \(error)" }
 
-    /// The file is a database, and yet says what cannot be.
+    /// The file is a database, but its contents are impossible.
     init(damaged path: String, _ why: String) { description = Self.damaged(path, why) }
 
     /// The file is for another loop.

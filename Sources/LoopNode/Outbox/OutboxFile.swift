@@ -4,34 +4,33 @@ package import LoopCluster
 package import LoopCore
 import LoopJournal
 package import LoopWire
-import SQLite
 
-/// A sender's stream on disk, so that it outlives the sender's process. One process at a time has it; one thread's own.
+/// A sender's stream on disk, so that it outlives the sender's process. One process at a time can use it, on one thread.
 ///
-/// What is committed is synced: an entry is in the file before it leaves (protocol, section 7). Entries whose outcome is
-/// known are deleted with the next commit that has another reason, or a little later.
+/// Commits are synced: an entry is in the file before it leaves (protocol, section 7). Entries with a known outcome are deleted
+/// with the next commit that has another reason, or a little later.
 package final class OutboxFile {
     /// "LoOb" in the header of the file.
     static let applicationID: Int64 = 0x4c6f_4f62
     /// The version of the schema, in the header of the file.
     static let version: Int64 = 1
-    /// How long the file may lag behind what is settled.
+    /// How long the deletion of settled entries may be delayed.
     static let settlingLag = Duration.milliseconds(250)
-    /// How many settled entries the file may hold.
+    /// How many settled entries the file may contain.
     static let settledMax: UInt64 = 1024
 
     let path: String
-    /// The loop that the stream is for; empty until it is known.
+    /// The loop that the stream is for, empty until it is known.
     package private(set) var loop = ""
-    /// Names the inbox of the sender that has the session.
+    /// The ID of the sender that has the session. It names the inbox.
     package private(set) var peer: PeerID
-    /// What the file holds, without its entries.
+    /// The stream in the file, without its entries.
     private(set) var head = PeerStream()
     /// The number of the newest entry that was ever written.
     private var last: UInt64 = 0
     private var committedAt = MonotonicTime.zero
 
-    /// A line for people where other users may replace the file; nil otherwise.
+    /// A line for people if other users may replace the file, else nil.
     let warning: String?
 
     private let database: Database
@@ -39,10 +38,10 @@ package final class OutboxFile {
     private var deletion: Statement
     private var update: Statement
 
-    /// Opens the file, or makes it, and keeps other processes from it.
+    /// Opens the file, or creates it, and locks out other processes.
     package init(_ path: String) throws(OutboxError) {
         self.path = path
-        // A peer without a session is a new one: an earlier one of that name may have one at the reducer.
+        // A peer without a session gets a new ID, because an earlier one of the same ID may have a session at the reducer.
         peer = PeerID(high: SystemRandom.uint64(), low: SystemRandom.uint64())
         database = try Self.opened(path)
         warning = DatabaseFiles.warning(of: path)
@@ -64,7 +63,7 @@ package final class OutboxFile {
         }
     }
 
-    /// The tables, exactly.
+    /// The tables, which must match exactly.
     private static let schema = Schema([
         "stream": """
         CREATE TABLE stream (
@@ -76,7 +75,7 @@ package final class OutboxFile {
         "entry": "CREATE TABLE entry (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
     ])
 
-    /// Opens a file that is new or an outbox, and that is this user's alone.
+    /// Opens a file that is new or an outbox, and accessible to this user alone.
     private static func opened(_ path: String) throws(OutboxError) -> Database {
         let files = try checking { () throws(OpeningError) in try DatabaseFiles(path, for: .writing) }
         let database = try naming(path) { () throws(SQLiteError) in
@@ -122,7 +121,7 @@ package final class OutboxFile {
     }
 
     private static func prepare(_ database: borrowing Database) throws(SQLiteError) {
-        // Takes the lock, which is kept.
+        // This takes the lock, which is kept.
         try database.transaction { () throws(SQLiteError) in
             if try database.integer("SELECT count(*) FROM sqlite_schema") == 0 {
                 for table in schema.statements { try database.execute(table) }
@@ -138,7 +137,7 @@ package final class OutboxFile {
 
     // MARK: Reading
 
-    /// What an earlier process left.
+    /// Reads what an earlier process left.
     package func load() throws(OutboxError) -> PeerStream {
         var stream = PeerStream()
         do throws(SQLiteError) {
@@ -197,16 +196,16 @@ package final class OutboxFile {
         return entries
     }
 
-    /// No stream comes this far; what is larger was not written by this program.
+    /// No stream reaches this number; a larger one was not written by this program.
     private static var numbersMax: UInt64 { 1 << 61 }
 
     // MARK: Writing
 
-    /// Writes down what has changed of a machine's stream, in one transaction, if anything has that matters now.
+    /// Writes the changes of a machine's stream in one transaction, unless none of them matters yet.
     ///
     /// - Parameters:
-    ///   - loop: the loop's name, empty while it is not known.
-    ///   - isLast: nothing follows, so that what could wait cannot.
+    ///   - loop: the loop's name, or an empty text until it is known.
+    ///   - isLast: whether nothing follows, so that every change is written now.
     package func commit(
         _ machine: PeerMachine, loop name: String, at now: MonotonicTime, isLast: Bool
     ) throws(OutboxError) {
@@ -231,7 +230,7 @@ package final class OutboxFile {
         }
         (head, loop, committedAt) = (next, name, now)
         last = max(last, machine.lastNumber)
-        // So that all of it is in the one file; where that cannot be, the log next to it has the rest.
+        // Everything is then in one file. If that fails, the log beside it has the rest.
         if isLast { _ = try? database.checkpoint(.truncate) }
     }
 

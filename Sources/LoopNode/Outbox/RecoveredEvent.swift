@@ -2,17 +2,17 @@ import LoopCluster
 public import LoopCore
 import LoopLock
 
-/// What became of an event that an earlier process of the same sender had accepted and not seen settled.
+/// The fate of an event that an earlier process of the same sender accepted and did not see settled.
 public struct RecoveredEvent: Equatable, Sendable {
-    /// What is known of it now.
+    /// The outcome as far as it is known.
     public enum Outcome: Equatable, Sendable {
-        /// It was applied; at which seq, where its sender had asked for that.
+        /// It was applied, at this seq if its sender had asked for that.
         case applied(Seq?)
-        /// It was refused, and why. `historyChanged`: it may have been applied in a history that is gone.
+        /// It was refused, for this reason. `historyChanged` means that it may have been applied in a history that has gone.
         case refused(SendRefusal)
     }
 
-    /// Counts the events of the outbox, over all its processes.
+    /// The event's number in the outbox, which counts over all its processes.
     public let number: UInt64
     /// The encoded event.
     public let event: [UInt8]
@@ -20,7 +20,7 @@ public struct RecoveredEvent: Equatable, Sendable {
     public let outcome: Outcome
 }
 
-/// Follows the entries that were left over until all of them are settled.
+/// Follows the recovered entries until all of them are settled.
 final class RecoveredEvents: Sendable {
     private struct State {
         var open: [UInt64: [UInt8]]
@@ -39,7 +39,7 @@ final class RecoveredEvents: Sendable {
         state = Locked(State(open: open))
     }
 
-    /// The outcome of one entry is known.
+    /// Notes the outcome of one entry.
     func settle(_ number: UInt64, _ outcome: RecoveredEvent.Outcome) {
         note { state in
             guard let event = state.open.removeValue(forKey: number) else { return }
@@ -47,7 +47,7 @@ final class RecoveredEvents: Sendable {
         }
     }
 
-    /// Everything up to here is settled; what was not told of in particular was applied.
+    /// Settles all entries up to a number. Those without an outcome of their own were applied.
     func settle(upTo number: UInt64) {
         note { state in
             guard !state.open.isEmpty else { return }
@@ -58,7 +58,7 @@ final class RecoveredEvents: Sendable {
         }
     }
 
-    /// Nothing more will be known.
+    /// Ends the wait with an error, because no more outcomes will come.
     func fail(_ failure: NodeError) { note { $0.failure = $0.failure ?? failure } }
 
     private func note(_ change: (inout State) -> Void) {

@@ -1,13 +1,13 @@
 internal import Linux
 import LoopLock
 
-/// What other threads find out about the addresses of a reducer, for the thread of a peer, which must not wait for it.
+/// Examines the addresses of a reducer on other threads, so that a peer's thread does not wait for that.
 final class AddressResearch: Sendable {
-    /// What was found out since it was last taken.
+    /// The findings since the last `take`.
     struct Findings: Sendable {
-        /// Why no reducer answers, by the address.
+        /// Why no reducer answers, by address.
         var obstacles: [String: ReducerWait.Obstacle]?
-        /// The addresses of the reducers, with those that names stand for in their places.
+        /// The addresses of the reducers, with names replaced by the addresses that they resolve to.
         var places: [String]?
         fileprivate var isLookingUp = false
     }
@@ -47,8 +47,8 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// Looks up the names among the addresses. A name with one address stays, because libzmq looks it up at each connection. Of several
-    /// addresses libzmq would try only one.
+    /// Looks up the names among the addresses. A name with one address stays, because libzmq looks it up at each connection. Of
+    /// several addresses libzmq would try only one.
     func lookUp() {
         guard reducer.endpoints.contains(where: { $0.name != nil }) else { return }
         let isBegun = findings.withLock { findings in
@@ -71,12 +71,12 @@ final class AddressResearch: Sendable {
         }
     }
 
-    /// The endpoints, with each name of several addresses replaced by these. A peer has room for a few (``LeaderSearch/placesMax``), so
-    /// the first address of each name comes before the second of any.
+    /// The endpoints, with each name of several addresses replaced by these. A peer keeps only a few
+    /// (``LeaderSearch/placesMax``), so the first address of each name comes before the second of any.
     /// - Parameter lookUp: finds the addresses of a name.
     static func places(_ endpoints: [Endpoint], _ lookUp: (String) -> [HostAddress]) -> [String] {
         let each = endpoints.map { endpoint -> [String] in
-            // Servers of names change the order with each answer.
+            // Name servers change the order with each answer.
             let addresses = endpoint.name.map { Set(lookUp($0)).sorted() } ?? []
             return addresses.count < 2 ? [endpoint.description] : addresses.map { endpoint.with($0).description }
         }

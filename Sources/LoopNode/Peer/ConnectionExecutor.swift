@@ -2,14 +2,14 @@ import LoopLock
 
 /// Runs tasks on the thread that owns a peer's sockets, in the middle of its turns.
 ///
-/// Such a task sends without waking that thread, and is told what became of its event without being woken by it: with one
-/// event at a time these are two of eight wake-ups. It must not compute for long, nor block: nothing is heard meanwhile.
+/// Such a task sends without waking that thread, and learns the outcome of its event without being woken. With one event at a time
+/// this saves two of eight wake-ups. A task must not block or compute for long, because the thread receives nothing meanwhile.
 ///
-/// When the thread has ended, what is left runs on Swift's pool.
+/// When the thread has ended, the remaining tasks run on Swift's pool.
 final class ConnectionExecutor: TaskExecutor {
     private struct Line {
         var jobs: [UnownedJob] = []
-        /// The thread will look again before it sleeps.
+        /// Whether the thread will look again before it sleeps.
         var isAwake = true
         var isOver = false
     }
@@ -36,10 +36,10 @@ final class ConnectionExecutor: TaskExecutor {
 
     // MARK: The owning thread
 
-    /// The thread is awake: it will call `maySleep` before it sleeps.
+    /// Notes that the thread is awake. It will call `maySleep` before it sleeps.
     func begin() { line.withLock { $0.isAwake = true } }
 
-    /// Runs the jobs that wait, but not those that they leave.
+    /// Runs the jobs that wait, but not those that are added meanwhile.
     func runJobs() {
         let jobs = line.withLock { line in
             defer { line.jobs.removeAll() }
@@ -48,7 +48,7 @@ final class ConnectionExecutor: TaskExecutor {
         for job in jobs { run(job) }
     }
 
-    /// Whether no job waits. From then on a job wakes the thread.
+    /// Whether no job waits. If so, the next job wakes the thread.
     func maySleep() -> Bool {
         line.withLock { line in
             line.isAwake = !line.jobs.isEmpty
@@ -56,7 +56,7 @@ final class ConnectionExecutor: TaskExecutor {
         }
     }
 
-    /// The thread ends.
+    /// Ends the executor, because its thread ends. The remaining jobs go to Swift's pool.
     func end() {
         let jobs = line.withLock { line in
             line.isOver = true

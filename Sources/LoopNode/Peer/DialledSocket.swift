@@ -1,7 +1,7 @@
 import LoopCore
 import ZMQ
 
-/// A client's socket that dials its reducer, and what its handshakes have come to.
+/// A client's socket that connects to its reducer, and the state of its handshakes.
 struct DialledSocket: ~Copyable {
     private let reducer: ReducerAddress
     private let endpoint: String
@@ -9,13 +9,13 @@ struct DialledSocket: ~Copyable {
     var socket: Socket
     private var monitor: SocketMonitor
     private var handshakes: Handshakes
-    /// When it dials again, after an answer that was final.
+    /// When it connects again after a final answer.
     private var redialsAt: MonotonicTime?
 
-    /// What has become of a message.
+    /// The fate of a message.
     enum Sent {
         case queued
-        /// It is queued for a new connection, and the messages before it may be lost.
+        /// It is queued for a new connection, and earlier messages may be lost.
         case redialled
         /// No connection takes it.
         case unheard
@@ -37,23 +37,23 @@ struct DialledSocket: ~Copyable {
         self.monitor = monitor
     }
 
-    /// What keeps the connection from standing; nil: nothing that is known.
+    /// What prevents a connection, or nil if nothing is known.
     var obstacle: Handshakes.Obstacle? { handshakes.obstacle }
 
-    /// The obstacle for people, with a look at the address if the other side does not say why it ends connections. Blocks for up to two
-    /// seconds, so it is for tools.
+    /// The obstacle for people, with a look at the address if the other side ends connections without a reason. Blocks for up
+    /// to two seconds, so it is for tools.
     var explanation: String? {
         obstacle == .ended ? AddressLook.obstacle(at: reducer, isEnding: true).text : obstacle?.text
     }
 
-    /// When `readEvents` has something to do although nothing has happened.
+    /// When `readEvents` has something to do even without an event.
     var deadline: MonotonicTime { redialsAt ?? MonotonicTime(nanoseconds: .max) }
 
-    /// Whether a connection stands.
+    /// Whether there is a connection.
     var isConnected: Bool { handshakes.isSuccessful }
 
-    /// Queues a message. libzmq makes a connection over `inproc://` once, and not again when the other side was closed and another
-    /// socket has taken its name. So a connection of this kind that takes nothing is dialled again.
+    /// Queues a message. libzmq makes a connection over `inproc://` once, and not again if the other side was closed and
+    /// another socket has taken its name. So a connection of this kind that takes nothing is made again.
     mutating func send(_ bytes: [UInt8]) throws(ZMQError) -> Sent {
         if try socket.send(bytes) == .sent { return .queued }
         guard isInProcess else { return .unheard }
@@ -62,9 +62,9 @@ struct DialledSocket: ~Copyable {
         return .redialled
     }
 
-    /// Ends the connection, and dials again.
+    /// Ends the connection, and makes a new one.
     mutating func redial() throws(ZMQError) {
-        // A connection that is gone is not known any more, which is no error here.
+        // libzmq does not know a connection that has gone, which is no error here.
         try? socket.disconnect(endpoint)
         try socket.connect(endpoint)
     }
@@ -74,7 +74,7 @@ struct DialledSocket: ~Copyable {
         (polls.add(socket), polls.add(monitor))
     }
 
-    /// Takes notice of what has happened to the connection, and dials again where libzmq does not.
+    /// Reads what has happened to the connection, and connects again if libzmq does not.
     mutating func readEvents(at now: MonotonicTime) throws(ZMQError) {
         while let event = try monitor.next() { handshakes.take(event) }
         guard handshakes.isOver else { return }

@@ -5,26 +5,26 @@ public import ZMQ
 
 /// How an effect node runs.
 public struct EffectNodeConfiguration: Sendable {
-    /// The reducer; nil: ``ReducerAddress/standard``.
+    /// The reducer, or nil for ``ReducerAddress/standard``.
     public var reducer: ReducerAddress?
-    /// Which groups of effects it serves; nil: all that the definition places on workers.
+    /// The groups of effects that it serves, or nil for all that the definition places on workers.
     public var groups: [String]?
-    /// How many effects it holds at once.
+    /// How many effects it runs at once.
     public var capacity: Int
-    /// Whether effects run on the thread of the node's sockets, in place of Swift's pool: one starts, and its event
-    /// leaves, without another thread being woken. For effects that mostly wait: while one computes or blocks the node
-    /// hears nothing, and after the silence limit its effects are given to others.
+    /// Whether effects run on the thread of the node's sockets instead of Swift's pool. Then an effect starts, and its event
+    /// leaves, without waking another thread. This is for effects that mostly wait: while one computes or blocks, the node
+    /// receives nothing. After the silence limit its effects are given to other workers.
     public var runsEffectsOnItsThread: Bool
     /// A name for people.
     public var name: String
-    /// How long a stop waits until everything handed back is known.
+    /// How long a stop waits for the outcomes of everything handed back.
     public var stopLimit: Duration
-    /// How long the first contact with a reducer may take, after which `run` throws `NodeError.noAnswer`; nil: as long as
-    /// it likes. What the node waits for is in the log either way.
+    /// How long to wait for the reducer at start, after which `run` throws `NodeError.noAnswer`. If nil, it waits forever. The
+    /// log says either way what the node waits for.
     public var connectTimeout: Duration?
-    /// The process's context; nil makes one for this node alone.
+    /// The context of the sockets, or nil for one of the node's own.
     public var context: ZMQContext?
-    /// Where the events of the log go.
+    /// Receives the events of the log.
     public var log: LogHandler
 
     /// Creates the configuration of a worker. Without `groups` the worker serves all groups of the definition.
@@ -46,15 +46,15 @@ public struct EffectNodeConfiguration: Sendable {
     }
 }
 
-/// How a node's run ended, where nothing went wrong.
+/// How a node's run ended without an error.
 public enum NodeEnd: Equatable, Sendable {
     /// The loop has ended, with this exit code and result.
     case loopEnded(exitCode: Int32, text: String)
-    /// It was asked to stop.
+    /// It was stopped by a caller.
     case stopped
 }
 
-/// A process that runs effects of a loop. As many as you like; they may start before the reducer.
+/// A process that runs effects of a loop. There may be any number of them, and they may start before the reducer.
 ///
 ///     let end = try await EffectNode(Traffic()).run()
 public final class EffectNode<Definition: LoopDefinition>: Sendable {
@@ -63,7 +63,8 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     private let reducer: ReducerAddress
     private let gate: OutboxGate
 
-    /// - Throws: `NodeError.endpoint` if `LOOP_REDUCER` is needed and is no address; what the system refuses.
+    /// - Throws: `NodeError.endpoint` if `LOOP_REDUCER` is needed and is not an address, or `NodeError.system` if a
+    ///   system call fails.
     public init(
         _ definition: Definition, configuration: EffectNodeConfiguration = EffectNodeConfiguration()
     ) throws(NodeError) {
@@ -71,16 +72,16 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         self.configuration = configuration
         reducer = try configuration.reducer.orStandard()
         do {
-            // What every effect it may hold has to say waits for its outcome while the next ones run.
+            // The entries of all its effects can wait for their outcomes while the next effects run.
             gate = try OutboxGate(countMax: 4096 + 2 * configuration.capacity, bytesMax: 16 << 20)
         } catch {
             throw .system("\(error)")
         }
     }
 
-    /// Runs until the loop ends, the reducer refuses the node, `stop` is called, or the task is cancelled, which is the same as
-    /// `stop`: effects are handed back first.
-    /// - Throws: `NodeError.refused` with both sides named.
+    /// Runs until the loop ends, the reducer refuses the node, `stop` is called, or the task is cancelled, which works as
+    /// `stop` does: effects are handed back first.
+    /// - Throws: `NodeError.refused`, which names both sides.
     public func run() async throws -> NodeEnd { try await run { _ in } }
 
     /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
@@ -128,7 +129,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// Names that a reducer would not read.
+    /// Refuses names that a reducer would not read.
     private static func check(_ peer: PeerConfiguration) throws(NodeError) {
         let names = peer.groups.map { ("group", $0, Wire.nameBytesMax) }
         let feedbacks = peer.feedbacks.map { ("feedback, with its placement,", $0, Wire.feedbackBytesMax) }
@@ -142,7 +143,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
     /// Hands all effects back, then ends `run`.
     public func stop() { gate.requestStop() }
 
-    /// Ends `run` with `NodeKilled`: nothing is handed back, and the reducer hears nothing of it. Bodies of effects are cancelled,
+    /// Ends `run` with `NodeKilled`: nothing is handed back, and the reducer is not informed. Bodies of effects are cancelled,
     /// and what they still send is refused.
     package func kill() { gate.kill() }
 }

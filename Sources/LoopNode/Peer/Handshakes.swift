@@ -1,15 +1,15 @@
 import LoopKeys
 import ZMQ
 
-/// What the handshakes of a client's connection have come to; a pure machine over the events of its socket.
+/// The state of the handshakes of a client's connection. A pure machine over the events of its socket.
 ///
-/// libzmq tries again by itself, except after an answer that is final.
+/// libzmq tries again by itself, except after a final answer.
 struct Handshakes: Equatable {
-    /// What keeps a connection from standing.
+    /// What prevents a connection.
     enum Obstacle: Equatable, Sendable {
-        /// The reducer does not admit the client's key. It says so, and a connection is not tried again.
+        /// The reducer does not admit the client's key. It says so, and libzmq does not try again.
         case notAdmitted(PublicKey)
-        /// The other side has keys and ends each handshake, because it has another key than the one that the client was given.
+        /// The other side has keys and ends each handshake, because its key is not the one that the client was given.
         case otherReducerKey(PublicKey)
         /// The client has keys, and the other side has none.
         case reducerWithoutKeys
@@ -17,7 +17,7 @@ struct Handshakes: Equatable {
         case keysNeeded
         /// The other side breaks ZeroMQ's protocol, by this code of libzmq.
         case unreadable(Int32)
-        /// The other side ends each connection, and does not say why. A look at the address may tell more.
+        /// The other side ends each connection without a reason. A look at the address may show more.
         case ended
 
         /// One line for people: what is wrong, and what to do.
@@ -41,23 +41,23 @@ struct Handshakes: Equatable {
     }
 
     private let keys: PeerKeys?
-    /// How many connections were ended without a reason, since nothing accepted any.
+    /// How many connections were ended without a reason since a time when no connection was accepted.
     private var unexplained = 0
-    /// What is wrong, or nil if nothing is known to be.
+    /// What is wrong, or nil if no obstacle is known.
     private(set) var obstacle: Obstacle?
-    /// Whether the newest handshake was successful, and its connection stands.
+    /// Whether the newest handshake was successful, and its connection still exists.
     private(set) var isSuccessful = false
     /// Whether libzmq does not try again by itself.
     private(set) var isOver = false
     /// Whether the other side has accepted a connection since the last retry.
     private var isAccepted = false
 
-    /// One may fail because the reducer ends at that moment.
+    /// The limit is more than one, because the reducer may have ended at just that moment.
     private static var unexplainedMax: Int { 3 }
 
     init(keys: PeerKeys?) { self.keys = keys }
 
-    /// The client dials again. What was wrong is not known to be right.
+    /// Notes that the client connects again. The obstacle stays, because it may last.
     mutating func redial() { isOver = false }
 
     mutating func take(_ event: SocketEvent) {
@@ -76,7 +76,7 @@ struct Handshakes: Equatable {
         case .handshakeFailed(.noDetail): noteEnd()
         case .connected: isAccepted = true
         case .connectRetried:
-            // Nothing accepts connections there any more, so the obstacle is out of date.
+            // Nothing accepts connections there any more, so the obstacle is outdated.
             if !isAccepted { (obstacle, unexplained) = (nil, 0) }
             isAccepted = false
         case .disconnected:

@@ -2,10 +2,10 @@ import LoopCluster
 import LoopWire
 import ZMQ
 
-/// The socket by which a peer hears what a reducer publishes. It has one for each address, since only the socket tells from where a
-/// frame came.
+/// The socket on which a peer receives what a reducer publishes. There is one for each address, because only the socket shows
+/// where a frame came from.
 final class Listener {
-    /// The address that the reducer is greeted at.
+    /// The address at which the peer greets the reducer.
     let place: String
     var socket: Socket
     let item: PollSet.Item

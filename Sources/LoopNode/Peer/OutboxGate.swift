@@ -3,13 +3,13 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// What the process has left for the thread that owns a peer's sockets, in the order in which it was left.
+/// What the process has posted for the thread that owns a peer's sockets, in order.
 struct PostedEntries: Sendable {
     /// Events, and the ends of effects.
     var run = EntryRun()
-    /// The senders that wait for what becomes of an event, by its index in the run. The gate knows each by its ticket.
+    /// The senders that wait for the outcome of an event, by its index in the run. The gate knows each by its ticket.
     var waiters: [(index: Int, ticket: UInt64)] = []
-    /// The peer is to hand back what it runs, and to end.
+    /// Whether the peer is to hand back what it runs, and then to end.
     var isStop = false
     /// The newest report of each attempt that has made one. A report wakes no thread.
     var progress: [EffectID: AttemptProgress] = [:]
@@ -24,44 +24,44 @@ struct PostedEntries: Sendable {
     }
 }
 
-/// What a sender that waits learns of its event.
+/// What a waiting sender learns of its event.
 struct Settlement: Equatable, Sendable {
-    /// The state that the event made. Its seq is `.initial` if the sender did not ask for it, or if it is not known any more.
+    /// The state that the event made. Its seq is `.initial` if the sender did not ask for it, or if it is no longer known.
     var state = StateID.none
-    /// What is answered to it; nil: its sender has not asked, or the answer is kept no longer.
+    /// The answer to the event, or nil if its sender has not asked or the answer is no longer kept.
     var answer: EntryAnswer?
 
-    /// Of an event that was accepted, and of which nothing else is wanted.
+    /// The settlement of an event that was accepted, if the sender wants nothing else.
     static var accepted: Settlement { Settlement() }
 }
 
-/// Lets entries into the outbox of a peer. Senders wait while it has no room (G10).
+/// Lets entries into the outbox of a peer. Senders wait while the outbox is full (G10).
 ///
-///     send ──▶ line ──── room ────▶ posted ── the owning thread takes it ──▶ the machine's outbox
+///     send ──▶ line ──── space ───▶ posted ── the owning thread takes it ──▶ the machine's outbox
 ///                └ cancelled, closed: refused                          end ──▶ posted: never waits
 ///
-/// A sender that finds an empty line and room posts at once. Otherwise its entry waits in the line, and is posted in its turn when
-/// the owning thread reports room. The gate resumes and signals after it has given its lock back.
+/// A sender that finds an empty line and space posts at once. Otherwise its entry waits in the line, and is posted in its turn
+/// when the owning thread reports space. The gate resumes and signals only after it has released its lock.
 final class OutboxGate: Sendable {
-    /// Nil: there is no room.
+    /// Resumed with nil if there is no space.
     private typealias Reply = CheckedContinuation<Result<Settlement, SendRefusal>?, Never>
 
     private struct State {
         let countMax: Int
         let bytesMax: Int
         let keeps: Bool
-        /// Senders that wait for room, in the order in which they came.
+        /// Senders that wait for space, in the order in which they came.
         var line: [(ticket: UInt64, entry: Entry, reply: Reply)] = []
         var posted = PostedEntries()
-        /// What the outbox held when the owning thread last said so, and what that has taken since.
+        /// The size of the outbox as the owning thread last reported it, plus what that thread has taken since.
         var outboxCount = 0
         var outboxBytes = 0
-        /// Senders that wait for what becomes of an event that was posted.
+        /// Senders that wait for the outcome of an event that was posted.
         var replies = HashTable<UInt64, Reply>()
         var lastTicket: UInt64 = 0
-        /// Why nothing is accepted any more.
+        /// Why nothing is accepted any more, or nil while the gate is open.
         var closed: SendRefusal?
-        /// The owning thread will look at what is posted before it sleeps.
+        /// Whether the owning thread will look at what is posted before it sleeps.
         var isAwake = false
 
         var hasSpace: Bool {
@@ -73,8 +73,8 @@ final class OutboxGate: Sendable {
             return lastTicket
         }
 
-        /// Posts an entry, for which there is room.
-        /// - Returns: the sender, if that waits for nothing else.
+        /// Posts an entry, for which there is space.
+        /// - Returns: the sender, if it waits for nothing else.
         mutating func post(_ entry: Entry, _ ticket: UInt64, _ reply: Reply) -> Reply? {
             let waits = entry.wantsSeq || keeps
             if waits {
@@ -85,7 +85,7 @@ final class OutboxGate: Sendable {
             return waits ? nil : reply
         }
 
-        /// Moves entries from the line to those that are posted, while there is room.
+        /// Posts entries from the line while there is space.
         /// - Returns: the senders that wait for nothing else.
         mutating func letIn() -> [Reply] {
             var accepted: [Reply] = []
@@ -108,16 +108,16 @@ final class OutboxGate: Sendable {
     ///   - countMax: how many entries may be posted or in the outbox before senders wait.
     ///   - bytesMax: how many bytes these entries may have.
     ///   - keeps: whether an event is accepted only once it is on disk.
-    /// - Throws: when there are no descriptors left.
+    /// - Throws: if no descriptors are free.
     init(countMax: Int, bytesMax: Int, keeps: Bool = false) throws(SystemError) {
         state = Locked(State(countMax: countMax, bytesMax: bytesMax, keeps: keeps))
         wakeup = try Wakeup()
     }
 
-    /// Readable when there is something to take.
+    /// Becomes readable when there is something to take.
     var descriptor: Int32 { wakeup.descriptor }
 
-    /// Changes the state, and wakes the owning thread if that sleeps and has something to take, and had nothing before.
+    /// Changes the state. Wakes the owning thread if it sleeps and the change gave it something to take.
     private func change<Value: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -130,14 +130,15 @@ final class OutboxGate: Sendable {
         return value
     }
 
-    /// How many senders wait for room.
+    /// How many senders wait for space.
     var lineCount: Int { state.withLock { $0.line.count } }
 
     // MARK: Senders
 
-    /// Hands an event over.
+    /// Sends an event.
     ///
-    /// Returns when the event is accepted (and on disk, where events are kept); if it wants its seq, when its outcome is known.
+    /// Returns when the event is accepted, and on disk if events are kept. If the event wants its seq, returns when its
+    /// outcome is known.
     /// - Returns: the state that the event made if it wants that, else one with the seq `.initial`.
     /// - Throws: why the event was not accepted or, if it wants its seq, not applied.
     @discardableResult @inline(__always)
@@ -145,7 +146,7 @@ final class OutboxGate: Sendable {
         try await settle(event).state
     }
 
-    /// Hands an event over, as `send` does.
+    /// Sends an event, as `send` does.
     /// - Returns: what its sender wants to know of it.
     @inline(__always)
     nonisolated(nonsending) func settle(_ event: Entry) async throws(SendRefusal) -> Settlement {
@@ -153,7 +154,7 @@ final class OutboxGate: Sendable {
         switch try post(event) {
         case .posted: return .accepted
         case .wantsOutcome:
-            // Only who stands in the line has to hear that it is cancelled.
+            // Cancellation matters only to a sender in the line, so no handler is needed here.
             if let result = await withCheckedContinuation({ postIfRoom(event, $0) }) { return try result.get() }
         case .full: break
         }
@@ -162,7 +163,7 @@ final class OutboxGate: Sendable {
 
     private enum Entrance {
         case posted
-        /// There is room, and the sender waits for what becomes of the event.
+        /// There is space, and the sender waits for the event's outcome.
         case wantsOutcome
         case full
     }
@@ -178,7 +179,7 @@ final class OutboxGate: Sendable {
         }
     }
 
-    /// Posts an event whose sender waits for what becomes of it, if there is room.
+    /// Posts an event whose sender waits for its outcome, if there is space.
     private func postIfRoom(_ event: Entry, _ reply: Reply) {
         let isPosted = change { state in
             guard state.closed == nil, state.line.isEmpty, state.hasSpace else { return false }
@@ -188,13 +189,13 @@ final class OutboxGate: Sendable {
         if !isPosted { reply.resume(returning: nil) }
     }
 
-    /// Waits for room, and then for what the sender of an event wants to know of it.
+    /// Waits for space, and then for what the sender of an event wants to know of it.
     private nonisolated(nonsending) func waitInLine(with event: Entry) async -> Result<Settlement, SendRefusal> {
         let ticket = state.withLock { $0.nextTicket() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { reply in
                 enter(ticket, event, reply)
-                // A handler that came before has found nothing in the line.
+                // A cancellation handler that ran earlier has found nothing in the line.
                 if Task.isCancelled { leave(ticket) }
             }
         } onCancel: {
@@ -214,7 +215,7 @@ final class OutboxGate: Sendable {
         for reply in accepted { reply.resume(returning: .success(.accepted)) }
     }
 
-    /// The sender of an event was cancelled: the event leaves the line, if it still stands there.
+    /// Removes the event of a cancelled sender from the line, if it is still there.
     private func leave(_ ticket: UInt64) {
         let reply = state.withLock { state -> Reply? in
             guard let place = state.line.firstIndex(where: { $0.ticket == ticket }) else { return nil }
@@ -223,22 +224,22 @@ final class OutboxGate: Sendable {
         reply?.resume(returning: .failure(SendRefusal(.cancelled)))
     }
 
-    /// Hands over that an effect's body has ended. Never waits and is never refused: a part of the outbox is kept for ends.
-    /// - Parameter failure: what the body threw; nil: it returned.
+    /// Posts the end of an effect's body. Never waits and is never refused, because a part of the outbox is reserved for ends.
+    /// - Parameter failure: what the body threw, or nil if it returned.
     func end(_ effect: EffectID, _ attempt: Attempt, _ failure: Failure?) {
         let end = Entry(endOf: effect, attempt, failure)
         change { $0.posted.run.append(end) }
     }
 
-    /// Hands over how far a body has come. It leaves with the next heartbeat.
+    /// Posts the progress of a body. It leaves with the next heartbeat.
     func report(_ progress: AttemptProgress) {
         state.withLock { if $0.closed == nil { $0.posted.progress[progress.effect] = progress } }
     }
 
-    /// Asks the peer to hand back what it runs, and to end.
+    /// Asks the peer to hand back what it runs, and then to end.
     func requestStop() { change { $0.posted.isStop = true } }
 
-    /// Ends the owning thread's work with `NodeKilled`. Nothing is accepted any more, and all who wait are told so.
+    /// Ends the owning thread's work with `NodeKilled`. Nothing is accepted any more, and all waiting senders get an error.
     func kill() {
         killSwitch.kill()
         close(SendRefusal(.ended, detail: "\(NodeKilled())"), mayBeApplied: true)
@@ -247,10 +248,10 @@ final class OutboxGate: Sendable {
 
     // MARK: The owning thread
 
-    /// The thread is awake: it will call `maySleep` before it sleeps. Until then nothing signals.
+    /// Notes that the thread is awake. It will call `maySleep` before it sleeps; until then nothing signals.
     func begin() { state.withLock { $0.isAwake = true } }
 
-    /// Whether nothing is posted. From then on what is posted wakes the thread.
+    /// Whether nothing is posted. If so, the next post wakes the thread.
     func maySleep() -> Bool {
         state.withLock { state in
             state.isAwake = !state.posted.isEmpty
@@ -258,11 +259,11 @@ final class OutboxGate: Sendable {
         }
     }
 
-    /// Takes everything that was posted. `posted` gives its storage in exchange, so two of them suffice for life.
+    /// Takes everything that was posted. `posted` gives its storage in exchange, so that two buffers suffice.
     /// - Parameter isSignalled: whether the descriptor may be readable.
     func take(into posted: inout PostedEntries, isSignalled: Bool) {
         posted.removeAll()
-        // Drained first: what is posted after the exchange finds nothing there and signals again.
+        // The descriptor is drained first, so that a post after the exchange signals again.
         if isSignalled { wakeup.drain() }
         state.withLock { state in
             swap(&state.posted, &posted)
@@ -271,7 +272,7 @@ final class OutboxGate: Sendable {
         }
     }
 
-    /// What was taken has reached the machine, whose outbox now holds so much: those in the line are let in.
+    /// Notes the size of the outbox once the machine has what was taken, and lets in senders from the line.
     func report(outboxCount: Int, outboxBytes: Int) {
         let accepted = change { state in
             (state.outboxCount, state.outboxBytes) = (outboxCount, outboxBytes)
@@ -280,7 +281,7 @@ final class OutboxGate: Sendable {
         for reply in accepted { reply.resume(returning: .success(.accepted)) }
     }
 
-    /// What senders have waited for has come: their events are on disk, or the outcomes are known.
+    /// Resumes senders whose events are on disk or have known outcomes.
     func resolve(_ results: [(ticket: UInt64, result: Result<Settlement, SendRefusal>)]) {
         for (ticket, result) in results {
             let reply = state.withLock { $0.replies.removeValue(forKey: ticket) }
@@ -288,9 +289,9 @@ final class OutboxGate: Sendable {
         }
     }
 
-    /// Nothing is accepted any more. Senders that wait for room are refused.
-    /// - Parameter mayBeApplied: whether events that were accepted may have been applied although their outcomes are not known.
-    ///   Then those who wait for an outcome are told just that, as ``SendRefusal/Reason/historyChanged``.
+    /// Closes the gate: nothing is accepted any more, and senders that wait for space are refused.
+    /// - Parameter mayBeApplied: whether events that were accepted may have been applied although their outcomes are unknown.
+    ///   Then callers that wait for an outcome get ``SendRefusal/Reason/historyChanged``.
     func close(_ refusal: SendRefusal, mayBeApplied: Bool) {
         let (refused, unknown) = state.withLock { state in
             state.closed = state.closed ?? refusal

@@ -3,28 +3,28 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// Joins a peer machine to the effects and senders of its process; the sockets are its caller's. One thread's own.
+/// Joins a peer machine to the effects and senders of its process. The caller owns the sockets. One thread uses it.
 struct PeerDriver {
     var machine: PeerMachine
     let gate: OutboxGate
     private let effects: DefinitionEffects?
     private var bodies = HashTable<EffectID, EffectBody>()
-    /// The bodies that this turn is to start.
+    /// The bodies to start at the end of this turn.
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
     private var pool = PoolWatch()
-    /// What people are to be told.
+    /// Events of the log that wait to be written.
     private var notices: [(kind: LogKind, of: String, text: String, field: LogField)] = []
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
-    /// What senders are to be told at the end of the turn.
+    /// The results for waiting senders, which they get at the end of the turn.
     private var results: [(ticket: UInt64, result: Result<Settlement, SendRefusal>)] = []
-    /// Nothing is accepted any more from the end of the turn on, for this reason.
+    /// Why nothing is accepted any more from the end of the turn on.
     private var closing: (refusal: SendRefusal, mayBeApplied: Bool)?
     /// When the process asked the peer to stop.
     private(set) var stoppedAt: MonotonicTime?
 
-    // Of a sender that outlives its process.
+    // For a sender with an outbox file.
     private let outbox: OutboxFile?
     private let recovered: RecoveredEvents?
     private var loopName: String
@@ -45,7 +45,7 @@ struct PeerDriver {
         self.gate = gate
     }
 
-    /// A sender that goes on with what its file holds, and runs no effects.
+    /// Creates a sender that continues with the contents of its outbox file, and runs no effects.
     init(
         configuration: PeerConfiguration, resuming stream: PeerStream, of outbox: OutboxFile,
         recovered: RecoveredEvents,
@@ -69,17 +69,17 @@ struct PeerDriver {
 
     mutating func couldNotConnect() { machine.couldNotConnect() }
 
-    /// Whether entries may have left whose outcomes are not known.
+    /// Whether entries with unknown outcomes may have left.
     var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 
-    /// What was accepted and is not settled.
+    /// The entries that were accepted and are not settled.
     var unconfirmed: UnconfirmedEntries { UnconfirmedEntries(machine.outbox.unsettled.map(\.entry)) }
 
     mutating func nextBatch() -> Batch? { machine.nextBatch() }
 
     mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }
 
-    /// Takes what the process has left for this peer.
+    /// Takes what the process has posted for this peer.
     /// - Parameter isSignalled: whether the gate's descriptor may be readable.
     mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true) {
         gate.take(into: &posted, isSignalled: isSignalled)
@@ -95,7 +95,7 @@ struct PeerDriver {
         }
         for (index, refusal) in acceptance.refused
         where refusal.reason == .tooLarge && !posted.waiters.contains(where: { $0.index == index }) {
-            // Its sender has gone on, and no record will tell.
+            // Its sender does not wait, and no record will show it.
             notices.append((.undecodable, "", "an event was not sent, and is lost: \(refusal)", .reason("\(refusal)")))
         }
         if posted.isStop {
@@ -106,12 +106,12 @@ struct PeerDriver {
         gate.report(outboxCount: outbox.count, outboxBytes: outbox.byteCount)
     }
 
-    /// An attempt has ended: its body is not asked for any more.
+    /// Removes the body of an attempt that has ended.
     private mutating func forget(_ effect: EffectID, _ attempt: Attempt) {
         if bodies[effect]?.grant.attempt == attempt { bodies[effect] = nil }
     }
 
-    /// Takes notice of time, does what concerns this process, and returns what concerns the sockets.
+    /// Advances the machine, performs the actions that concern this process, and returns those that concern the sockets.
     mutating func turn(at now: MonotonicTime) -> [PeerAction] {
         machine.advance(to: now)
         let rest = machine.takeActions().filter { !handle($0) }
@@ -123,7 +123,7 @@ struct PeerDriver {
         return rest
     }
 
-    /// Puts on disk what must be there before anything is sent. After each turn, before its actions are done.
+    /// Writes to disk what must be there before anything is sent. Called after each turn, before its actions are performed.
     mutating func keep(at now: MonotonicTime, isLast: Bool = false) throws(OutboxError) {
         guard let outbox else { return }
         try outbox.commit(machine, loop: loopName, at: now, isLast: isLast)
@@ -132,7 +132,7 @@ struct PeerDriver {
         unkept.removeAll(keepingCapacity: true)
     }
 
-    /// Tells senders what became of their events. When what the turn relies on is on disk.
+    /// Gives senders their results. Called when everything that the turn relies on is on disk.
     mutating func tellSenders() {
         if !results.isEmpty {
             gate.resolve(results)
@@ -155,7 +155,7 @@ struct PeerDriver {
         case .answered(let number, let seq, let answer): settle(number, .applied(seq), answer)
         case .hasSpace: break
         case .loopEnded, .finished:
-            // The machine has told the outcome of all that left: what still waits has not.
+            // The machine has reported the outcome of everything that left, so whatever still waits was not sent.
             closing = (SendRefusal(.ended), mayBeApplied: false)
             return false
         case .refused(let refused):
@@ -172,7 +172,7 @@ struct PeerDriver {
     private mutating func run(_ grant: Grant) {
         let name = machine.feedbackName(of: grant.effect)
         guard let feedback = effects?[name] else {
-            // A reducer grants what a peer has offered. One that does otherwise gets it back.
+            // A reducer grants only what a peer has offered. Anything else is handed back.
             let text =
                 "the reducer has granted an effect of \"\(name ?? "")\", which this worker has not offered: it is handed back"
             notices.append((.unserved, name ?? "", text, .feedback(name ?? "")))
@@ -196,8 +196,8 @@ struct PeerDriver {
         }
     }
 
-    /// Events that were accepted, whose outcome is not known, and for which no caller waits. The last question of a life: what
-    /// senders have left since the last turn is taken for it.
+    /// Events that were accepted, have no known outcome, and for which no caller waits. This is the last call: it takes what
+    /// senders have posted since the last turn.
     mutating func unsettled() -> UnsettledEvents {
         var events = UnsettledEvents()
         let outbox = machine.outbox
@@ -213,9 +213,9 @@ struct PeerDriver {
         return events
     }
 
-    /// Looks whether bodies of effects leave no thread of Swift's pool free.
-    /// - Returns: the names of the feedbacks whose bodies may be the cause, and whether they are: bodies that have not waited yet take
-    ///   every thread. Nil if the pool is not blocked, or if that was reported before.
+    /// Checks whether bodies of effects occupy every thread of Swift's pool.
+    /// - Returns: the names of the feedbacks whose bodies may be the cause, and whether that is proven because bodies that have
+    ///   never waited take every thread. Nil if the pool is not blocked, or if that was reported before.
     mutating func blockers(at now: MonotonicTime) -> (names: [String], areProven: Bool)? {
         guard effects?.arePooled ?? false else { return nil }
         let threadsCount = SystemInfo.processorsCount
@@ -227,7 +227,7 @@ struct PeerDriver {
         return (Set(names).sorted(), areProven)
     }
 
-    /// Writes into the log what people are to be told.
+    /// Writes the waiting events into the log.
     mutating func tellPeople(_ log: NodeLog) {
         for notice in notices { log.once(notice.kind, of: notice.of, notice.text, [notice.field]) }
         notices = []

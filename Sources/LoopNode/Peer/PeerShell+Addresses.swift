@@ -2,9 +2,9 @@ import LoopCluster
 import LoopWire
 import ZMQ
 
-/// The sockets of a peer at several addresses: it speaks at one of them, and listens at all.
+/// The sockets of a peer at several addresses: it sends to one of them, and listens at all.
 extension PeerShell {
-    /// Everything that is said from here on goes to this address.
+    /// Connects to an address, to which every later message goes.
     mutating func dial(_ address: String) throws {
         let new = try reducer.other(at: address)
         let socket = try DialledSocket(new, .control, in: context)
@@ -39,15 +39,15 @@ extension PeerShell {
         listeners.removeAll { isGone($0.place) }
     }
 
-    /// Listens at all addresses: whoever leads next is heard at once. Where a reducer publishes that has not said so is where
-    /// `--bind` would have it. If that is wrong, the reducer is found by greeting it.
+    /// Listens at all addresses, so that the next leader is received at once. For a reducer that has not named its publisher,
+    /// the endpoint is derived as `--bind` does. If that is wrong, the reducer is found by greeting it.
     mutating func listenEverywhere() {
-        // A tool learns its loop from the reducer.
+        // A tool has no loop's name until the reducer gives it.
         guard driver.machine.loop != LoopID(name: "") else { return }
         listensEverywhere = true
         let (places, current) = (driver.machine.places, place.description)
         forgetListeners { !places.contains($0) && $0 != current }
-        // With one address alone there is nothing to hear before it has answered.
+        // A single address publishes nothing for this peer before it has answered.
         if places == [current] { return }
         for text in places where !listeners.contains(where: { $0.place == text }) {
             guard let place = try? reducer.other(at: text), let publisher = BindAddress.publisher(at: place) else {

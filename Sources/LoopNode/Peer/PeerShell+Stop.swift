@@ -10,13 +10,13 @@ extension PeerShell {
     }
 }
 
-/// What a peer that stops has told the reducer, and what the reducer has not confirmed.
+/// The entries of a peer that stops which the reducer has not confirmed.
 struct UnconfirmedEntries: Equatable, Sendable {
     /// Effects that were handed back unfinished.
     var released = 0
     /// Entries of effects that have ended or were still running.
     var results = 0
-    /// Entries of others.
+    /// Entries without an effect.
     var events = 0
 
     init(released: Int = 0, results: Int = 0, events: Int = 0) {
@@ -33,7 +33,7 @@ struct UnconfirmedEntries: Equatable, Sendable {
         }
     }
 
-    /// What people are told, or nil if there is nothing to tell. At the end, the connection itself tells of events.
+    /// The text for people, or nil if nothing is unconfirmed. At the end, the connection itself reports events.
     func text(reducer: ReducerAddress, within limit: Duration, isOver: Bool) -> String? {
         func part(_ count: Int, _ noun: String, _ fate: String) -> String? {
             count == 0 ? nil : "\(NodeLog.count(count, noun)) \(count == 1 ? "is" : "are") \(fate)"

@@ -6,14 +6,14 @@ import ZMQ
 
 /// The sockets of a peer and the thread that owns them: waits, drains, takes the driver's turn, sends.
 ///
-/// One screen of decisions; everything that decides is in the machines.
+/// All decisions are in the machines.
 struct PeerShell: ~Copyable {
     let context: ZMQContext
     let reducer: ReducerAddress
-    /// The one of its addresses that is dialled.
+    /// The address of the present connection.
     var place: ReducerAddress
     private let gate: OutboxGate
-    /// Of tasks that run on this thread.
+    /// Runs tasks on this thread.
     private let executor: ConnectionExecutor?
     var driver: PeerDriver
     var observer: ObserverMachine?
@@ -24,13 +24,13 @@ struct PeerShell: ~Copyable {
     let log: NodeLog
 
     var dealer: DialledSocket
-    /// Something that was to be said found no connection.
+    /// Whether a message found no connection.
     var wasUnheard = false
     var listeners: [Listener] = []
-    /// Whether it listens at all addresses that it has now.
+    /// Whether the peer listens at all addresses that it knows now.
     var listensEverywhere = false
     private var push: Socket?
-    /// Where the reducer takes batches, as it was advertised.
+    /// The endpoint for batches, as the reducer advertised it.
     private var collector: String?
     var polls: PollSet
     var dealerItem: PollSet.Item
@@ -43,28 +43,28 @@ struct PeerShell: ~Copyable {
     private var wait: ReducerWait
     private let research: AddressResearch
     var busy: String?
-    /// After which time a stop says what it waits for, or nil if it has said so.
+    /// How long after a stop begins the log says what it waits for, or nil if it has said so.
     var stopNotice: Duration? = .seconds(2)
-    /// The leader that the standby at the dialled address has told of; empty: it knows none.
+    /// The leader that the standby at the present address has named, or an empty text if it knows none.
     var standbyOf: String?
 
-    /// What became of an action of the observer's machine.
+    /// What the reader made of an action of the observer's machine.
     enum Observed: Sendable {
         case fine
-        /// It does not fit: the newest state that is shown nevertheless is of this seq.
+        /// The action does not fit the state. The newest state that is shown nevertheless has this seq.
         case doubted(shown: Seq?)
     }
 
-    /// How a peer's life ends.
+    /// How a peer's run ends.
     enum End: Sendable, Equatable {
         case loopEnded(exitCode: Int32, text: String)
-        /// It was asked to stop, and everything was handed back.
+        /// A caller has stopped it, and everything was handed back.
         case stopped
     }
 
     /// - Parameters:
     ///   - executor: runs its tasks on the thread that calls `run`, in the middle of its turns.
-    ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
+    ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
     init(
         context: ZMQContext, reducer: ReducerAddress, driver: PeerDriver, observer: ObserverMachine?, log: NodeLog,
         connectTimeout: Duration? = nil, executor: ConnectionExecutor? = nil,
@@ -92,7 +92,7 @@ struct PeerShell: ~Copyable {
     }
 
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
-    /// - Throws: `NodeKilled`; why the reducer refuses it; what the sockets throw.
+    /// - Throws: `NodeKilled`, the reason why the reducer refuses it, or an error of the sockets.
     /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
     mutating func run(stopLimit: Duration) throws -> End {
         defer { driver.cancelBodies() }
@@ -127,7 +127,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    /// When the machines want their next turn.
+    /// When the machines need their next turn.
     private var nextDeadline: MonotonicTime {
         switch observer {
         case .some(let observer): driver.machine.deadline(with: observer)
@@ -135,10 +135,10 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    /// Whether events may have left whose outcomes are not known.
+    /// Whether events with unknown outcomes may have left.
     var hasOffered: Bool { driver.hasOffered }
 
-    /// What was accepted and will not be settled any more. When `run` has ended, in whichever way.
+    /// The events that were accepted and will not be settled any more. Called when `run` has ended.
     mutating func unsettled() -> UnsettledEvents { driver.unsettled() }
 
     private mutating func turn() throws -> End? {
@@ -146,7 +146,7 @@ struct PeerShell: ~Copyable {
         try watchHandshakes(at: now)
         try drain(at: now)
         if let executor {
-            // A task that runs here hears what became of its event, and sends its next one in the same turn.
+            // A task that runs here learns the outcome of its event, and sends its next one in the same turn.
             if let end = try act(at: now) { return end }
             executor.runJobs()
         }
@@ -160,7 +160,7 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    /// Does what the machines want, and tells senders what became of their events.
+    /// Performs the machines' actions, and gives senders their results.
     private mutating func act(at now: MonotonicTime) throws -> End? {
         defer { driver.tellSenders() }
         observer?.advance(to: now)
@@ -178,7 +178,7 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    /// Logs that the loop goes on in another history.
+    /// Logs that the loop continues in another history.
     private mutating func noteHistory() {
         let new = driver.machine.history
         guard new != histories.last else { return }
@@ -194,7 +194,7 @@ struct PeerShell: ~Copyable {
                 + " applied is not known, unless it was settled\(again)", [.address("\(place)"), .history("\(new)")])
     }
 
-    /// Tells people what this node waits for, where it does.
+    /// Logs what this node waits for, if there is no reducer.
     private mutating func watchWait(at now: MonotonicTime) throws(NodeError) {
         let isJoined = driver.machine.isJoined
         if isJoined { noteHistory() }
@@ -223,7 +223,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    /// A peer that is not admitted ends; for everything else that is wrong it waits.
+    /// Reads the events of the handshakes. A peer that is not admitted ends; with any other obstacle it waits.
     private mutating func watchHandshakes(at now: MonotonicTime) throws {
         guard polls.isReadable(handshakeItem) || now >= dealer.deadline else { return }
         try dealer.readEvents(at: now)
@@ -312,7 +312,7 @@ struct PeerShell: ~Copyable {
         return nil
     }
 
-    /// Nothing is queued for a connection that does not stand: whoever wants to say something says it again.
+    /// Sends a message. Without a connection nothing is queued; the machine repeats what it still needs to send.
     private mutating func say(_ message: ToReducer) throws {
         switch try dealer.send(message.bytes(loop: driver.machine.loop)) {
         case .queued: break
@@ -323,7 +323,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    /// A delta of many entries takes milliseconds, and no event waits for it.
+    /// Passes an action to the reader. A delta of many entries takes milliseconds, so it counts as background work.
     private func show(_ action: ObserverAction) -> Observed {
         guard case .delta = action else { return observed(action) }
         return BackgroundWork.run { observed(action) }
@@ -335,7 +335,7 @@ struct PeerShell: ~Copyable {
             switch action {
             case .send(let message): try say(message)
             case .refused(let refused): throw NodeError.refused(refused.description)
-            // Told by the way out: who hears of the end can send nothing any more, and is told so.
+            // The way out of `run` reports it, because by then nothing can be sent any more.
             case .ended: break
             case .begins, .state, .again, .chunk, .assembled, .delta, .events, .hash, .transitions, .missed, .standing:
                 guard case .doubted(let shown) = show(action) else { continue }
@@ -346,7 +346,8 @@ struct PeerShell: ~Copyable {
     }
 
     private mutating func connect(_ introduction: Introduction) throws {
-        // A join request is not enough: one of an older schema is let in, and its definition is another one.
+        // The reducer's check of the join request does not suffice: it admits peers of an older schema,
+        // which have another definition.
         if let own = observer?.following.fingerprint, own != introduction.fingerprint {
             let (reducer, peer) = (hexadecimal(introduction.fingerprint), hexadecimal(own))
             throw NodeError.refused(Refused(.definition, reducer: reducer, peer: peer).description)
@@ -366,7 +367,7 @@ struct PeerShell: ~Copyable {
         push = consume new
     }
 
-    /// Pushes what is ready; while the socket takes no more, it is watched.
+    /// Pushes batches that are ready. While the socket takes no more, it is watched.
     private mutating func flush() throws {
         guard let pushItem else { return }
         while let batch = driver.nextBatch() {

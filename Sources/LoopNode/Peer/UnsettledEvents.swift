@@ -1,12 +1,12 @@
 internal import LoopCore
 
-/// Events that were accepted, whose outcome is not known when their connection ends, and for whose outcome no caller waits.
+/// Events that were accepted, have no known outcome when their connection ends, and for which no caller waits.
 struct UnsettledEvents: Equatable, Sendable {
     /// How many were never sent.
     var unsentCount = 0
-    /// How many were sent; whether they were applied is not known.
+    /// How many were sent. Whether they were applied is unknown.
     var sentCount = 0
-    /// The names of the first of them.
+    /// The names of the first few.
     private(set) var first: [String] = []
 
     private static var shownMax: Int { 3 }
@@ -18,7 +18,8 @@ struct UnsettledEvents: Equatable, Sendable {
         if first.count < Self.shownMax { first.append(Self.name(of: Array(payload))) }
     }
 
-    /// An enum's case, as events are encoded; what else it may be, in short. Not its values, which may be confidential.
+    /// The name of an enum's case, as events are encoded, or another event in short. Values are left out, because they
+    /// may be confidential.
     private static func name(of event: [UInt8]) -> String {
         let document = JSONText.document(event)
         let isNamed = document.hasPrefix("{\"") || document.hasPrefix("\"")
@@ -26,10 +27,10 @@ struct UnsettledEvents: Equatable, Sendable {
         return JSONText.onOneLine(String(name), 40)
     }
 
-    /// What people are told; nil where nothing is lost and nothing is left.
+    /// The text for people, or nil if there are no such events.
     /// - Parameters:
-    ///   - limit: how long the connection has tried at its end; nil: it has failed.
-    ///   - outbox: the file that keeps them, if there is one.
+    ///   - limit: how long the connection has tried at its end, or nil if it has failed.
+    ///   - outbox: the file that keeps the events, if there is one.
     func text(reducer: ReducerAddress, within limit: Duration?, outbox: String?) -> String? {
         guard count > 0 else { return nil }
         if let outbox {

@@ -2,12 +2,12 @@ internal import Glibc
 internal import Linux
 internal import LoopLock
 
-/// The life of one child, on one thread: start it, deliver its output, reap it, tell those who wait.
+/// Keeps one child on one thread: starts it, delivers its output, reaps it, and resumes those that wait for its end.
 struct ChildKeeper {
     let plan: ChildProcess.Plan
     let keeping: Locked<ChildKeeping>
 
-    /// Returns when the child has ended. `started` is called once, as soon as it runs or could not be started.
+    /// Runs the child, and returns when it has ended. `started` is called once, when the child runs or could not be started.
     func run(started: (Result<Int32, SystemError>) -> Void) {
         var pipes: [ChildPipe] = []
         let processID: Int32
@@ -20,7 +20,7 @@ struct ChildKeeper {
         started(.success(processID))
         deliver(pipes, until: processID)
         let status = reap(processID)
-        // What it wrote before its end is in the pipes; what its children may still write is not waited for.
+        // The pipes contain what the child wrote before its end. Later output of its own children is not waited for.
         for pipe in pipes { pipe.finish() }
         settle(status)
     }
@@ -45,7 +45,7 @@ struct ChildKeeper {
             child.errors = null.number
             return try start(child)
         case .lines(let receive):
-            // The ends that go to the child, closed here once it has them.
+            // The child's ends of the pipes, which are closed here once it has them.
             let output = try Pipe()
             let errors = try Pipe()
             child.output = output.writeEnd.number
@@ -68,7 +68,7 @@ struct ChildKeeper {
         }
     }
 
-    /// Reads until the child has ended; its pipes may close earlier, or later where its children hold them.
+    /// Reads until the child has ended. Its pipes may close earlier, or later if its own children have them open.
     private func deliver(_ pipes: [ChildPipe], until processID: Int32) {
         let end = Child.end(of: processID)
         let number: Int32? =
@@ -78,7 +78,7 @@ struct ChildKeeper {
             }
         while true {
             var items = [Poll.item(number, POLLIN)] + pipes.map { Poll.item($0.descriptor, POLLIN) }
-            // Where the kernel has no pidfd, the end is looked for from time to time.
+            // Without a pidfd from the kernel, poll for the end.
             let count = Poll.wait(&items, milliseconds: number == nil ? 50 : nil)
             if count == nil && errno != EINTR { return }
             for (pipe, item) in zip(pipes, items.dropFirst()) where count != nil && item.revents != 0 {
@@ -90,7 +90,7 @@ struct ChildKeeper {
 
     private func reap(_ processID: Int32) -> ProcessExit {
         Child.waitForEnd(processID)
-        // The zombie keeps the group's number from being used again: kill what is left of it before it is reaped.
+        // The zombie keeps the group's number from being used again, so kill the rest of the group before reaping it.
         if plan.ownGroup { _ = kill(-processID, SIGKILL) }
         return keeping.withLock { keeping in
             let status = Child.reap(processID)
@@ -110,11 +110,11 @@ struct ChildKeeper {
     }
 }
 
-/// One output of a child: the end of a pipe and the lines that come out of it.
+/// One output of a child: the read end of a pipe, and the lines that it yields.
 private final class ChildPipe {
     let channel: ChildProcess.Channel
     let receive: @Sendable (ChildProcess.Channel, String) -> Void
-    /// Nil once the child and all who inherited it have closed it.
+    /// Nil once the child and all processes that inherited the write end have closed it.
     private var readEnd: Descriptor?
     private var splitter = LineSplitter()
 
@@ -134,7 +134,7 @@ private final class ChildPipe {
         }
     }
 
-    /// Reads what is there, at most one buffer full. False where nothing was.
+    /// Reads what is available, one buffer at most. Returns false if there was nothing.
     @discardableResult
     func readOnce() -> Bool {
         guard let descriptor else { return false }
@@ -149,9 +149,9 @@ private final class ChildPipe {
         }
     }
 
-    /// Reads what is left without waiting for more, and closes.
+    /// Reads what remains without waiting for more, and closes the pipe.
     func finish() {
-        // A child's child that writes for ever does not hold the end: a pipe's worth was written before.
+        // The limit is the capacity of a pipe, so that a child's child that writes for ever cannot delay the end.
         var buffers = 0
         while buffers < 64, readOnce() { buffers += 1 }
         splitter.finish { receive(channel, $0) }

@@ -1,20 +1,20 @@
 internal import Glibc
 internal import LoopLock
 
-/// A process that this one started, and that does not outlive it: the kernel kills it when this process ends, even when
-/// this process is killed. Its own children are its own business, unless it leads a group (see ``Plan/ownGroup``).
+/// A process that this one started and that does not outlive it: the kernel kills it when this process ends, even by SIGKILL.
+/// Processes that it starts itself are not tracked, unless it leads a group (see ``Plan/ownGroup``).
 ///
-/// One thread of this process keeps the child: it forks (the kernel ties "the parent ends" to the thread that forked),
-/// reads the child's output, and ends when the child has.
+/// One thread of this process keeps the child. It forks, because the kernel sends the death signal when the thread that forked
+/// ends. Then it reads the child's output, and ends when the child has ended.
 public final class ChildProcess: Sendable {
-    /// The child's process ID; its group's too where it has its own.
+    /// The child's process ID, which is also its group's ID if it has its own group.
     public let processID: Int32
     private let keeping: Locked<ChildKeeping>
     private let ownGroup: Bool
 
     /// Starts the program, and returns once it runs.
     ///
-    /// - Throws: ``SystemError`` that names the program, when it is not there, may not be run, or there is no room.
+    /// - Throws: ``SystemError`` that names the program, if it does not exist, may not be run, or resources are missing.
     public init(_ plan: Plan) throws(SystemError) {
         let started = Monitor<Result<Int32, SystemError>?>(nil)
         let keeping = Locked(ChildKeeping())
@@ -48,22 +48,22 @@ public final class ChildProcess: Sendable {
     /// Asks it to end (SIGTERM).
     public func terminate() { send(SIGTERM) }
 
-    /// Ends it (SIGKILL), also when it is stopped or does not listen.
+    /// Ends it (SIGKILL), even if it is stopped or ignores signals.
     public func kill() { send(SIGKILL) }
 
-    /// Sends a signal by number to the child, or to its whole group where it has its own; nothing once it has ended.
+    /// Sends a signal by number to the child, or to its whole group if it has its own. Does nothing once it has ended.
     public func send(_ signal: Int32) {
         let target = ownGroup ? -processID : processID
         keeping.withLock { keeping in
-            // Not reaped yet, so the number still belongs to it.
+            // The child is not reaped yet, so the number still belongs to it.
             if !keeping.isReaped { _ = Glibc.kill(target, signal) }
         }
     }
 }
 
-/// What a child's keeper and its owner share.
+/// The state that a child's keeper and its owner share.
 struct ChildKeeping {
-    /// The number may belong to another process from now on.
+    /// From then on the number may belong to another process.
     var isReaped = false
     /// Set when it has ended and all its output was delivered.
     var settled: ProcessExit?
@@ -71,22 +71,22 @@ struct ChildKeeping {
 }
 
 extension ChildProcess {
-    /// What is to be run, and how.
+    /// What to run, and how.
     public struct Plan: Sendable {
         /// A path, or a name to be found in `PATH`.
         public var program: String
-        /// Without the program's own name.
+        /// The arguments, without the program's own name.
         public var arguments: [String]
-        /// All its variables; nil gives it this process's.
+        /// All its variables, or nil for those of this process.
         public var environment: [String: String]?
-        /// Where it runs; nil for where this process does.
+        /// Its working directory, or nil for that of this process.
         public var directory: String?
-        /// Where its standard output and errors go.
+        /// The destination of its standard output and standard error.
         public var output: Output
-        /// It leads a process group: Ctrl-C in the terminal does not reach it, signals sent here reach its children too,
-        /// and what is left of the group when it ends is killed.
+        /// Whether it leads a process group. Then Ctrl-C in the terminal does not reach it, and signals sent here reach its
+        /// children too. When it ends, the rest of the group is killed.
         public var ownGroup: Bool
-        /// What the kernel sends it when this process ends.
+        /// The signal that the kernel sends it when this process ends.
         public var deathSignal: Int32
 
         /// Creates the description of a process to start. Without an environment it inherits this process's.
@@ -104,14 +104,14 @@ extension ChildProcess {
         }
     }
 
-    /// Where a child's output goes. Its input is always empty.
+    /// The destination of a child's output. Its input is always empty.
     public enum Output: Sendable {
-        /// Where this process's goes.
+        /// To the output of this process.
         case inherited
         /// Nowhere.
         case discarded
-        /// Here, line by line without the line's end, on a thread of the child's keeper, which reads no further meanwhile.
-        /// A line longer than 64 KiB comes in chunks; bytes that are no UTF-8 are replaced.
+        /// To a closure, line by line without newlines, on the thread of the child's keeper, which reads no further meanwhile.
+        /// A line longer than 64 KiB comes in chunks. Bytes that are not UTF-8 are replaced.
         case lines(@Sendable (Channel, String) -> Void)
     }
 

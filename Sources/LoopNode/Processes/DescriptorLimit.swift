@@ -1,12 +1,12 @@
 internal import Linux
 
-/// How many files and sockets this process may have open. A reducer needs some for each peer, and where none is left
-/// libzmq tries again and again to accept, at the cost of a core.
+/// How many files and sockets this process may have open. A reducer needs some for each peer. If none is free, libzmq retries
+/// `accept` in a loop, at the cost of a core.
 public enum DescriptorLimit {
     /// The limit now.
     public static var current: Int { limit.soft }
 
-    /// Raises the limit to what the system allows without being asked, at most to `most`.
+    /// Raises the limit to the hard limit of the system, but at most to `most`.
     ///
     /// - Returns: the limit from now on.
     @discardableResult
@@ -16,7 +16,7 @@ public enum DescriptorLimit {
         return System.limitDescriptors(soft: min(most, hard), hard: hard) ? min(most, hard) : soft
     }
 
-    /// With fewer files libzmq ends the process without a word.
+    /// With fewer files, libzmq ends the process without a message.
     private static let least = 64
 
     /// Raises the limit as `raise` does.

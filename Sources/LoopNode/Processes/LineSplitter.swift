@@ -1,9 +1,9 @@
-/// Cuts a stream of bytes into lines, however it arrives.
+/// Splits a stream of bytes into lines, however the bytes arrive.
 struct LineSplitter {
     private let bytesMax: Int
     private var pending: [UInt8] = []
 
-    /// - Parameter bytesMax: a line that grows beyond it is cut.
+    /// - Parameter bytesMax: the length at which a line is cut.
     init(bytesMax: Int = 16 << 20) { self.bytesMax = bytesMax }
 
     /// Takes the next bytes and gives each line that is complete now, without `\n` or `\r\n`.
@@ -19,7 +19,7 @@ struct LineSplitter {
         }
     }
 
-    /// Gives the last line where it had no end.
+    /// Gives the last line, if it has no newline.
     mutating func finish(line: (String) -> Void) {
         if !pending.isEmpty { flush(line) }
     }

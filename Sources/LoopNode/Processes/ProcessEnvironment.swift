@@ -13,10 +13,10 @@ public enum ProcessEnvironment {
         return variables
     }
 
-    /// The path of this program's own executable, or nil where `/proc` is not mounted.
+    /// The path of this program's own executable, or nil if `/proc` is not mounted.
     public static var executable: String? { FileSystem.link(at: "/proc/self/exe") }
 
-    /// Where a program is: the name itself if it has a slash, else the first folder of `PATH` that has it, else nil.
+    /// The path of a program: the name itself if it has a slash, else in the first folder of `PATH` that has it, else nil.
     public static func find(_ program: String, path: String? = nil) -> String? {
         if program.contains("/") { return FileSystem.isExecutable(program) ? program : nil }
         let folders = (path ?? current["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")

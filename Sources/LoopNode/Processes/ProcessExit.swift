@@ -7,7 +7,7 @@ public enum ProcessExit: Sendable, Hashable, CustomStringConvertible {
     /// By a signal of this number.
     case signaled(Int32)
 
-    /// From the number that `waitpid` gives.
+    /// Creates it from the status that `waitpid` gives.
     init(waitStatus status: Int32) {
         let signal = status & 0x7F
         self = signal == 0 ? .exited((status >> 8) & 0xFF) : .signaled(signal)

@@ -1,7 +1,7 @@
 public import LoopCore
 
-/// Decides whether and when a process is started again, and how it is stopped; a pure machine, the shell around it
-/// starts processes and tells what became of them.
+/// Decides whether and when a process is started again, and how it is stopped. A pure machine; the shell around it starts
+/// processes and reports their ends.
 ///
 ///     idle ──start──▶ running ──exited──▶ backing off ──time──▶ running …
 ///                        │                     │
@@ -9,19 +9,19 @@ public import LoopCore
 ///                        ▼                     ▼
 ///                     stopping ──exited──▶   ended
 public struct Supervisor: Sendable, Equatable {
-    /// What is done about an end that was not asked for.
+    /// How the supervisor reacts to an end that was not requested.
     public struct Policy: Sendable, Equatable {
-        /// The pause after the first crash; it doubles with each further one.
+        /// The pause after the first crash. It doubles with each further crash.
         public var firstDelay: Duration = .milliseconds(200)
         /// The longest pause.
         public var delayMax: Duration = .seconds(10)
-        /// A run of this length makes the pause short again.
+        /// A run of at least this length resets the pause.
         public var stableAfter: Duration = .seconds(10)
-        /// With more crashes than this within the window it is given up.
+        /// With more crashes than this within the window, the supervisor gives up.
         public var crashesMax: Int = 5
         /// The time over which crashes are counted.
         public var crashWindow: Duration = .seconds(60)
-        /// Exit codes that a restart does not cure: wrong usage.
+        /// Exit codes that a restart does not cure, such as wrong usage.
         public var hopelessCodes: Set<Int32> = [64]
         /// Whether an end with code 0 is followed by a restart too.
         public var restartsAfterSuccess: Bool = false
@@ -32,16 +32,16 @@ public struct Supervisor: Sendable, Equatable {
         public init() {}
     }
 
-    /// What the shell is to do now.
+    /// What the shell has to do now.
     public enum Action: Sendable, Equatable {
         case none
-        /// Start the process, and say `exited` or `startFailed` in the end.
+        /// Start the process, and later call `exited` or `startFailed`.
         case start
         /// Send SIGTERM.
         case terminate
         /// Send SIGKILL.
         case kill
-        /// Nothing any more.
+        /// Do nothing any more.
         case finish(Ending)
     }
 
@@ -49,11 +49,11 @@ public struct Supervisor: Sendable, Equatable {
     public enum Ending: Sendable, Hashable {
         /// It ended by itself with code 0.
         case done
-        /// It was told to stop; nil where it was not running then.
+        /// It was stopped, with its exit, or nil if it was not running.
         case stopped(ProcessExit?)
-        /// A code that a restart does not cure.
+        /// It ended with a code that a restart does not cure.
         case hopeless(ProcessExit)
-        /// The crashes within the window, and the last status, or nil where it could not even be started.
+        /// It crashed too often: the crashes within the window, and the last exit, or nil if it could not even be started.
         case gaveUp(crashes: Int, last: ProcessExit?)
     }
 
@@ -64,7 +64,7 @@ public struct Supervisor: Sendable, Equatable {
         case running(since: MonotonicTime)
         /// It crashed and is started again at this time.
         case backingOff(until: MonotonicTime)
-        /// SIGTERM was sent; SIGKILL follows at this time, nil once it was sent.
+        /// SIGTERM was sent. SIGKILL follows at this time; nil once it was sent.
         case stopping(killAt: MonotonicTime?)
         /// Nothing follows.
         case ended(Ending)
@@ -73,7 +73,7 @@ public struct Supervisor: Sendable, Equatable {
     /// When the process is started again, and when it is given up.
     public let policy: Policy
     private var state = State.idle
-    /// When it crashed, within the window.
+    /// The times of the crashes within the window.
     private var crashes: [MonotonicTime] = []
     /// The pause after the next crash.
     private var delay: Duration
@@ -86,7 +86,7 @@ public struct Supervisor: Sendable, Equatable {
         delay = policy.firstDelay
     }
 
-    /// When ``advance(to:)`` has something to do; nil for never.
+    /// When ``advance(to:)`` has something to do, or nil if never.
     public var deadline: MonotonicTime? {
         switch state {
         case .backingOff(let until): until
@@ -95,17 +95,17 @@ public struct Supervisor: Sendable, Equatable {
         }
     }
 
-    /// Why it is over, or nil while it is not.
+    /// Why it is over, or nil before that.
     public var ending: Ending? { if case .ended(let ending) = state { ending } else { nil } }
 
-    /// Begins. Once.
+    /// Starts the process. Has an effect once.
     public mutating func start(at now: MonotonicTime) -> Action {
         guard case .idle = state else { return .none }
         state = .running(since: now)
         return .start
     }
 
-    /// The process has ended.
+    /// Notes that the process has ended.
     public mutating func exited(_ status: ProcessExit, at now: MonotonicTime) -> Action {
         switch state {
         case .running(let since):
@@ -120,7 +120,7 @@ public struct Supervisor: Sendable, Equatable {
         }
     }
 
-    /// The process could not be started: counts as a crash.
+    /// Notes that the process could not be started, which counts as a crash.
     public mutating func startFailed(at now: MonotonicTime) -> Action {
         switch state {
         case .running: crashed(nil, at: now)
@@ -129,7 +129,7 @@ public struct Supervisor: Sendable, Equatable {
         }
     }
 
-    /// Time has passed.
+    /// Does what is due: a restart, or SIGKILL.
     public mutating func advance(to now: MonotonicTime) -> Action {
         switch state {
         case .backingOff(let until) where until <= now:
@@ -144,7 +144,7 @@ public struct Supervisor: Sendable, Equatable {
         }
     }
 
-    /// It is not needed any more.
+    /// Stops the process, because it is not needed any more.
     public mutating func stop(at now: MonotonicTime) -> Action {
         switch state {
         case .running:

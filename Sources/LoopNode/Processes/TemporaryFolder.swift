@@ -1,11 +1,12 @@
 internal import Linux
 
-/// A new folder of this process's own, in `TMPDIR`, or in `/tmp` where that is not set. It stays until it is removed.
+/// A new folder for this process alone, in `TMPDIR`, or in `/tmp` if that is not set. It stays until it is removed.
 package struct TemporaryFolder: Sendable {
     package let path: String
 
-    /// - Parameter name: what its name begins with; short, where sockets are bound in it, whose paths have 107 bytes.
-    /// - Throws: where it cannot be made.
+    /// - Parameter name: the beginning of its name. Keep it short if sockets are bound in the folder, because their paths
+    ///   have 107 bytes.
+    /// - Throws: if the folder cannot be made.
     package init(_ name: String) throws(SystemError) {
         let named = ProcessEnvironment.current["TMPDIR", default: ""]
         let place = named.isEmpty ? "/tmp" : named
@@ -16,7 +17,7 @@ package struct TemporaryFolder: Sendable {
         }
     }
 
-    /// Removes it with all that is in it. Of a link, what it leads to stays.
+    /// Removes it with everything in it. Of a link, the target stays.
     package func remove() { Self.remove(path) }
 
     private static func remove(_ path: String) {
@@ -25,6 +26,6 @@ package struct TemporaryFolder: Sendable {
         try? FileSystem.removeFolder(path)
     }
 
-    /// What is in a folder; nothing where there is none.
+    /// The names in a folder. Empty if there is no such folder.
     package static func names(in folder: String) -> [String] { (try? FileSystem.names(in: folder)) ?? [] }
 }

@@ -1,27 +1,27 @@
-// Unsafe: the note is used only while the page that it is in is there.
+// Unsafe: the note is used only while its page is mapped.
 
 public import Linux
 public import LoopCluster
 internal import LoopCollections
 public import LoopWire
 
-/// The crash note of a reducer, in a file next to its journal that is mapped into memory: the system keeps what was written
+/// The crash note of a reducer, in a file beside its journal that is mapped into memory. The system keeps what was written
 /// there when the process ends, without a sync. (Protocol, section 7.)
 ///
-///     let file = try CrashNoteFile(path: "\(journal).note")     // the journal is locked already
+///     let file = try CrashNoteFile(path: "\(journal)-note")     // the journal is locked already
 ///     if let line = try file.begin(history: journal.history) { log.note(.crashed, line) }
 ///     machine.crashNote = file.note
 ///
-/// To be made and used on the reducer's thread. Faults of the process (a trap, a stack that is used up) are written into it
-/// while it exists, so that a kill from outside can be told from an event that ends the process.
+/// It is made and used on the reducer's thread. While it exists, faults of the process (a trap, a stack overflow) are written
+/// into it. So a kill from outside can be distinguished from an event that ends the process.
 public struct CrashNoteFile: ~Copyable {
-    /// Where the file is.
+    /// The path of the file.
     public let path: String
-    /// Valid as long as the file.
+    /// The note, which is valid as long as this object.
     public let note: CrashNote
     private let page: FaultPage
 
-    /// Opens the file, and makes it where it is not there.
+    /// Opens the file, or creates it.
     public init(path: String) throws(SystemError) {
         self.path = path
         page = try FaultPage(
@@ -29,9 +29,9 @@ public struct CrashNoteFile: ~Copyable {
         note = unsafe CrashNote(SharedWords(in: page.memory))
     }
 
-    /// Judges how the process before ended, and begins a new life.
-    /// - Returns: a line for the log, where there is something to say.
-    /// - Throws: `NodeError.journal` where this very build ended in the replay of an event.
+    /// Judges how the previous process ended, and begins a new life.
+    /// - Returns: a line for the log, or nil if there is nothing to say.
+    /// - Throws: `NodeError.journal` if this same build ended in the replay of an event.
     public func begin(history: History) throws(NodeError) -> String? {
         switch note.begin(history: history, executable: Self.executable, thread: page.thread) {
         case .nothing: return nil
@@ -59,7 +59,7 @@ public struct CrashNoteFile: ~Copyable {
         }
     }
 
-    /// Names the program's file: another build, or another copy, is another number.
+    /// A hash that identifies the program's file. Another build or another copy has another one.
     static var executable: UInt64 {
         guard let file = FileSystem.status(of: "/proc/self/exe") else { return 0 }
         var writer = ByteWriter()

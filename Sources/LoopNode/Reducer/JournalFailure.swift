@@ -11,7 +11,7 @@ struct JournalFailure {
     let tries: Int
     let retryAt: MonotonicTime
 
-    /// When a peer is to come again.
+    /// How long a peer is to wait before it tries again.
     private static let retryAfter = Duration.milliseconds(500)
 
     /// Completes a report with the failure, and encodes it.
@@ -25,7 +25,7 @@ struct JournalFailure {
         return try CBOR.encode(report)
     }
 
-    /// Peers stay, and come again. What is answered is the same for all, so the peer need not be known.
+    /// Answers a request so that peers stay and try again. The answer does not depend on the peer, which need not be known.
     func answer<Definition: LoopDefinition>(to request: ToReducer, _ type: Definition.Type) throws -> [ToPeer] {
         switch request {
         case .statusRequest:
@@ -45,9 +45,9 @@ struct JournalFailure {
 }
 
 extension Journal {
-    /// Proves an error that would end the reducer, such as a damaged journal or a replay that differs. The error counts if a commit that
-    /// begins after the reading shows that no other process had the journal meanwhile.
-    /// - Returns: the error, or that of the commit, which may pass.
+    /// Checks an error that would end the reducer, such as a damaged journal or a replay that differs. The error counts only if
+    /// a commit after the reading shows that no other process had the journal meanwhile.
+    /// - Returns: the error, or that of the commit, which may be temporary.
     mutating func proven(_ error: any Error) -> any Error {
         switch error {
         case RecoveryError.stopped, is NodeKilled: return error

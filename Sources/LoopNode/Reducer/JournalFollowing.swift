@@ -15,31 +15,31 @@ package struct FollowingReport: Equatable, Sendable {
     package var lag: UInt64 = 0
     /// When it last had every record of the leader, as far as is known, or nil if it never had.
     package var levelAt: MonotonicTime?
-    /// Why it has no state to go on from; nil: it has one.
+    /// Why it has no state to continue from, or nil if it has one.
     package var coldBecause: String? = "it has not begun yet"
 
     package init() {}
 }
 
-/// The thread on which a standby follows the journal, as its leader writes it.
+/// The thread on which a standby follows the journal while the leader writes it.
 final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private struct State {
         var report = FollowingReport()
-        /// Whether it waits for the journal, which may take as long as a statement of a database.
+        /// Whether the thread waits for the journal, which may take as long as a statement of a database.
         var isReading = false
         var isEnding = false
         var isDone = false
         /// The state that can be taken: while the thread reads, and when it is done.
         var warm: WarmState<Definition>?
-        /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+        /// How far it had followed when it found records lost, or nil if that never happened.
         var lost: FollowedEnd?
         /// Whether the state was taken. Records that are read afterwards are not needed.
         var isTaken = false
-        /// The end of the leader's journal, and the time of its last sign of life. Nil if it was not heard, as always if the journal is
-        /// a file.
+        /// The end of the leader's journal, and the time of its last renewal. Nil if no renewal was seen, as always if the
+        /// journal is a file.
         var heard: (end: RowEnd, at: MonotonicTime)?
-        /// How many signs of life have come since records were read. The second one was asked for after those were read, so the
-        /// leader's journal ends there without them if they are lost.
+        /// How many renewals were seen since records were read. The second one was requested after those were read, so if they
+        /// are lost, the leader's journal ends there without them.
         var signsCount = 0
     }
 
@@ -49,17 +49,17 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     private let log: NodeLog
     private let isStopping: @Sendable () -> Bool
 
-    /// How often it looks when it is level.
+    /// How often it looks for records while it has all of them.
     private static var looksEvery: Duration { .milliseconds(10) }
-    /// How long it leaves a journal alone that could not be read.
+    /// How long it waits after the journal could not be read.
     private static var pause: Duration { .milliseconds(250) }
-    /// How much it applies between two looks: small, so that it can hand over soon.
+    /// How much it applies between two looks. It is small, so that a hand-over comes soon.
     private static var pageBytes: Int { 256 << 10 }
-    /// How long the source may be behind the leader before it reads from another one.
+    /// How long the source may be behind the leader before another source is read.
     private static var sourcePatience: Duration { .seconds(1) }
 
     /// Begins to follow.
-    /// - Parameter warm: where; nil: at the newest snapshot.
+    /// - Parameter warm: the state to continue from, or nil to begin at the newest snapshot.
     init(
         _ definition: Definition, _ configuration: ReducerNodeConfiguration,
         from warm: consuming WarmState<Definition>?,
@@ -95,14 +95,14 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// As of now.
+    /// The present report.
     var report: FollowingReport { state.withLock { $0.report } }
 
-    /// How far it had followed when the journal did not have that any more, or nil if that was never so.
+    /// How far it had followed when it found records lost, or nil if that never happened.
     var lost: FollowedEnd? { state.withLock { $0.lost } }
 
-    /// The leader has given a sign of life.
-    /// - Parameter end: the end of its journal.
+    /// Notes a renewal of the leader.
+    /// - Parameter end: the end of the leader's journal.
     func hear(_ end: RowEnd) {
         state.withLock { state in
             state.heard = (end, SystemClock.monotonic)
@@ -111,7 +111,8 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// Whether a source has all that the leader has, which was heard within its lease, and after the newest records were read.
+    /// Whether a source has all that the leader has. The leader's renewal must be within its lease, and later than the
+    /// newest records here.
     private func isCurrent(_ journal: any FollowedJournal, at now: MonotonicTime) throws(JournalError) -> Bool {
         guard journal.mayLag else { return true }
         guard let heard = state.withLock({ $0.signsCount > 1 ? $0.heard : nil }), now - heard.at <= silence else {
@@ -120,27 +121,27 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         return try journal.end(ofRowAt: heard.end.position) == heard.end
     }
 
-    /// The time for `levelAt` after a look that found nothing new: when the look began, or when the leader was last heard if that is
+    /// The time for `levelAt` after a look that found nothing new: when the look began, or the leader's last renewal if that is
     /// too long ago.
     private func levelTime(_ journal: any FollowedJournal, _ began: MonotonicTime) -> MonotonicTime? {
         guard journal.mayLag else { return began }
         return state.withLock { $0.heard }.map { began - $0.at <= silence ? began : $0.at }
     }
 
-    /// How long after its last sign of life a process counts as the leader.
+    /// How long after its last renewal a process counts as the leader.
     private var silence: Duration { configuration.journalLease / 100 * 115 }
 
-    /// Ends it.
+    /// Ends the thread.
     func end() {
         state.withLock { $0.isEnding = true }
         state.broadcast()
     }
 
-    /// Ends it.
-    /// - Returns: what it has; nil: nothing that a reducer could go on from.
+    /// Ends the thread, and takes its state.
+    /// - Returns: the state, or nil if there is none from which a reducer could continue.
     func handOver() -> WarmState<Definition>? {
         end()
-        // What it applies has to be applied in any case. What it reads may never come.
+        // Applying records is necessary in any case, but a read may never return.
         return state.wait(until: { $0.isDone || $0.isReading }) { state in
             state.isTaken = true
             return state.warm.take()
@@ -150,7 +151,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     // MARK: On the thread
 
     private func follow(_ read: JournalPlace.Reader) -> WarmState<Definition>? {
-        // Taken out: a state that two have is copied when it changes.
+        // The state is moved out, because a shared one would be copied at its first change.
         var follower = JournalFollower(
             definition, coder: CBORCoder(), reinterprets: configuration.reinterprets,
             from: state.withLock { $0.warm.take() })
@@ -170,7 +171,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             } catch RecoveryError.stopped {
                 return nil
             } catch {
-                // What it has is not worse for that: the next look compares.
+                // The state here is still good, because the next look compares it with the journal.
                 note(follower, follower.applied == nil ? "\(error)" : nil)
                 rest(for: Self.pause)
             }
@@ -178,7 +179,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         return follower.handOver()
     }
 
-    /// - Returns: whether there is more to follow, with the journal opened again.
+    /// - Returns: whether to go on with the journal opened again.
     private func follow(
         _ journal: any FollowedJournal, _ follower: inout JournalFollower<Definition>
     ) throws -> Bool {
@@ -197,7 +198,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
                         return isCurrent
                     }
                 ) { [self] in
-                    // The first record of a page: what follows is its application.
+                    // The first record of a page has been read, and its application follows.
                     applies() || isStopping()
                 }
             }
@@ -211,7 +212,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
             case .level:
                 let heard = state.withLock { $0.heard?.end } ?? found
                 if let heard, heard != found {
-                    // As many records are not the same ones: an old primary may have gone on alone.
+                    // An equal number of records may be different ones, because an old primary may have continued alone.
                     let hasAll = try reading(follower.warm) { try journal.end(ofRowAt: heard.position) == heard }
                     if hasAll { found = heard }
                 }
@@ -257,8 +258,8 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         return try body()
     }
 
-    /// Takes the shared state away before the follower changes its own, which would otherwise be copied.
-    /// - Returns: whether the state was handed over before.
+    /// Removes the shared copy of the state before the follower changes its own, which would otherwise be copied.
+    /// - Returns: whether the state was already taken.
     @discardableResult
     private func applies() -> Bool {
         state.withLock { state in

@@ -3,8 +3,8 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Why a reducer cannot use its journal, and since when. Each cause is logged when it is first noted, and every half minute while it is
-/// noted again.
+/// Why a reducer cannot use its journal, and since when. Each cause is logged when it is first noted, and every half minute
+/// while it is noted again.
 final class JournalObstacle: Sendable {
     private struct State {
         var error: JournalError?
@@ -16,7 +16,7 @@ final class JournalObstacle: Sendable {
     private let state = Locked(State())
     private let log: NodeLog
 
-    /// How often a cause that lasts is logged.
+    /// How often a lasting cause is logged.
     static let interval = Duration.seconds(30)
 
     init(_ log: NodeLog) { self.log = log }
@@ -26,13 +26,13 @@ final class JournalObstacle: Sendable {
         state.withLock { state in state.error.map { ($0, state.since) } }
     }
 
-    /// Notes what is known of the process that has the journal. Without an obstacle, the journal's place has answered.
+    /// Notes what is known of the process that has the journal. Without an obstacle, the database has answered.
     func note(_ owner: JournalOwner) {
         if let error = owner.obstacle { return note(error) }
         state.withLock { state in if state.error?.fault.reason.endsWithAnswer == true { state.error = nil } }
     }
 
-    /// Notes why the journal cannot be used now.
+    /// Notes why the journal cannot be used at the moment.
     func note(_ error: JournalError, at now: MonotonicTime = SystemClock.monotonic) {
         if error.fault.reason == .heldByAnother { return noteHolder(error) }
         let since = state.withLock { state -> MonotonicTime? in
@@ -53,7 +53,7 @@ final class JournalObstacle: Sendable {
             + (error.fault.host.map { [.host($0)] } ?? []) + [.duration(duration), .reason("\(error)")]
     }
 
-    /// Logs once that another reducer leads. For a standby that is the usual case, and no fault.
+    /// Logs once that another reducer leads. For a standby that is normal.
     private func noteHolder(_ error: JournalError) {
         let isNew = state.withLock { state in
             state.error = nil
@@ -65,12 +65,12 @@ final class JournalObstacle: Sendable {
         }
     }
 
-    /// The journal can be used.
+    /// Notes that the journal can be used.
     func clear() { state.withLock { $0 = State() } }
 }
 
 extension JournalFault.Reason {
-    /// Whether a database that has answered a question shows that the fault is over.
+    /// Whether the fault is over when a database answers a query.
     var endsWithAnswer: Bool {
         switch self {
         case .noDatabase, .databaseStarting, .readOnlyOnly, .auth, .pgHBA, .tls, .unknownDatabase, .tooManyConnections,

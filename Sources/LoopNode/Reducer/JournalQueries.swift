@@ -4,18 +4,18 @@ import LoopCore
 import LoopLock
 import LoopWire
 
-/// Answers what operators ask of the journal and of the state, each question on a thread of its own, while another one writes. For the
-/// newest state the journal is not read, so that such a question never waits for those that read it.
+/// Answers operators' questions about the journal and the state, each on its own thread, while another thread writes. The
+/// newest state is not read from the journal, so that a question about it never waits for those that are.
 struct JournalQueries: Sendable {
     private let loop: String
     private let answer: @Sendable (JournalReading, any Journal) throws -> AdministrationAnswer
     private let read: JournalPlace.Reader?
     private let post: @Sendable (ReducerMail) -> Void
-    /// How many questions of each kind are worked on.
+    /// How many questions about the journal, and about the newest state, are being answered.
     private let reading = Locked(0)
     private let showing = Locked(0)
 
-    /// How many questions of a kind are worked on at once.
+    /// How many questions of a kind may be answered at once.
     private static var countMax: Int { 4 }
 
     init<Definition: LoopDefinition>(
@@ -28,11 +28,11 @@ struct JournalQueries: Sendable {
         self.post = post
     }
 
-    /// Begins to work on a question.
+    /// Begins to answer a question.
     /// - Parameters:
-    ///   - request: what the answer is for.
+    ///   - request: the request that the answer is for.
     ///   - newest: makes a closure that encodes a part of the newest state.
-    /// - Returns: why not, or nil.
+    /// - Returns: the reason if it does not begin, else nil.
     func take(
         _ question: JournalReading, for request: JournalRequest,
         newest: (StateSelection) -> @Sendable () throws -> AdministrationAnswer

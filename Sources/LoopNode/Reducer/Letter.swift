@@ -2,11 +2,11 @@ import LoopCluster
 import LoopKeys
 import LoopWire
 
-/// What the machine is told at the beginning of a turn.
+/// An input of the machine at the beginning of a turn.
 enum Letter {
     case jobDone(BackgroundJob.Result)
     case answer(AdministrationAnswer, JournalRequest)
-    /// A message of a peer that came while the last turn waited for a receipt.
+    /// A message from a peer that came while the last turn waited for a receipt.
     case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)
 
     func read(by intake: inout ReducerCore) {

@@ -2,10 +2,10 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The worker that lives in the reducer's process and runs the feedbacks placed there: the same machine, the same fence
-/// and the same receipts as a remote one, without sockets between.
+/// The worker in the reducer's process, which runs the feedbacks placed there. It has the same machine, fence and receipts as a
+/// remote worker, but no sockets.
 ///
-/// It goes on in the session of the process before: else each start would leave one behind.
+/// It continues the session of the previous process; else each start would leave an unused session.
 struct LocalPeer {
     private var driver: PeerDriver
     private(set) var hasWork = true
@@ -27,7 +27,7 @@ struct LocalPeer {
 
     var descriptor: Int32 { driver.gate.descriptor }
 
-    /// The bodies are cancelled, and nothing that they still send is accepted.
+    /// Cancels the bodies, and accepts nothing that they still send.
     mutating func die() {
         driver.gate.kill()
         driver.cancelBodies()
@@ -43,7 +43,7 @@ struct LocalPeer {
         hasWork = true
     }
 
-    /// Hands the reducer what this peer has to say.
+    /// Passes this peer's messages to the reducer.
     mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime, _ log: NodeLog) {
         hasWork = false
         driver.takePosted(at: now)

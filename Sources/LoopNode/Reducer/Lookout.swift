@@ -3,8 +3,8 @@ import LoopCore
 import LoopLock
 import ZMQ
 
-/// Asks the reducers of a list of addresses every few seconds, on a thread of its own, which of them lead and in which history. Two that
-/// keep different journals cannot know of each other otherwise.
+/// Asks the reducers of a list of addresses every few seconds, on a separate thread, which of them lead and in which history.
+/// Two leaders with different journals cannot know of each other otherwise.
 final class Lookout: Sendable {
     private static let interval = Duration.seconds(5)
     private static let limit = Duration.seconds(2)
@@ -14,9 +14,9 @@ final class Lookout: Sendable {
 
     /// - Parameters:
     ///   - reducers: the addresses of all reducers of the loop.
-    ///   - loop: the name of the loop; a leader of another loop is none.
+    ///   - loop: the name of the loop. Leaders of other loops are ignored.
     ///   - own: the address of this reducer, which is not asked, or nil if it is not known.
-    /// - Throws: `NodeError.system` if there is no room for a thread.
+    /// - Throws: `NodeError.system` if no thread can be started.
     init(
         _ reducers: ReducerAddress, loop: String, own: String?, context: ZMQContext?, _ log: NodeLog
     ) throws(NodeError) {
@@ -25,13 +25,13 @@ final class Lookout: Sendable {
         do throws(SystemError) {
             _ = try NodeThread("loop-lookout", stackBytes: 1 << 20) {
                 guard let context = try? context ?? ZMQContext() else { return }
-                var before: Set<LeaderFound> = []
+                var sightings = LeaderSightings()
                 var refusals: Set<String> = []
                 repeat {
-                    var leaders: Set<LeaderFound> = []
+                    var answers: [String: LeaderSightings.Answer] = [:]
                     for address in others {
                         do throws(Refusal) {
-                            if let leader = try Self.leader(at: address, of: loop, context) { leaders.insert(leader) }
+                            answers[address.description] = try Self.answer(at: address, of: loop, context)
                         } catch let why where refusals.insert(why.reason).inserted {
                             log.note(
                                 .badAddress,
@@ -39,10 +39,8 @@ final class Lookout: Sendable {
                                 [.address("\(address)"), .reason(why.reason)])
                         } catch { continue }
                     }
-                    // An answer may be of the moment before a change: what is told was seen twice.
-                    let lasting = leaders.intersection(before).sorted { $0.address < $1.address }
+                    let lasting = sightings.take(answers)
                     found.withLock { $0 = lasting }
-                    before = leaders
                 } while !isOver.wait(until: { $0 }, timeout: Self.interval)
             }
         } catch {
@@ -50,31 +48,75 @@ final class Lookout: Sendable {
         }
     }
 
-    /// The leaders that were found in the last two rounds.
+    /// The leaders that the last rounds have found.
     var leaders: [LeaderFound] { found.withLock { $0 } }
 
-    /// The reducer that is asked does not answer questions of this one.
+    /// The other reducer does not answer questions of this one.
     private struct Refusal: Error { let reason: String }
 
-    /// - Returns: nil if none leads there: nothing runs there, or what stands by there knows no leader.
-    private static func leader(
+    private static func answer(
         at address: ReducerAddress, of loop: String, _ context: ZMQContext
-    ) throws(Refusal) -> LeaderFound? {
+    ) throws(Refusal) -> LeaderSightings.Answer {
         do {
             let member = try StatusProbe.leader(of: address, within: limit, context: context)
-            guard member.report.loop == loop, member.state.history != .none else { return nil }
-            return LeaderFound(
-                address: member.address.description, history: member.state.history,
-                epoch: member.state.epoch)
+            guard member.report.loop == loop, member.state.history != .none else { return .noLeader }
+            return .leader(
+                LeaderFound(
+                    address: member.address.description, history: member.state.history,
+                    epoch: member.state.epoch))
         } catch NodeError.refused(let why) {
             throw Refusal(reason: why)
+        } catch NodeError.noAnswer(_, _, _?) {
+            return .noLeader
         } catch {
-            return nil
+            return .silence
         }
     }
 
     deinit {
         isOver.withLock { $0 = true }
         isOver.broadcast()
+    }
+}
+
+/// The leaders that a lookout has seen in its rounds. A pure machine.
+struct LeaderSightings {
+    /// The answer at one address.
+    enum Answer: Equatable {
+        /// This reducer leads.
+        case leader(LeaderFound)
+        /// It is no reducer of the loop, or a standby that knows no leader.
+        case noLeader
+        /// No answer has come in time, or nothing runs there.
+        case silence
+    }
+
+    /// The leaders of the last round, by the address that was asked.
+    private var before: [String: LeaderFound] = [:]
+    /// Those that were reported.
+    private var lasting: [String: LeaderFound] = [:]
+    /// The addresses without an answer in the last round.
+    private var silent: Set<String> = []
+
+    /// Takes the answers of a round, by address.
+    /// - Returns: the leaders that were seen in two rounds, because one answer may be outdated by a change. They stay through one
+    ///   round without an answer, which may only be late.
+    mutating func take(_ answers: [String: Answer]) -> [LeaderFound] {
+        var seen: [String: LeaderFound] = [:]
+        var kept: [String: LeaderFound] = [:]
+        for (address, answer) in answers {
+            switch answer {
+            case .leader(let leader):
+                seen[address] = leader
+                if before.values.contains(leader) { kept[address] = leader }
+            case .silence where !silent.contains(address):
+                seen[address] = lasting[address]
+                kept[address] = lasting[address]
+            case .silence, .noLeader: break
+            }
+        }
+        (before, lasting) = (seen, kept)
+        silent = Set(answers.filter { $0.value == .silence }.keys)
+        return Set(kept.values).sorted { $0.address < $1.address }
     }
 }

@@ -4,7 +4,7 @@ import LoopLock
 import LoopWire
 import ZMQ
 
-/// The process that owns the state of a loop: orders events, grants effects to workers, publishes.
+/// The process that owns the state of a loop. It orders events, grants effects to workers, and publishes states.
 ///
 ///     let outcome = try await ReducerNode(Traffic()).run()
 public final class ReducerNode<Definition: LoopDefinition>: Sendable {
@@ -14,13 +14,14 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     private let isStopping = Locked(false)
     private let killSwitch = KillSwitch()
 
-    /// - Throws: `NodeError.notSecured` where the address can be reached from other machines and that was not asked
-    ///   for; `NodeError.configuration` where the lease or the deadline of the journal is out of range; `NodeError.definition` where a feedback cannot run where it is placed.
+    /// - Throws: `NodeError.notSecured` if other machines can reach the address and neither keys nor the configuration allow
+    ///   that. `NodeError.configuration` if the lease or the deadline of the journal is out of range. `NodeError.definition` if
+    ///   a feedback cannot run with its placement.
     public init(
         _ definition: Definition, configuration: ReducerNodeConfiguration = ReducerNodeConfiguration()
     ) throws(NodeError) {
         guard configuration.bind.endpoint.isLocal || configuration.isInsecure || configuration.keys != nil else {
-            // Nothing reaches a name that has no address.
+            // If the name has no address, this throws the clearer error.
             _ = try configuration.bind.lookedUp()
             throw .notSecured(configuration.bind)
         }
@@ -37,8 +38,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// Runs until the loop ends, `stop` is called, or the task is cancelled, which is the same as `stop`.
-    /// - Returns: the loop's outcome, or nil when it was stopped.
+    /// Runs until the loop ends, `stop` is called, or the task is cancelled, which works as `stop` does.
+    /// - Returns: the loop's outcome, or nil if it was stopped.
     public func run() async throws -> Outcome? { try await run { _ in } }
 
     /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
@@ -66,22 +67,22 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
         }
     }
 
-    /// Ends `run` after the present turn; while the node waits for its journal, at once and without taking it; while it
-    /// replays the journal, before the next record. Workers go on with their effects and wait for the reducer to come back.
+    /// Ends `run` after the present turn. While the node waits for its journal, ends it at once and without taking the journal;
+    /// during a replay, before the next record. Workers continue with their effects, and wait for the reducer to come back.
     public func stop() {
         isStopping.withLock { $0 = true }
-        _ = mailbox.post(.stop)
+        mailbox.post(.stop)
     }
 
-    /// Ends `run` with `NodeKilled`, in the middle of a turn if there is one: nothing more is written, and no peer hears a word.
-    /// Effects of this process are cancelled, and what they still send is refused. When `run` has ended, the addresses and the
-    /// journal are free.
+    /// Ends `run` with `NodeKilled`, even in the middle of a turn: nothing more is written or sent to a peer. Effects of this
+    /// process are cancelled, and what they still send is refused. When `run` has ended, the addresses and the journal are free.
     package func kill() {
         killSwitch.kill()
         stop()
     }
 
-    /// A feedback on workers must have requests that can cross a process; a name must be there once; timers are the reducer's.
+    /// Checks that names are unique, that requests for workers can be encoded, and that timers and schedules run in
+    /// the reducer alone.
     private static func check(_ definition: Definition) throws(NodeError) {
         if let mistake = definition.allFeedbacks.firstMistake() { throw .definition(mistake) }
         var places: [String: Int] = [:]
@@ -125,12 +126,12 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
     }
 }
 
-/// What other threads leave for the reducer's.
+/// What other threads post for the reducer's thread.
 enum ReducerMail: Sendable {
     case stop
     case keysChanged(KeyRing.Change)
     case jobDone(BackgroundJob.Result)
-    /// What came of a snapshot, and in which opening of the journal it was begun.
+    /// The result of a snapshot, and the opening of the journal in which it was begun.
     case snapshotWritten(Result<WrittenSnapshot, JournalError>, opening: UInt64)
     case answer(JournalRequest, AdministrationAnswer)
 }

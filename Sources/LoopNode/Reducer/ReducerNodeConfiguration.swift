@@ -1,68 +1,68 @@
 public import LoopCluster
 public import LoopCore
-public import LoopKeyFiles
 public import ZMQ
 
 /// How a reducer node runs.
 public struct ReducerNodeConfiguration: Sendable {
-    /// Where it listens.
+    /// The address at which it listens.
     public var bind: BindAddress
-    /// The folder of the reducer's own keys and of those that it admits; nil: it has no keys. It is read again as it changes.
+    /// The folder with the reducer's own keys and those that it admits, or nil if it has no keys. Changes are read while it runs.
     public var keys: KeyFolder?
-    /// Binds beyond this machine although there are no keys: everybody who reaches the address may take part.
+    /// Whether it may bind beyond this machine without keys, so that everyone who reaches the address may take part.
     public var isInsecure: Bool
-    /// Where events are kept; by default the file `<loop>.journal` in the working directory.
+    /// The journal that keeps the events, by default the file `<loop>.journal` in the working directory.
     public var journal: JournalPlace
-    /// What an acknowledgement promises.
+    /// What an acknowledged event survives.
     public var durability: Durability
-    /// Of a journal in a database: how long after its last sign of life no other reducer takes over, from 250 ms to 60 s. A shorter
-    /// one shortens a takeover, and makes one more likely that was not needed.
+    /// How long after the last renewal no other reducer takes over a journal in a database, from 250 ms to 60 s. A shorter
+    /// lease shortens a takeover, and makes unnecessary ones more likely.
     public var journalLease = ReducerNodeConfiguration.standardLease
-    /// Of a journal in a database: how long a short statement may take, its commit included, from 250 ms to 10 min. After it the reducer
-    /// does not know what became of the statement, and begins a new epoch.
+    /// How long a short statement may take on a journal in a database, including its commit, from 250 ms to 10 min. After it
+    /// the reducer does not know the statement's fate, and begins a new epoch.
     public var journalDeadline = ReducerNodeConfiguration.standardDeadline
-    /// Waits for the journal while another reducer has it, instead of refusing to start.
+    /// Whether it waits while another reducer has the journal, instead of refusing to start.
     public var waitsForJournal: Bool
-    /// Listens while it waits for the journal, and sends peers to the reducer that has it. Includes `waitsForJournal`.
+    /// Whether it listens while it waits for the journal, and redirects peers to the leader. Includes `waitsForJournal`.
     public var isStandby = false
-    /// Where peers find this reducer, told to standbys and to tools; nil: where it listens, if other machines can dial that.
+    /// The address at which standbys, tools and peers reach this reducer. If nil, it is the bound address, if other machines can
+    /// connect to that.
     public var advertised: ReducerAddress?
-    /// The addresses of all reducers of the loop. If there are several, this one asks the others every few seconds whether they lead with
-    /// another journal. If they have keys, the address needs those of a client.
+    /// The addresses of all reducers of the loop. If there are several, this one asks the others every few seconds whether they
+    /// lead with another journal. If they have keys, the address needs a client's keys.
     public var reducers: ReducerAddress?
-    /// Which events that another definition wrote are replayed with this one, whatever comes of it.
+    /// Which events of another definition are replayed with this one, whatever comes of it.
     public var reinterprets: Reinterpretation
-    /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. The loop's time then
-    /// goes back to the clock. It is meant for one start.
+    /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. The loop's time
+    /// then goes back to the clock. Use it for one start.
     public var acceptsClock = false
-    /// The number of records after which a snapshot is made; less often where the state is large.
+    /// The number of records after which a snapshot is made. Large states have fewer snapshots.
     public var snapshotInterval: UInt64
-    /// Whether each event is reduced twice, and everything hashed after it: for development, at several times the cost. The log
-    /// names an event that gave two states; `verify` finds what differs between processes at its very seq.
+    /// Whether each event is reduced twice and everything is hashed afterwards. This is for development, and costs several times as
+    /// much. The log names an event that gave two states; `verify` then finds a difference between processes at its exact seq.
     public var checksPurity = false
-    /// How long a worker may be silent before its effects may be given to others.
+    /// How long a worker may be silent before its effects may be given to other workers.
     public var silenceLimit: Duration
-    /// How many effects run at once in the reducer's own process, for feedbacks that are placed there.
+    /// How many effects of feedbacks that are placed in the reducer's process run at once.
     public var localCapacity: Int
-    /// How many sessions there may be, not counting the one of this process.
+    /// How many sessions there may be, without that of this process.
     public var sessionsMax: Int
-    /// How many of them one key may have, or one other machine where the reducer has no keys; nil: half of them.
+    /// How many of them one key may have, or another machine if there are no keys. If nil, half of them.
     public var sessionsPerKeyMax: Int?
-    /// What connections may cost the reducer.
+    /// Limits on what connections may cost the reducer.
     public var connectionLimits: ConnectionLimits
-    /// How long the end of the loop is announced before the node goes, while peers are there.
+    /// How long the node announces the end of the loop before it ends, while peers are connected.
     public var shutdownGracePeriod: Duration
-    /// The process's context; nil makes one for this node alone. A reducer with keys has its own, and uses this for nothing.
+    /// The context of the sockets, or nil for one of the node's own. A reducer with keys ignores it and has its own.
     public var context: ZMQContext?
-    /// Called once, with the address of the bound socket, when peers can connect.
+    /// Called once with the address of the bound socket, when peers can connect.
     public var onListening: @Sendable (ReducerAddress) -> Void
-    /// Told the loop's outcome before the journal is marked as that of a run that has ended: what throws, or does not
-    /// come back, is told it again at the next start.
+    /// Called with the outcome before the journal is marked as ended. If it throws or the process dies, it is called again at
+    /// the next start.
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
-    /// Where the events of the log go.
+    /// Receives the events of the log.
     public var log: LogHandler
-    /// Where peers are told to find it; nil: it is not known.
-    /// - Parameter bound: where it listens, if it does already.
+    /// The address that it advertises, or nil if that is not known.
+    /// - Parameter bound: the address at which it listens, if it does already.
     func address(bound: ReducerAddress? = nil) -> String? {
         if let advertised { return advertised.description }
         if let bound { return bound.endpoint.isWildcard ? nil : bound.description }
@@ -71,17 +71,17 @@ public struct ReducerNodeConfiguration: Sendable {
         return endpoint.isWildcard ? nil : endpoint.description
     }
 
-    /// The node's own.
+    /// Set by the node.
     var killSwitch: KillSwitch?
 
-    /// A second: a healthy reducer renews four times in it.
+    /// A second, in which a healthy reducer renews four times.
     package static let standardLease = Duration.seconds(1)
-    /// Longer than any healthy standby of the database is late, and shorter than people are patient.
+    /// Longer than the delay of any healthy standby of the database, and shorter than people's patience.
     package static let standardDeadline = Duration.seconds(5)
     static let leases = Duration.milliseconds(250) ... .seconds(60)
     static let deadlines = Duration.milliseconds(250) ... .seconds(600)
 
-    /// - Throws: `NodeError.configuration` where the lease or the deadline is out of range.
+    /// - Throws: `NodeError.configuration` if the lease or the deadline is out of range.
     func checkTimes() throws(NodeError) {
         for (name, value, range) in [
             ("journalLease", journalLease, Self.leases), ("journalDeadline", journalDeadline, Self.deadlines),
@@ -91,7 +91,7 @@ public struct ReducerNodeConfiguration: Sendable {
         }
     }
 
-    /// Creates the configuration of a reducer; every value has a default that suits a production loop.
+    /// Creates the configuration of a reducer. Every value has a default that suits a production loop.
     public init(
         bind: BindAddress = .standard, keys: KeyFolder? = nil, isInsecure: Bool = false,
         journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,

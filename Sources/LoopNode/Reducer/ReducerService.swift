@@ -5,8 +5,8 @@ import LoopKeys
 internal import LoopLock
 import LoopWire
 
-/// A reducer machine, its journal, and the worker of its own process: what is thrown away as a whole when the journal
-/// fails, and built again from the journal.
+/// A reducer machine, its journal, and the worker of its own process. When the journal fails, all of it is discarded and built
+/// again from the journal.
 struct ReducerService<Definition: LoopDefinition> {
     private(set) var machine: ReducerMachine<Definition>
     private(set) var journal: any Journal
@@ -25,15 +25,15 @@ struct ReducerService<Definition: LoopDefinition> {
     private var waiting: [WaitingTurn] = []
     private let standstill: Duration
     private var stop: Standstill
-    /// Whether the epoch's first records are in the journal: before that no other turn begins.
+    /// Whether the epoch's first records are in the journal. Before that no other turn begins.
     private var hasBegun = false
     /// When the next turn is due if nothing arrives.
     private var nextTurn = MonotonicTime.zero
-    /// How many lines of the process's log the machine knows to be lost.
+    /// How many lost lines of the process's log were reported to the machine.
     private var droppedLinesCount: UInt64 = 0
-    /// The keys that are admitted, where the machine does not know them yet.
+    /// The admitted keys, if the machine does not know them yet.
     private var newKeys: AllowedKeys?
-    /// Those that began to listen before the machine was there: for its first turn.
+    /// The listeners that came before the machine existed, for its first turn.
     private var listeners: Standby.Listeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
@@ -41,24 +41,24 @@ struct ReducerService<Definition: LoopDefinition> {
     let recovered: String?
     /// The records that had vanished when this process began to lead, or nil if none had.
     var vanished: VanishedRecords?
-    /// An operator has asked to let another reducer lead.
+    /// An operator's request to let another reducer lead, if there is one.
     private(set) var stepDownRequest: JournalRequest?
 
-    /// How long records may wait to be written where they may wait at all.
+    /// How long records may wait to be written if they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
 
     /// Opens the journal, recovers the machine, and begins an epoch.
     /// - Parameters:
-    ///   - listeners: those that listen already.
-    ///   - warm: what a standby has followed of the journal.
-    ///   - advertised: where peers are told to find the reducer.
-    ///   - decodesAhead: whether other threads may decode what is replayed. Not after a crash: the note must tell at which
-    ///     event the next one was.
-    ///   - keys: those that are admitted; nil: the reducer has no keys.
+    ///   - listeners: the connections that listen already.
+    ///   - warm: the state that a standby has followed in the journal.
+    ///   - advertised: the address at which peers reach the reducer.
+    ///   - decodesAhead: whether other threads may decode what is replayed. False after a crash, so that the crash note names
+    ///     the event if the process ends again.
+    ///   - keys: the admitted keys, or nil if the reducer has no keys.
     ///   - lookout: knows which reducers of the loop lead, or nil if no other reducers are known.
-    ///   - isStopping: asked before each record that is replayed.
-    ///   - post: leaves mail for the thread that owns this service.
-    /// - Throws: `RecoveryError.stopped` when the replay was stopped.
+    ///   - isStopping: checked before each record that is replayed.
+    ///   - post: posts mail for the thread that owns this service.
+    /// - Throws: `RecoveryError.stopped` if the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
         listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
@@ -81,7 +81,7 @@ struct ReducerService<Definition: LoopDefinition> {
         do {
             recovery = try recover(warm.take())
         } catch let error as RecoveryError where isWarm && error != .stopped {
-            // What a state in memory has come to is not taken for what the journal says.
+            // An error of a state in memory does not prove an error of the journal.
             log.note(.snapshotFailed, "the warm state cannot be used: \(error)", [.reason("\(error)")])
             recovery = try recover(nil)
         }
@@ -89,7 +89,7 @@ struct ReducerService<Definition: LoopDefinition> {
         if !recovery.notes.isEmpty { try journal.prove() }
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         if !recovery.lacking.isEmpty {
-            // This process has the term, and the journal ends where these records begin.
+            // This process has the term, and these records follow the journal's last one.
             _ = try journal.append(recovery.lacking, through: recovery.core.position)
         }
         var limits = ReducerConfiguration(
@@ -149,7 +149,7 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Compares what this process has followed with its journal.
-    /// - Returns: the records that have vanished, or nil if all that was followed is there.
+    /// - Returns: the records that have vanished, or nil if everything followed is there.
     func compare(_ followed: [FollowedEnd?]) throws(JournalError) -> VanishedRecords? {
         for end in followed {
             guard let end,
@@ -167,10 +167,10 @@ struct ReducerService<Definition: LoopDefinition> {
         return recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record"
     }
 
-    /// Lets out the turns whose receipts are there. Then, unless only receipts have come: drains the sockets into the machine, lets
-    /// time pass, and makes the records durable. What depends on them is sent now or by a later call.
-    /// - Throws: `JournalError` when records could not be made durable: nothing was sent that depends on them, and this service is
-    ///   of no use any more. `NodeKilled`. What the sockets throw.
+    /// Releases the turns whose receipts have come. Then, unless only receipts have come, drains the sockets into the machine,
+    /// advances its time, and makes the records durable. Messages that depend on them are sent now or by a later call.
+    /// - Throws: `JournalError` if records could not be made durable: then nothing was sent that depends on them, and this
+    ///   service is unusable. `NodeKilled`, or an error of the sockets.
     mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let hasWaited = !waiting.isEmpty
         try takeReceipts(&sockets)
@@ -229,10 +229,10 @@ struct ReducerService<Definition: LoopDefinition> {
         let isBarrier = ready.isBarrier || takesSnapshot || !hasBegun
         try killSwitch?.check()
         let turn = WaitingTurn(ready, begunAt: now.monotonic, ahead: waiting.count)
-        // This comes before the append: if that fails, the machine's state has these records nevertheless.
+        // This precedes the append, because the machine's state has these records even if the append fails.
         waiting.append(turn)
         let receipt = try journal.beginAppend(turn.records, through: turn.position)
-        // What a peer knows and the journal has not, a successor's may have: first it is proven that there is none.
+        // Records that a peer knows and this journal lacks may be in a successor's journal. First prove that there is none.
         if end.historyLost != nil { try journal.prove() }
         if let receipt { try release(receipt, &sockets) }
         if isBarrier { try settle(&sockets) }
@@ -243,7 +243,7 @@ struct ReducerService<Definition: LoopDefinition> {
         return end
     }
 
-    /// Lets out the turns whose receipts are there, and waits for some if that is necessary before the next turn begins.
+    /// Releases the turns whose receipts have come, and waits for some if that is necessary before the next turn begins.
     private mutating func takeReceipts(_ sockets: inout ReducerSockets) throws {
         while let oldest = waiting.first {
             let isFull = waiting.count >= overlap.turnsLimit
@@ -255,7 +255,7 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    /// Waits until every turn has its receipt, and lets it out.
+    /// Waits until every turn has its receipt, and releases it.
     mutating func settle(_ sockets: inout ReducerSockets) throws {
         while !waiting.isEmpty, let receipt = try awaitReceipt(&sockets) { try release(receipt, &sockets) }
         precondition(waiting.isEmpty, "the journal has no receipt through \(waiting.last?.position ?? 0)")
@@ -266,20 +266,21 @@ struct ReducerService<Definition: LoopDefinition> {
         return try stop.receipt(of: &journal, begunAt: begunAt, &sockets, &mail)
     }
 
-    /// Lets out the turns that a receipt proves, in their order.
+    /// Releases the turns that a receipt proves, in their order.
     private mutating func release(_ receipt: JournalReceipt, _ sockets: inout ReducerSockets) throws {
         while let turn = waiting.first, turn.position <= receipt.position {
             waiting.removeFirst()
             try killSwitch?.check()
             let now = SystemClock.monotonic
             let wait = now - turn.begunAt
-            // The turns ahead have waited, too: each costs its part.
+            // The turns ahead have waited too, so each of them gets a share.
             pace.note(closing: wait / (turn.ahead + 1))
             if !turn.records.isEmpty { overlap.note(wait: wait, ahead: turn.ahead) }
             let released = machine.release(turn.take(), receipt)
+            // A peer that learns of a fault from the messages finds it in the log.
+            for news in released.news { log.tell(news) }
             for outbound in released.messages { try send(outbound, &sockets, at: now) }
             // No peer waits for what follows.
-            for news in released.news { log.tell(news) }
             for job in released.backgroundJobs { send(out: job) }
             for request in released.journalRequests { try answer(request) }
         }
@@ -297,8 +298,8 @@ struct ReducerService<Definition: LoopDefinition> {
         return mail
     }
 
-    /// Flushes the journal at intervals. With durability `none` that writes what was acknowledged, and an idle journal notices that its
-    /// file was moved.
+    /// Flushes the journal at intervals. With durability `none` this writes what was acknowledged, and an idle journal notices
+    /// that its file was moved.
     private mutating func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
         if waiting.isEmpty, now - flushedAt >= Self.flushInterval {
             try journal.flush()
@@ -308,17 +309,17 @@ struct ReducerService<Definition: LoopDefinition> {
         end.deadline = min(end.deadline, flushedAt + Self.flushInterval)
     }
 
-    /// Each on a thread of its own: there are few, and they are long.
+    /// Runs a job on its own thread, because jobs are few and long.
     private func send(out job: BackgroundJob) {
         do {
             let post = post
             _ = try NodeThread("loop-job") {
-                // Nobody waits for a hash.
+                // Nothing waits for a hash.
                 let result = job.isDigest ? BackgroundWork.run { job.run() } : job.run()
                 post(.jobDone(result))
             }
         } catch {
-            // Rather a pause than no answer.
+            // Run it here: a pause is better than no result.
             log.once(
                 .noThread, "no thread for a copy of the state, which is hashed in the reducer's own: \(error)",
                 [.reason("\(error)")])
@@ -326,13 +327,13 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    /// From the next turn on these keys are admitted.
+    /// Admits these keys from the next turn on.
     mutating func admit(_ keys: AllowedKeys) {
         newKeys = keys
         stop.keys = keys
     }
 
-    /// What another thread made of a copy of the state. The next turn takes it.
+    /// Takes another thread's result from a copy of the state, for the next turn.
     mutating func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
 
     private mutating func answer(_ request: JournalRequest) throws {
@@ -351,7 +352,7 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    /// Encodes a part of the newest state, on whichever thread it is called.
+    /// Makes a closure that encodes a part of the newest state on the thread that calls it.
     private func newestState(_ part: StateSelection) -> @Sendable () throws -> AdministrationAnswer {
         let (seq, state, definition) = (machine.seq, machine.state, machine.core.definition)
         return { .state(seq: seq.value, bytes: try ShownState.encode(part, of: state, definition)) }
@@ -365,7 +366,7 @@ struct ReducerService<Definition: LoopDefinition> {
         machine.beginHistory(history, at: SystemClock.now)
     }
 
-    /// An answer of the journal. It leaves with the next turn.
+    /// Passes on an answer about the journal, which leaves with the next turn.
     mutating func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
         mail.append(.answer(answer, request))
     }
@@ -388,14 +389,15 @@ struct ReducerService<Definition: LoopDefinition> {
             [.position(entry.position), .seq(entry.seq), .bytes(entry.byteCount), .duration(written.duration)])
     }
 
-    /// A clean end: an ordinary start after it replays nothing.
-    /// - Parameter takesSnapshot: false: the next one has followed, and needs none.
-    /// - Returns: the state, for whoever follows the journal from here on.
+    /// Ends the service cleanly, so that the next ordinary start replays nothing.
+    /// - Parameter takesSnapshot: false if the next leader has followed the journal, and so needs no snapshot.
+    /// - Returns: the state, for following the journal from here on.
     @discardableResult
     mutating func finish(takesSnapshot: Bool = true) -> WarmState<Definition>? {
         do {
             try journal.flush()
-            // What a begin has written and no turn has appended yet is not in the journal: a snapshot would be ahead of it.
+            // Records that the machine has made and no turn has appended are not in the journal, so a snapshot would
+            // be ahead of it.
             let isDurable = machine.core.position == journal.position
             if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) {
                 try add(written)
@@ -408,16 +410,16 @@ struct ReducerService<Definition: LoopDefinition> {
         return warm
     }
 
-    /// The same, where another reducer is to lead: what runs in this process ends first.
+    /// Ends the service as `finish` does, so that another reducer can lead. Effects of this process end first.
     mutating func stepDown(takesSnapshot: Bool) -> WarmState<Definition>? {
         local?.die()
         return finish(takesSnapshot: takesSnapshot)
     }
 
-    /// The outcome was told: the next run starts over.
+    /// Marks the journal as ended after the outcome was delivered, so that the next run starts over.
     mutating func markEnded() throws(JournalError) { try journal.markEnded() }
 
-    /// Proves an error that would end the reducer, as the journal's `proven` does.
+    /// Checks an error that would end the reducer, as the journal's `proven` does.
     mutating func proven(_ error: any Error) -> any Error { journal.proven(error) }
 
     /// Closes a journal that has failed.
@@ -427,7 +429,7 @@ struct ReducerService<Definition: LoopDefinition> {
         return WarmState(of: machine.core, at: journal, ahead: waiting.flatMap { Array($0.records) })
     }
 
-    /// Ends as the process would: what waited to be written is lost, and the bodies of local effects end.
+    /// Ends as the process would: unwritten records are lost, and the bodies of local effects end.
     mutating func die() {
         journal.abandon()
         local?.die()
@@ -435,7 +437,7 @@ struct ReducerService<Definition: LoopDefinition> {
 
     private mutating func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
         switch outbound {
-        // What is for the local peer never touches a socket.
+        // Messages for the local peer never touch a socket.
         case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)
         case .reply(.local, let frame): local?.receiveReply(frame, at: now)
         case .inbox(let peer, let frame): try sockets.publish(frame, toInboxOf: peer)

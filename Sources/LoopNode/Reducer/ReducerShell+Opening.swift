@@ -1,5 +1,6 @@
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopKeys
 import LoopWire
 
@@ -26,7 +27,7 @@ extension ReducerShell {
         }
     }
 
-    /// What asks the other reducers of the loop; nil if there are none.
+    /// Makes the lookout that asks the other reducers of the loop, or returns nil if there are none.
     static func lookout(
         _ configuration: ReducerNodeConfiguration, bound: ReducerAddress, _ ring: KeyRing?, _ log: NodeLog
     ) throws -> Lookout? {
@@ -40,17 +41,17 @@ extension ReducerShell {
             log)
     }
 
-    /// Opens the note of what an earlier process died of. Nil if the journal is no file.
-    /// - Parameter hadCrash: set to true if the note says something.
+    /// Opens the crash note of an earlier process, or returns nil if the journal is not a file.
+    /// - Parameter hadCrash: set to true if the note reports a crash.
     static func crashNote(
         beside journal: any Journal, _ configuration: ReducerNodeConfiguration, _ log: NodeLog, hadCrash: inout Bool
     ) throws -> CrashNoteFile? {
         guard let path = configuration.journal.path(Definition.name) else { return nil }
-        let file = try CrashNoteFile(path: "\(path)-note")
+        let file = try CrashNoteFile(path: SQLiteJournal.crashNote(of: path))
         if let line = try file.begin(history: journal.history) {
             hadCrash = true
             log.note(.crashed, line, [.reason(line)])
-            // The line must be out before this process can end in the same event.
+            // The line must be written before this process can end in the same event.
             StandardError.flush(within: .milliseconds(100))
         }
         return file
@@ -76,7 +77,7 @@ extension ReducerShell {
     }
 
     /// Answers peers while the state is rebuilt, ten times a second.
-    /// - Returns: a closure to be called before each record, which returns whether to stop.
+    /// - Returns: a closure to call before each record, which returns whether to stop.
     static func whileRecovering(
         _ journal: any Journal, _ holder: SocketHolder, _ ring: KeyRing?, _ isStopping: @escaping @Sendable () -> Bool
     ) -> () -> Bool {
@@ -93,7 +94,7 @@ extension ReducerShell {
                 .unreachable, operation: "be used yet",
                 reason: "the state is being rebuilt from it: \(count) of about \(all) records are applied",
                 remedy: "wait", fault: JournalFault(.recovering))
-            // The first turn meets an error of a socket again.
+            // If a socket fails, the first turn gets the error again.
             try? holder.sockets.wait(milliseconds: 0)
             try? answer(JournalFailure(error: error, since: began, tries: 0, retryAt: now), holder, ring)
             return isStopping()

@@ -4,7 +4,7 @@ import LoopLock
 import LoopWire
 import ZMQ
 
-/// How a reducer comes to its sockets, and waits for its journal behind them.
+/// Opens a reducer's sockets, and answers peers while it waits for its journal.
 extension ReducerShell {
     static func listen(
         _ definition: Definition, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ log: NodeLog
@@ -25,11 +25,11 @@ extension ReducerShell {
         return sockets
     }
 
-    /// The I/O threads of a reducer with keys. A handshake takes one of them some 2 ms, and the frames of its other connections wait
-    /// meanwhile. With two, a flood of handshakes delays fewer connections, and those for half as long.
+    /// The I/O threads of a reducer with keys. A handshake takes one of them some 2 ms, and the frames of its other connections
+    /// wait meanwhile. With two threads, a flood of handshakes delays fewer connections, and those for half as long.
     private static var guardedThreads: Int { 2 }
 
-    /// A reducer with keys has a context of its own, which asks for each connection.
+    /// Chooses the context. A reducer with keys has its own, which decides about each connection.
     private static func context(
         _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?
     ) throws(ZMQError) -> ZMQContext {
@@ -40,13 +40,14 @@ extension ReducerShell {
         return try ZMQContext(ioThreads: guardedThreads, authenticator: { ring.verdict(on: $0) })
     }
 
-    /// What a standby comes to lead with. A state is taken out of it: two that have one would copy it when it changes.
+    /// What a standby has when it begins to lead. The state is moved out of it, because a shared one would be copied at
+    /// its first change.
     final class Gained {
         let journal: any Journal
         let listeners: Standby.Listeners
-        /// Nil: it recovers like at any start.
+        /// The state to continue from, or nil to recover as at any start.
         var warm: WarmState<Definition>?
-        /// How far this process had followed the journal when that had lost records, or nil if it never had.
+        /// How far this process had followed the journal when it found records lost, or nil if that never happened.
         let lost: FollowedEnd?
 
         init(
@@ -60,20 +61,20 @@ extension ReducerShell {
         }
     }
 
-    /// What a reducer keeps when it has led and becomes a standby. The state that it has followed is put back here, too.
+    /// What a reducer keeps when it has led and becomes a standby. A state that it has followed in vain is put back here.
     final class Left {
-        /// Nil: it begins with a snapshot.
+        /// The state to follow from, or nil to begin with a snapshot.
         var warm: WarmState<Definition>?
         /// The peers that it has led.
         var peers: [PeerID] = []
         /// The history of the journal that it had open, or nil if it had none.
         var history: History?
-        /// Until then it leaves the journal to others.
+        /// The time until which it leaves the journal to other processes.
         var standsBackUntil: MonotonicTime?
     }
 
-    /// Answers peers until the journal is this reducer's, and follows it meanwhile.
-    /// - Throws: `JournalError`, and what the sockets throw.
+    /// Answers peers and follows the journal until this reducer has it.
+    /// - Throws: `JournalError`, or an error of the sockets.
     static func waitForJournal(
         _ definition: Definition, _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?,
         _ log: NodeLog, _ obstacle: JournalObstacle, _ left: Left, _ isStopping: @escaping @Sendable () -> Bool
@@ -111,7 +112,7 @@ extension ReducerShell {
         }
     }
 
-    /// How the journal is opened.
+    /// Describes how to open the journal.
     static func opening(
         _ configuration: ReducerNodeConfiguration, waits: Bool, address: String?, _ log: NodeLog,
         _ isStopping: @escaping @Sendable () -> Bool
@@ -125,7 +126,7 @@ extension ReducerShell {
     }
 
     /// Waits for the journal before the reducer has ever led.
-    /// - Throws: `RecoveryError.stopped` if it was told to stop meanwhile.
+    /// - Throws: `RecoveryError.stopped` if it was stopped meanwhile.
     static func standBy(
         _ definition: Definition, _ holder: SocketHolder, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?,
         _ log: NodeLog, _ obstacle: JournalObstacle, _ isStopping: @escaping @Sendable () -> Bool

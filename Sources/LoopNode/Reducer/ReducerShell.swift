@@ -5,16 +5,16 @@ import LoopCore
 import LoopWire
 import ZMQ
 
-/// A reducer's thread. One turn at a time: wait, drain, advance, persist, send. Where the journal takes its time, the next turn begins
-/// before what depends on the last one is sent.
+/// A reducer's thread. It takes one turn at a time: wait, drain, advance, persist, send. If the journal takes long, the next
+/// turn begins before what depends on the last one is sent.
 ///
 ///     serving ── the journal fails ──▶ failed ── a try succeeds ──▶ serving
 ///        │                               │ answers status: not ready, and why
 ///        └── the loop ends, or stop ─────┴──▶ over
 ///
-/// After a failed append or sync, neither the journal's descriptor nor the machine is used again: the machine has sent messages that
-/// peers may never get. The next machine goes on from this one's state if the journal's records are a part of it. Otherwise it is
-/// rebuilt from the journal.
+/// After a failed append or sync, neither the journal's descriptor nor the machine is used again, because the machine has made
+/// messages that peers may never get. The next machine continues from this one's state if that contains the journal's records.
+/// Otherwise it is rebuilt from the journal.
 struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let definition: Definition
     private let configuration: ReducerNodeConfiguration
@@ -23,9 +23,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private let log: NodeLog
     private let holder: SocketHolder
     private let mailItem: PollSet.Item
-    /// Nil: the reducer has no keys.
+    /// The keys, or nil if the reducer has none.
     private let ring: KeyRing?
-    /// Looks at the folder as long as the reducer lives.
+    /// Watches the folder of keys as long as the reducer runs.
     private let keyWatch: KeyWatch?
     private let lookout: Lookout?
     private var localItem: PollSet.Item?
@@ -33,21 +33,24 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var service: ReducerService<Definition>?
     private var failure: JournalFailure?
     private let obstacle: JournalObstacle
-    /// The state of a machine whose journal has failed; it may be ahead of the journal.
+    /// The state of a machine whose journal has failed. It may be ahead of the journal.
     private var kept: WarmState<Definition>?
-    /// Outlives the machine, which writes into it.
+    /// The file outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?
     /// The records that had vanished when it began to lead, in this term or an earlier one, or nil if none had.
     private var vanished: VanishedRecords?
+    /// How far this process had followed the journal when it found records lost, until that is compared with a journal that it
+    /// leads.
+    private var lost: FollowedEnd?
     private var hadCrash: Bool
-    /// The history of the journal that it had open last. It opens no journal of another history.
+    /// The history of the journal that it opened last. It opens no journal of another history.
     private var history: History?
     private var mail: [ReducerMail] = []
 
     /// Opens the journal and the sockets, and recovers.
-    /// - Parameter isStopping: whether the node was told to stop. The mailbox says so too, but is read only between turns.
-    /// - Throws: `RecoveryError.stopped` where that was before the node could serve.
+    /// - Parameter isStopping: whether the node was stopped. The mailbox says so too, but is read only between turns.
+    /// - Throws: `RecoveryError.stopped` if that happened before the node could serve.
     static func start(
         _ definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
         isStopping: @escaping @Sendable () -> Bool
@@ -56,12 +59,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         let obstacle = JournalObstacle(log)
         _ = SystemClock.processBegan
         if isStopping() { throw RecoveryError.stopped }
-        // First the journal: who only waits for it must not hold the addresses. A standby has its own.
+        // Open the journal first, so that a waiting reducer does not occupy the ports. A standby needs its ports while it waits.
         let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
         let keyWatch = try ring.map { ring throws(NodeError) in
-            try KeyWatch(ring) { change in _ = mailbox.post(.keysChanged(change)) }
+            try KeyWatch(ring) { change in mailbox.post(.keysChanged(change)) }
         }
         let lookout = try lookout(configuration, bound: holder.sockets.bound, ring, log)
         let gained: Gained
@@ -89,7 +92,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         } catch let error as JournalError
             where error.kind.mayPass && (configuration.isStandby || configuration.waitsForJournal)
         {
-            // As after any append: the journal is read again as soon as it answers.
+            // After any failed append, the journal is read again as soon as it responds.
             try shell.fail(error)
         }
         if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
@@ -118,8 +121,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         self.hadCrash = hadCrash
     }
 
-    /// Runs until the loop ends or it is told to stop.
-    /// - Throws: `NodeKilled`, and what ends it otherwise.
+    /// Runs until the loop ends or the node is stopped.
+    /// - Throws: `NodeKilled`, or the error that ends it.
     mutating func run() throws -> Outcome? {
         do {
             return try live()
@@ -137,7 +140,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             try holder.sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
             try configuration.killSwitch?.check()
-            // A verdict that was reached is told, also when the shutdown grace period is cut short.
+            // A verdict that was reached is delivered, even if a stop cuts the shutdown grace period short.
             if try takeMail() { return try end(with: service?.machine.end) }
             guard let turn = try turn() else {
                 deadline = failure?.retryAt ?? .zero
@@ -157,7 +160,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Goes on without records that peers know of. If the journal promised to keep them, it throws instead.
+    /// Continues without records that peers know of. Throws if the journal had promised to keep them.
     private mutating func goOn(without lost: HistoryLost) throws {
         guard let journal = service?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
             let place = configuration.journal.name(Definition.name).shellWord
@@ -167,7 +170,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         service?.goOn(without: lost)
     }
 
-    /// - Returns: nil while the journal has failed.
+    /// - Returns: the turn's end, or nil while the journal has failed.
     private mutating func turn() throws -> TurnEnd? {
         let end: TurnEnd?
         do {
@@ -190,7 +193,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     private mutating func end(with outcome: Outcome?) throws -> Outcome? {
         if let outcome {
-            // First told, then marked: a reducer killed in between tells it again.
+            // Deliver first, then mark: a reducer that is killed in between delivers it again.
             try configuration.onOutcome?(outcome)
             try service?.markEnded()
         }
@@ -204,7 +207,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         return outcome
     }
 
-    /// - Returns: whether it is told to stop.
+    /// - Returns: whether the node was stopped.
     private mutating func takeMail() throws -> Bool {
         guard holder.sockets.isReadable(mailItem) else { return false }
         mailbox.takeAll(into: &mail)
@@ -228,11 +231,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     // MARK: Keys
 
-    /// Keys were added to the folder or removed. No removed key is admitted any more when this is read.
+    /// Applies a change of the folder of keys. By then no removed key is admitted any more.
     private mutating func admit(_ change: KeyRing.Change) throws {
         for note in change.notes { log.note(.keysChanged, note) }
         service?.admit(change.allowed)
-        // What a key that may do less follows already ends with its connection. Those that may do more connect again.
+        // The end of a connection also ends what its key follows. A key whose role was reduced must lose that, and one whose role
+        // was extended connects again.
         holder.sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
         guard let servers = change.servers else { return }
         do {
@@ -249,8 +253,10 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func serve(_ gained: Gained, log: NodeLog? = nil) throws {
         let log = log ?? self.log
         var journal = gained.journal
-        // A copy is kept until the machine has the state, in case the journal fails once more.
+        // A copy is kept until the machine has the state, in case the journal fails again.
         kept = gained.warm
+        // Kept, too, until it is compared.
+        lost = gained.lost ?? lost
         let mailbox = mailbox
         do {
             var service = try ReducerService(
@@ -259,7 +265,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
                 decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
                 keys: ring?.allowed, lookout: lookout, log: log, obstacle: obstacle,
                 isStopping: Self.whileRecovering(journal, holder, ring, isStopping), post: { mailbox.post($0) })
-            vanished = try service.compare([kept?.followed, gained.lost]) ?? vanished
+            vanished = try service.compare([kept?.followed, lost]) ?? vanished
+            lost = nil
             service.vanished = vanished
             if let item = localItem { holder.sockets.unwatch(item) }
             localItem = nil
@@ -280,7 +287,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Lets another reducer lead: everything that was appended is durable, and nothing more is taken. Then it stands by.
+    /// Lets another reducer lead, and then stands by. Everything that was appended is durable, and nothing more is taken.
     private mutating func stepDown(_ request: JournalRequest) throws {
         let left = Left()
         left.history = history
@@ -313,7 +320,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Another process may have written the note meanwhile.
+    /// Reads the crash note again, because another process may have written it meanwhile.
     private mutating func renewNote(_ journal: any Journal) throws {
         switch crashNote {
         case .some(let file):
@@ -331,7 +338,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         service = nil
     }
 
-    /// Nothing that depended on the failed records has left, and nothing will.
+    /// Gives up the service. Nothing that depended on the failed records has left or will leave.
     private mutating func fail(_ found: JournalError) throws {
         guard let error = (service?.proven(found) ?? found) as? JournalError, error.kind.mayPass else {
             _ = service?.abandon()
@@ -350,7 +357,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func recoverIfDue() throws {
         guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
         do {
-            // The notices of each try would be repeated for as long as the fault lasts.
+            // The notices of each try would be repeated as long as the fault lasts.
             let quiet = log.leavingOut(below: .warning)
             try serve(try openAgain(quiet), log: quiet)
             // The epoch's first records show whether the journal can be written.
@@ -371,7 +378,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// A standby that has lost the journal to another process stands by again.
+    /// Opens the journal again. A standby that has lost it to another process stands by again.
     private mutating func openAgain(_ log: NodeLog) throws -> Gained {
         guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log), warm: kept) }
         let left = Left()
@@ -384,7 +391,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         return gained
     }
 
-    /// Opens the journal on a thread of its own, and answers peers meanwhile, because a database may be slow.
+    /// Opens the journal on a separate thread, and answers peers meanwhile, because a database may be slow.
     private mutating func openAgainAlone(_ log: NodeLog) throws -> any Journal {
         let address = configuration.address(bound: holder.sockets.bound)
         var opening = Self.opening(configuration, waits: false, address: address, log, isStopping)
@@ -404,7 +411,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         }
     }
 
-    /// Notes what the opening of the journal waits for: it may be another reason than the one that ended the service.
+    /// Notes what the opening of the journal waits for. The reason may differ from the one that ended the service.
     private mutating func note(_ owner: JournalOwner) {
         guard let failure else { return }
         obstacle.note(owner)

@@ -2,19 +2,18 @@ import CBOR
 import Linux
 import LoopCluster
 import LoopCore
-import LoopKeyFiles
 import LoopKeys
 import LoopWire
 import ZMQ
 
-/// The sockets of a reducer: ROUTER for control, XPUB for what it says, PULL for what peers push. One thread's own.
+/// The sockets of a reducer: ROUTER for control, XPUB for what it publishes, PULL for batches. One thread uses them.
 ///
-/// They outlive a machine: a reducer that starts again from its journal keeps its addresses and its connections. With keys, each
-/// of the reducer's own keys has endpoints of its own (``Door``), and every message is told with the key of its connection.
+/// They outlive a machine: a reducer that starts again from its journal keeps its addresses and its connections. With keys,
+/// each of the reducer's own keys has separate endpoints (``Door``), and every message comes with the key of its connection.
 struct ReducerSockets: ~Copyable {
-    /// The address of the bound ROUTER: with its port if any free one was asked for.
+    /// The address of the bound ROUTER, with the actual port if any free one was requested.
     let bound: ReducerAddress
-    /// What peers are told of the other two sockets.
+    /// What is advertised to peers for the other two sockets.
     let publisherAddress: String
     let collectorAddress: String
     private let context: ZMQContext
@@ -29,7 +28,7 @@ struct ReducerSockets: ~Copyable {
     private var publisher: Socket
     private var collector: Socket
     private var polls: PollSet
-    /// While appends are on their way: the descriptor of the journal, and its place among those that are polled.
+    /// The descriptor of the journal and its poll item, while appends are under way.
     private var journal: (descriptor: Int32, item: PollSet.Item)?
     private var readyCount = 0
     private let items: (router: PollSet.Item, publisher: PollSet.Item, collector: PollSet.Item)
@@ -38,7 +37,7 @@ struct ReducerSockets: ~Copyable {
     private var malformedSeen: UInt64 = 0
     private var malformedBytes: UInt64 = 0
     private let connections: ConnectionWatch
-    /// Its thread.
+    /// The thread that watches the connections.
     private let watch: SocketWatch
     private let files: SocketFiles
     private var unownedInboxes = UnownedInboxes()
@@ -47,17 +46,17 @@ struct ReducerSockets: ~Copyable {
     private(set) var subscriptions = Subscriptions()
     private let fingerprint: UInt64
 
-    /// How much one turn takes from the collector, so that control is never far away.
+    /// How much one turn takes from the collector, so that control messages are read soon.
     private static var messagesPerTurn: Int { 1024 }
     private static var bytesPerTurn: Int { 8 << 20 }
-    /// How many streams of updates are known, served or not.
+    /// How many streams of updates are known, whether or not they are served.
     private static var streamsMax: Int { 1024 }
 
-    /// Binds the sockets. With keys, it demands that each refuses a key that no one has admitted.
+    /// Binds the sockets. With keys, it checks that each of them refuses a key that is not admitted.
     /// - Parameters:
-    ///   - servers: the reducer's own keys; empty: it has none.
+    ///   - servers: the reducer's own keys, empty if it has none.
     ///   - limits: what connections may cost.
-    ///   - fingerprint: of the definition, for those who follow the events.
+    ///   - fingerprint: of the definition, for peers that follow the events.
     init(
         bind: BindAddress, servers: [ServerKey], limits: ConnectionLimits, loop: LoopID, fingerprint: UInt64,
         context: ZMQContext, log: NodeLog
@@ -80,10 +79,10 @@ struct ReducerSockets: ~Copyable {
         try watch.add(router)
         try watch.add(publisher)
         try watch.add(collector)
-        // The sockets do not close before their watch has ended.
+        // The watch must end before the sockets close.
         var isComplete = false
         defer { if !isComplete { watch.stop() } }
-        // In the order of the sockets.
+        // In the order of `ReducerSocket.allCases`.
         try watch.start(
             "loop-connections", tell: { connections.take($1, of: ReducerSocket.allCases[$0]) },
             pulse: {
@@ -107,7 +106,7 @@ struct ReducerSockets: ~Copyable {
             collector: try collector.bind(bind.collector))
         let doors = ReducerDoors(first, of: try ReducerAddress(parsing: first.router), server: servers.first)
         connections.listen(at: doors.localAddresses)
-        // It sees them for the first time.
+        // The first call notes the files.
         _ = files.gone(of: connections.paths)
         if let server = servers.first {
             let dialled = try first.dialled()
@@ -141,12 +140,12 @@ struct ReducerSockets: ~Copyable {
         isComplete = true
     }
 
-    /// The thread that watches ends before the sockets close.
+    /// Stops the thread that watches before the sockets close.
     deinit { watch.stop() }
 
     // MARK: Keys
 
-    /// Each of the reducer's own keys gets endpoints of its own; those of keys that are gone are closed.
+    /// Opens endpoints for each of the reducer's own keys, and closes those of removed keys.
     mutating func open(_ servers: [ServerKey]) throws {
         let changes = try doors.changes(to: servers)
         files.pause()
@@ -173,10 +172,10 @@ struct ReducerSockets: ~Copyable {
         }
     }
 
-    /// Ends the connections that have spoken with one of these keys.
+    /// Ends the connections that have used one of these keys.
     func endConnections(of keys: Set<PublicKey>) { connections.end(of: keys) }
 
-    /// Whose the message is that was read last, and by which connection it came.
+    /// The principal and the connection of the last message read.
     private func principal(_ socket: ReducerSocket) -> (Principal, ConnectionTable.ID?) {
         let key = isGuarded ? message.peerKey : nil
         let id = message.peerDescriptor.map { ConnectionTable.ID(socket: socket, descriptor: $0) }
@@ -190,7 +189,7 @@ struct ReducerSockets: ~Copyable {
         return (address?.isLoopback == true ? .unknown : .address(address?.machine ?? text), id)
     }
 
-    /// Ends connections that listen to the inbox of a peer that has turned out to be another key's.
+    /// Ends connections that listen to the inbox of a peer that belongs to another key.
     /// - Parameter owner: the key of a peer's session, if it has one.
     mutating func settleInboxes(owner: (PeerID) -> PublicKey?) {
         for descriptor in unownedInboxes.settle(owner: owner) {
@@ -204,7 +203,7 @@ struct ReducerSockets: ~Copyable {
 
     mutating func unwatch(_ item: PollSet.Item) { polls.remove(item) }
 
-    /// Waits for a journal's receipts too from now on; nil: it does not.
+    /// Waits for a journal's receipts too from now on, or not if the descriptor is nil.
     mutating func watch(journal descriptor: Int32?) {
         guard descriptor != journal?.descriptor else { return }
         if let journal { polls.remove(journal.item) }
@@ -222,7 +221,7 @@ struct ReducerSockets: ~Copyable {
     /// Whether the last wait found something to read.
     func isReadable(_ item: PollSet.Item) -> Bool { polls.isReadable(item) }
 
-    /// Frames that no machine has seen, since the last call.
+    /// Counts frames that could not be read since the last call.
     mutating func takeMalformedCount() -> UInt64 {
         // Messages of several frames are counted by the sockets.
         let total = router.malformedMessages + collector.malformedMessages + malformedBytes
@@ -230,7 +229,7 @@ struct ReducerSockets: ~Copyable {
         return total - malformedSeen
     }
 
-    /// What has happened to connections since the last call.
+    /// Counts what has happened to connections since the last call.
     mutating func takeConnectionCounts() -> [Counter: UInt64] {
         var counts = connections.takeCounts()
         if refusedSubscriptions > 0 { counts[.subscriptionRefused] = refusedSubscriptions }
@@ -238,10 +237,11 @@ struct ReducerSockets: ~Copyable {
         return counts
     }
 
-    /// How many connections there are, and may be.
+    /// How many connections there are, and how many there may be.
     var connectionRoom: (count: Int, max: Int) { connections.room }
 
-    /// Control messages that have arrived: all, or as many as the time allows. Each connection is heard before any lease is judged.
+    /// Reads the control messages that have arrived: all, or as many as the time allows. Each connection is read before any
+    /// lease is judged.
     mutating func drainControl(
         for duration: Duration, _ body: (ToReducer?, Route, Principal, _ foreignVersion: UInt8?) throws -> Void
     ) throws {
@@ -269,13 +269,13 @@ struct ReducerSockets: ~Copyable {
         }
     }
 
-    /// The publisher hears who subscribes: a byte 1 for a subscription or 0 for the last one's end, and the topic. Only whole
-    /// topics are served: a connection that subscribes to less would hear what is for others, and is ended.
+    /// Reads subscriptions: a byte 1 for a subscription or 0 for the end of the last one, and the topic. Only whole topics are
+    /// served. A connection that subscribes to a prefix would receive what is for others, and is ended.
     /// - Parameters:
-    ///   - duration: how long the turn may take for them. The next turn takes what is left.
-    ///   - mayFollow: whether a principal may listen to a topic, whose connection listens to the inbox of a peer.
-    ///   - inbox: told the peers whose inboxes are listened to from now on.
-    ///   - stream: told the streams of updates that somebody follows from now on.
+    ///   - duration: how long the turn may take for them. The next turn takes the rest.
+    ///   - mayFollow: whether a principal may listen to a topic, given the peer whose inbox its connection listens to.
+    ///   - inbox: called with each peer whose inbox has a listener from now on.
+    ///   - stream: called with each stream of updates that has a follower from now on.
     mutating func drainSubscriptions(
         for duration: Duration,
         mayFollow: (Topic, Principal, PeerID?) -> Bool = { _, _, _ in true }, inbox: (PeerID) -> Void = { _ in },
@@ -298,7 +298,8 @@ struct ReducerSockets: ~Copyable {
         } while SystemClock.monotonic < ends
     }
 
-    /// Nothing is refused where a subscription ends, which may be because its connection was.
+    /// Ends a connection for its subscription. The end of a subscription is ignored, because it may come from the end
+    /// of the connection.
     private mutating func refuseSubscription(_ id: ConnectionTable.ID?, _ bytes: [UInt8]) {
         guard bytes.first != 0 else { return }
         refusedSubscriptions += 1
@@ -327,13 +328,13 @@ struct ReducerSockets: ~Copyable {
             inbox(peer)
         case .events(loop, fingerprint): subscriptions.hasEvents = begins
         case .transitions(loop): subscriptions.hasTransitions = begins
-        // The others are of another loop or definition, and nothing depends on who hears a tick.
+        // These topics are of another loop or definition, or ticks, whose listeners do not matter.
         case .updates, .inbox, .events, .transitions, .tick: break
         }
     }
 
-    /// Batches, up to what one turn takes, and for so long.
-    /// - Returns: whether some may be left that have arrived.
+    /// Reads batches, up to the limits of a turn, and for a limited time.
+    /// - Returns: whether more may have arrived.
     mutating func drainBatches(for duration: Duration, _ body: (Batch, Principal) -> Void) throws -> Bool {
         guard polls.isReadable(items.collector) else {
             connections.drain(.collector)
@@ -374,7 +375,7 @@ struct ReducerSockets: ~Copyable {
         try publish(frame, on: .inbox(loop, peer))
     }
 
-    /// Sends an answer. Whether the peer that has asked is still there does not matter.
+    /// Sends an answer. The peer that asked need not be connected any more.
     mutating func reply(_ frame: PeerFrame, to id: [UInt8]) throws {
         let frame = isGuarded ? doors.addressed(frame, to: id) : frame
         let bytes = frame.bytes(topic: nil)

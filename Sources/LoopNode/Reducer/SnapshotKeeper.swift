@@ -9,28 +9,28 @@ struct WrittenSnapshot: Equatable, Sendable {
     let duration: Duration
 }
 
-/// Decides when a snapshot is due, and has it encoded and written on a thread of its own while the loop goes on.
+/// Decides when a snapshot is due, and encodes and writes it on a separate thread while the loop continues.
 struct SnapshotKeeper {
     typealias Writer = @Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry
 
-    /// The number of records between two snapshots; more where the state is large, so that writing it stays a small part of the work.
+    /// The number of records between two snapshots. A large state has more, so that writing it stays a small part of the work.
     private let every: UInt64
     private let writer: Writer?
     private let post: @Sendable (ReducerMail) -> Void
-    /// Tells its snapshots from those that were begun before the journal failed and was opened again: with durability `none` such
-    /// a journal has dropped records that had been acknowledged, and a snapshot that holds them is not of it.
+    /// Distinguishes its snapshots from those that were begun before the journal failed and was opened again. With durability
+    /// `none` such a journal has dropped acknowledged records, and a snapshot that contains them does not fit it.
     let opening: UInt64
     private var position: UInt64
     private var byteCount: Int
     private var isWriting = false
     private var hasFailed = false
-    /// The next start depends on a snapshot of this one.
+    /// Whether the next start depends on a snapshot of this one.
     private var isDue: Bool
 
     private static var bytesPerRecord: UInt64 { 100 }
 
-    /// - Parameter opening: the nonce of the epoch that began with this opening of the journal: its number may be lost, and
-    ///   given again.
+    /// - Parameter opening: the nonce of the epoch that began with this opening of the journal. The epoch's number may be lost,
+    ///   and assigned again.
     init(
         opening: UInt64, every: UInt64, newest: SnapshotEntry?, isDue: Bool, writer: Writer?,
         post: @escaping @Sendable (ReducerMail) -> Void
@@ -44,14 +44,14 @@ struct SnapshotKeeper {
         byteCount = newest?.byteCount ?? 0
     }
 
-    /// Whether a snapshot is to be written of the state at a position.
+    /// Whether to write a snapshot of the state at a position.
     func isDue(at position: UInt64) -> Bool {
         guard writer != nil, !isWriting else { return false }
         return isDue || position - self.position >= max(every, UInt64(byteCount) / Self.bytesPerRecord)
     }
 
-    /// Has a snapshot written on a thread of its own.
-    /// - Parameter core: durable as it is.
+    /// Writes a snapshot on a separate thread.
+    /// - Parameter core: a state that is durable.
     mutating func write<Definition: LoopDefinition>(_ core: borrowing JournaledState<Definition>, _ log: NodeLog) {
         guard let writer else { return }
         isDue = false
@@ -68,9 +68,10 @@ struct SnapshotKeeper {
         }
     }
 
-    /// Takes notice of what came of a snapshot.
-    /// - Parameter opening: that of the keeper which began it.
-    /// - Returns: nil: it is another keeper's, and is not added. The next opening of the journal removes its file.
+    /// Takes the result of a snapshot.
+    /// - Parameter opening: the opening of the keeper that began it.
+    /// - Returns: the result, or nil if another keeper began the snapshot, which is then not added. The next opening of the
+    ///   journal removes its file.
     mutating func written(
         _ result: Result<WrittenSnapshot, JournalError>, opening: UInt64
     ) -> Result<WrittenSnapshot, JournalError>? {
@@ -80,7 +81,7 @@ struct SnapshotKeeper {
         return result
     }
 
-    /// Writes one now, unless the newest covers everything but the words of an epoch's begin.
+    /// Writes a snapshot now, unless the newest one covers everything but the beginning of an epoch.
     func writeNow<Definition: LoopDefinition>(
         _ core: JournaledState<Definition>
     ) throws(JournalError) -> WrittenSnapshot? {

@@ -5,50 +5,50 @@ import LoopKeys
 import LoopLock
 import LoopWire
 
-/// The sockets of a reducer, which a standby and the shell use in turn. One thread's own.
+/// The sockets of a reducer, which a standby and the shell use in turn. One thread uses them.
 final class SocketHolder {
     var sockets: ReducerSockets
 
     init(_ sockets: consuming ReducerSockets) { self.sockets = sockets }
 }
 
-/// A reducer that waits for its journal: it listens at its own addresses and sends peers to the one that leads.
+/// A reducer that waits for its journal. It listens at its own addresses and redirects peers to the leader.
 ///
 ///     binds ── another process has the journal ──▶ answers: redirect, or no leader ── the journal is free ──▶ leads
 ///
-/// It shows no state and grants nothing. What it learns of its listeners is for the machine that it begins with.
+/// It shows no state and grants nothing. What it learns of its listeners is for the machine with which it begins to lead.
 final class Standby {
-    /// Those that have begun to listen while it waited.
+    /// The peers and streams that have got a listener while it waited.
     struct Listeners {
         /// The peers whose inboxes have a listener.
         var inboxes: Set<PeerID> = []
         /// The streams of updates that have a follower.
         var streams: [UpdateStream] = []
 
-        /// How many inboxes are kept. A peer beyond finds out by itself that it has to join.
+        /// How many inboxes are kept. A peer beyond that learns by itself that it has to join.
         static let inboxesMax = 16_384
     }
 
     private let holder: SocketHolder
     private let loop: String
     private let schema: UInt64
-    /// Nil: the reducer has no keys.
+    /// The keys, or nil if the reducer has none.
     private let ring: KeyRing?
-    /// The address at which this reducer wants to be known.
+    /// The address that this reducer advertises, or nil if it is not known.
     let own: String?
     private let log: NodeLog
     /// How far it follows the journal.
     private let following: () -> FollowingReport
-    /// Why the journal cannot be used.
+    /// Why the journal cannot be used at the moment, if so.
     private let obstacle: JournalObstacle
-    /// Until when it leaves the journal to others, because an operator has asked for that.
+    /// The time until which it leaves the journal to other processes, because an operator has requested that.
     private let leavesItUntil: Locked<MonotonicTime>
     private var owner: JournalOwner?
-    /// Peers that it has led, and that are to hear of the leader as soon as one is known.
+    /// Peers that it has led, and that it redirects as soon as a leader is known.
     private var led: [PeerID]
     private(set) var listeners = Listeners()
 
-    /// How long a look at the sockets takes if nothing comes, in milliseconds.
+    /// How long it waits for the sockets, in milliseconds.
     private static let waitMilliseconds = 50
 
     init(
@@ -69,7 +69,7 @@ final class Standby {
     }
 
     /// Answers what has come, and waits a moment if nothing has.
-    /// - Parameter owner: the process that has the journal now; nil: that is not known yet.
+    /// - Parameter owner: the process that has the journal now, or nil if that is not known yet.
     func answer(_ owner: JournalOwner?) throws {
         if let owner {
             obstacle.note(owner)
@@ -94,7 +94,7 @@ final class Standby {
             inbox: { peer in if heard.inboxes.count < Listeners.inboxesMax { heard.inboxes.insert(peer) } },
             stream: { stream in heard.streams.append(stream) })
         listeners = heard
-        // Batches are of sessions that a leader has admitted. Their senders keep them until one answers.
+        // Batches belong to sessions that a leader has admitted. Their senders keep them until a leader answers.
         _ = try holder.sockets.drainBatches(for: .milliseconds(5)) { _, _ in }
     }
 
@@ -121,7 +121,7 @@ final class Standby {
             leader.map { [.address($0)] } ?? [])
     }
 
-    /// Where the leader is, as far as that is known. What is not an address, or is this reducer's own, is not told to peers.
+    /// The leader's address as far as it is known, or nil if the text is not an address or is this reducer's own.
     private var leader: String? {
         guard let address = owner?.address, address != own, (try? ReducerAddress(parsing: address)) != nil else {
             return nil
@@ -129,7 +129,7 @@ final class Standby {
         return address
     }
 
-    /// - Parameter mayOrder: whether who asks may say which reducer leads.
+    /// - Parameter mayOrder: whether the principal may say which reducer leads.
     private func answer(_ request: ToReducer?, _ foreignVersion: UInt8?, mayOrder: Bool) throws -> ToPeer? {
         if let foreignVersion {
             return .refused(Refused(.protocolVersion, reducer: "\(Wire.version)", peer: "\(foreignVersion)"), to: .none)
@@ -144,7 +144,7 @@ final class Standby {
         return StandbyAnswer.to(request, loop: loop, leader: leader)
     }
 
-    /// Leaves the journal to others for a while.
+    /// Leaves the journal to other processes for a while.
     private func standBack(_ milliseconds: UInt64, _ who: String, _ number: UInt64) throws -> ToPeer? {
         let wait = Duration.milliseconds(min(milliseconds, 60_000))
         leavesItUntil.withLock { $0 = SystemClock.monotonic + wait }

@@ -6,26 +6,26 @@ import LoopKeys
 import LoopLock
 import LoopWire
 
-/// Waits for receipts, and answers status requests meanwhile, so that an operator learns why nothing goes on. All other messages are
-/// kept for the next turn.
+/// Waits for receipts, and answers status requests meanwhile, so that an operator learns what the reducer waits for. All other
+/// messages are kept for the next turn.
 struct Standstill {
-    /// A report of the loop that says nothing else.
+    /// A report with the name and schema of the loop alone.
     private let report: StatusReport
     private let limit: Duration
     private let obstacle: JournalObstacle
-    /// The keys that are admitted, or nil if the reducer has no keys.
+    /// The admitted keys, or nil if the reducer has no keys.
     var keys: AllowedKeys?
-    /// The database's answer to the question what the oldest append waits for, or nil if it was not asked.
+    /// What the database says the oldest append waits for, or nil if it was not asked.
     private var inquiry: Locked<JournalError?>?
 
-    /// How long one look at the connection of the journal takes, in milliseconds.
+    /// How long one wait for the journal's connection takes, in milliseconds.
     private static var waitMilliseconds: Int32 { 20 }
-    /// How long an append waits until the database is asked why.
+    /// How long an append waits before the database is asked for the reason.
     private static var inquiresAfter: Duration { .seconds(1) }
     /// How many messages are kept for the next turn.
     private static var lettersMax: Int { 4096 }
 
-    /// - Parameter limit: how long an append may wait for its receipt before messages are answered.
+    /// - Parameter limit: how long an append may wait for its receipt before status requests are answered here.
     init(_ report: StatusReport, limit: Duration, obstacle: JournalObstacle, keys: AllowedKeys?) {
         self.report = StatusReport(loop: report.loop, schema: report.schema)
         self.limit = limit
@@ -36,12 +36,12 @@ struct Standstill {
     /// Waits for the next receipt.
     /// - Parameters:
     ///   - begunAt: when the oldest append was sent.
-    ///   - letters: what has come meanwhile.
+    ///   - letters: receives the messages that come meanwhile.
     mutating func receipt(
         of journal: inout any Journal, begunAt: MonotonicTime, _ sockets: inout ReducerSockets,
         _ letters: inout [Letter]
     ) throws -> JournalReceipt? {
-        // An error leaves the obstacle noted: it lasts.
+        // After an error the obstacle stays noted, because it lasts.
         defer { inquiry = nil }
         while let descriptor = journal.receiptDescriptor {
             if let receipt = try journal.takeReceipt(waits: false) { return resumed(by: receipt) }

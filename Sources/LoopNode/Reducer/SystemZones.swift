@@ -7,9 +7,9 @@ enum SystemZones {
 
     /// Reads the zones that schedules name.
     /// - Parameters:
-    ///   - schedules: those of a definition, with the names of their feedbacks.
-    ///   - folder: where the database is.
-    /// - Throws: `NodeError.definition`, where a schedule is wrong, or its zone cannot be read.
+    ///   - schedules: the schedules of a definition, with the names of their feedbacks.
+    ///   - folder: the folder of the database.
+    /// - Throws: `NodeError.definition` if a schedule is wrong, or its zone cannot be read.
     static func read(
         for schedules: [(name: String, schedule: Schedule)], in folder: String = "/usr/share/zoneinfo"
     ) throws(NodeError) -> ZoneDatabase {
@@ -17,7 +17,7 @@ enum SystemZones {
         for (name, schedule) in schedules {
             if let zone = schedule.namedZone, database.named[zone] == nil, isName(zone) {
                 let path = "\(folder)/\(zone)"
-                // A zone that cannot be read is not known, which is said below.
+                // A zone that cannot be read counts as unknown, which is reported below.
                 if let bytes = try? FileSystem.bytes(of: path), bytes.count <= bytesMax {
                     do {
                         database.named[zone] = try ZoneRules(tzif: bytes)
@@ -35,7 +35,7 @@ enum SystemZones {
         return database
     }
 
-    /// Whether a text can name a file of the database, and nothing outside of it.
+    /// Whether a text can name a file inside the database's folder, and none outside.
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 255 && !text.hasPrefix("/")
             && text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in

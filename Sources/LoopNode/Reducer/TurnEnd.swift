@@ -4,7 +4,7 @@ import LoopCore
 /// How one turn of a reducer ended.
 struct TurnEnd {
     var deadline: MonotonicTime
-    /// The local worker has something to say: the next turn waits for nothing.
+    /// Whether the local worker has messages, so that the next turn does not wait.
     var hasWork = false
     var outcome: Outcome?
     var historyLost: HistoryLost?

@@ -1,13 +1,13 @@
 import LoopCore
 
-/// For how long a turn of the reducer takes what peers push.
+/// Decides how long a turn of the reducer reads what peers push.
 ///
-/// Nothing leaves before its turn has ended. Would a turn take all that has come, then senders whose outboxes are full
-/// waited until it is done, and the reducer until they have sent again. So turns are short, and all work at the same time;
-/// but not so short that what each costs once, above all the sync of its append, becomes most of the work.
+/// Nothing leaves before its turn has ended. If a turn drained everything, senders with full outboxes would wait until it ended,
+/// and then the reducer for them. With short turns, senders and reducer work at the same time. But a turn has a fixed cost, above
+/// all the sync of its append, which must not become most of the work.
 ///
-/// What counts is the quickest of the last few turns: behind one slow sync stands all that came meanwhile, and a long turn
-/// would keep it together.
+/// The quickest of the last few turns counts. Behind one slow sync, many messages have gathered, and a long turn would
+/// keep them together.
 struct TurnPace: Equatable {
     private(set) var drainDuration = TurnPace.shortest
     /// The newest in front.

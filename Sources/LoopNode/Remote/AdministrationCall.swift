@@ -3,29 +3,29 @@ import LoopCore
 public import LoopWire
 public import ZMQ
 
-/// An operator's questions to one reducer, of any loop, one after the other. Blocks; for tools.
+/// Asks one reducer of any loop an operator's questions, one after another. Blocks; for tools.
 ///
 ///     var call = try AdministrationCall(reducer: "tcp://127.0.0.1:7710")
 ///     let effects = try call.ask(.parked, within: .seconds(2))
 public struct AdministrationCall: ~Copyable {
-    /// The largest answer that is taken, in bytes.
+    /// The largest answer that is accepted, in bytes.
     public static let answerBytesMax = 256 << 20
 
     private let reducer: ReducerAddress
     private let context: ZMQContext
-    /// How often standbys may send a question on.
+    /// How often standbys may redirect a question.
     private static let redirectsMax = 3
-    /// How long the leader of several reducers is looked for.
+    /// How long to look for the leader among several reducers.
     private static let searchLimit = Duration.seconds(5)
-    /// The address that is dialled.
+    /// The address of the present connection.
     private var place: ReducerAddress
     private var dealer: DialledSocket
     private var polls: PollSet
 
     /// - Parameters:
-    ///   - reducer: the reducer, which need not run yet. Of several the leader is asked.
-    ///   - context: the context of the sockets; nil for the process's own.
-    /// - Throws: `ZMQError` if the system refuses something.
+    ///   - reducer: the reducer, which need not run yet. If it has several addresses, the leader is asked.
+    ///   - context: the context of the sockets, or nil for one of this call's own.
+    /// - Throws: `ZMQError` if a system call fails.
     public init(reducer: ReducerAddress, context: ZMQContext? = nil) throws {
         let context = try context ?? ZMQContext()
         let dealer = try DialledSocket(reducer.each[0].reachable(), .questions, in: context)
@@ -38,14 +38,14 @@ public struct AdministrationCall: ~Copyable {
         place = reducer.each[0]
     }
 
-    /// Asks, and waits for the whole answer. A question is asked once: what it does must not be done twice.
+    /// Asks, and waits for the whole answer. A question is sent once, because what it does must not be done twice.
     ///
     /// - Parameters:
     ///   - question: the question, whose type names the type of the answer.
-    ///   - limit: how long the reducer may be silent, before the answer and between its parts. Of several, the leader is looked for within
-    ///     this time, for five seconds at most.
-    ///   - onSilence: told after 2 s, 10 s, a minute and ten minutes that nothing has come yet.
-    /// - Throws: ``AdministrationError``, and what goes wrong with sockets.
+    ///   - limit: how long the reducer may be silent, before the answer and between its parts. The search for a leader counts
+    ///     towards it, and takes at most five seconds.
+    ///   - onSilence: called after 2 s, 10 s, a minute and ten minutes if nothing has come yet.
+    /// - Throws: ``AdministrationError``, or the error of a socket.
     public mutating func ask<Answer>(
         _ question: AdministrationQuestion<Answer>, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
     ) throws -> Answer {
@@ -55,7 +55,7 @@ public struct AdministrationCall: ~Copyable {
         return answer
     }
 
-    /// The same, for any request and any answer.
+    /// Sends any request, and waits for the whole answer of any kind.
     mutating func exchange(
         _ request: AdministrationRequest, within limit: Duration, onSilence: (Duration) -> Void = { _ in }
     ) throws -> AdministrationAnswer {
@@ -99,7 +99,7 @@ public struct AdministrationCall: ~Copyable {
                     case .whole(let bytes): return try Self.answer(bytes)
                     }
                 case .redirect(let leader):
-                    // A standby has done nothing: the question is still asked once.
+                    // A standby has done nothing with the question, so that it still takes effect only once.
                     redirectsCount += 1
                     guard redirectsCount <= Self.redirectsMax else {
                         throw AdministrationError.refused("standbys send the question from one to the other; ask again")
@@ -107,14 +107,16 @@ public struct AdministrationCall: ~Copyable {
                     try dial(reducer.other(at: leader))
                     _ = try dealer.send(question)
                 case .noLeader:
-                    throw AdministrationError.refused("no reducer leads yet: \(AddressLook.text(at: place)); ask again")
+                    let why = AddressLook.text(
+                        at: place, statusWithin: max(AddressLook.limit, deadline - SystemClock.monotonic))
+                    throw AdministrationError.refused("no reducer leads yet: \(why); ask again")
                 case nil: continue
                 }
             }
         }
     }
 
-    /// The next question goes to this address.
+    /// Connects to the address to which the next question goes.
     private mutating func dial(_ address: ReducerAddress) throws {
         let new = try DialledSocket(address.reachable(), .questions, in: context)
         var polls = PollSet()
@@ -124,16 +126,16 @@ public struct AdministrationCall: ~Copyable {
         place = address
     }
 
-    /// What comes for a question.
+    /// A reducer's reply to a question.
     private enum Reply {
         case part(AnswerPart)
-        /// A standby says where the leader is.
+        /// A standby names the leader's address.
         case redirect(String)
         /// A standby knows no leader.
         case noLeader
     }
 
-    /// What a frame says about the question; nil where it says something else.
+    /// Reads what a frame says about the question, or returns nil if it says something else.
     private static func reply(in frame: [UInt8]) throws(AdministrationError) -> Reply? {
         if let version = Wire.foreignVersion(of: frame[...]) { throw .version(version) }
         do {
@@ -162,19 +164,19 @@ public struct AdministrationCall: ~Copyable {
 
 /// Why an operator's question has no answer.
 public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Nothing was heard for so long: before the answer, or after some of its parts.
+    /// Nothing came for this long, before the answer or after some of its parts.
     case silent(ReducerAddress, Duration, parts: UInt32, of: UInt32, because: String? = nil)
-    /// A part came out of its order, or the number of parts changed.
+    /// A part came out of order, or the number of parts changed.
     case outOfOrder(part: UInt32, expected: UInt32)
-    /// The answer is larger than is taken.
+    /// The answer is larger than the limit.
     case tooLarge(limit: Int)
     /// The reducer speaks another version of the protocol.
     case version(UInt8)
-    /// What came is no answer.
+    /// The reply cannot be read as an answer.
     case unreadable(String)
     /// The answer is of another kind than the question.
     case unexpected
-    /// The reducer says no, and why.
+    /// The reducer refuses; the text says why.
     case refused(String)
 
     /// One line for people: why there is no answer.

@@ -1,11 +1,11 @@
 import LoopWire
 
-/// Puts the parts of one answer together: each in its place, and not more of them than memory is meant for.
+/// Assembles the parts of one answer in their order, up to a limit of bytes.
 struct AnswerAssembly {
     enum Taken: Equatable {
-        /// It belongs to another question.
+        /// The part belongs to another question.
         case foreign
-        /// Others follow.
+        /// More parts follow.
         case more
         case whole([UInt8])
     }

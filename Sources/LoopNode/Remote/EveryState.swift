@@ -1,9 +1,9 @@
 public import LoopCore
 import LoopWire
 
-/// States of a loop that runs elsewhere, and the seqs between them that are not shown: nothing is left out silently.
+/// The states of a loop that runs elsewhere, and the seqs between them that are not shown, so that no gap is silent.
 public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
-    /// What comes next.
+    /// A state, or a gap before one.
     public enum Element: Sendable {
         case state(seq: Seq, State)
         /// The states at these seqs are not shown.
@@ -19,12 +19,12 @@ public struct EveryState<State: Sendable>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var states: AsyncStream<(id: StateID, state: State)>.Iterator
         private var last: StateID?
-        /// Comes behind what is missing before it.
+        /// The state that comes after the gap that was just returned.
         private var held: (seq: Seq, state: State)?
 
         fileprivate init(states: AsyncStream<(id: StateID, state: State)>.Iterator) { self.states = states }
 
-        /// - Returns: nil when the loop has ended.
+        /// - Returns: the next element, or nil when the loop has ended.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             if let (seq, state) = held {
                 held = nil

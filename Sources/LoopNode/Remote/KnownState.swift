@@ -1,7 +1,7 @@
 public import LoopCore
 public import LoopWire
 
-/// What a follower knows of a state: not always the newest, and never one that did not exist.
+/// What a follower knows of a state. It existed, but need not be the newest.
 public struct KnownState<State: Sendable>: Sendable {
     /// The identity of the state.
     public let id: StateID
@@ -9,8 +9,7 @@ public struct KnownState<State: Sendable>: Sendable {
     public let state: State
     /// How long ago it came.
     public let age: Duration
-    /// Whether nothing newer was heard of, from a reducer that is heard. A newer state may have been made in the last
-    /// tick interval.
+    /// Whether nothing newer is known, and the reducer is in contact. A newer state may have been made in the last tick interval.
     public let isNewest: Bool
 
     /// The seq of the transition that made the state.

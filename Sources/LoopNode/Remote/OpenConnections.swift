@@ -2,20 +2,20 @@ internal import Glibc
 internal import LoopCore
 internal import LoopLock
 
-/// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them,
-/// and waits until what was accepted is settled or its time is up. The end of a process by a signal does not.
+/// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them. It waits
+/// for the outcome of what was accepted, up to a limit. The end of a process by a signal does not wait.
 enum OpenConnections {
-    /// What the exit needs of a connection.
+    /// What the exit needs to know about a connection.
     struct Entry: Sendable {
-        /// For people: where it leads.
+        /// The address of the reducer, for people.
         let reducer: ReducerAddress
-        /// How long it may take.
+        /// How long its end may take.
         let limit: Duration
-        /// Tells it to end.
+        /// Asks it to end.
         let stop: @Sendable () -> Void
-        /// Whether its thread has said its last word.
+        /// Whether its thread has finished.
         let isOver: Monitor<Bool>
-        /// Its thread, which cannot wait for itself.
+        /// Whether the caller runs on its thread, which cannot wait for itself.
         let isOwnThread: @Sendable () -> Bool
     }
 
@@ -26,7 +26,7 @@ enum OpenConnections {
     }
 
     private static let registry = Locked(Registry())
-    /// Beyond a connection's own limit, for its last words.
+    /// How long the exit waits beyond a connection's own limit, for its last messages.
     private static let margin = Duration.seconds(1)
 
     static func add(_ entry: Entry) -> Int {
@@ -42,7 +42,7 @@ enum OpenConnections {
 
     static func remove(_ id: Int) { registry.withLock { _ = $0.entries.removeValue(forKey: id) } }
 
-    /// All at once, so that the slowest decides how long it takes.
+    /// Ends all connections at once, so that the slowest one decides how long it takes.
     private static func endAll() {
         let entries = registry.withLock { $0.entries.sorted { $0.key < $1.key }.map(\.value) }
         for entry in entries { entry.stop() }

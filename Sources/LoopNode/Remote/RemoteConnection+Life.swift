@@ -5,7 +5,7 @@ import LoopWire
 import ZMQ
 
 extension RemoteConnection {
-    /// What the thread of a connection does from its first to its last moment.
+    /// The work of a connection's thread from start to end.
     struct Life: Sendable {
         let loop: String
         let schema: UInt64
@@ -19,14 +19,14 @@ extension RemoteConnection {
         let log: NodeLog
         let gate: OutboxGate
         let executor: ConnectionExecutor
-        /// Tells those who observe.
+        /// Passes an action to the watchers.
         let tell: @Sendable (ObserverAction) -> Void
-        /// Notes why it has ended.
+        /// Records why the connection has ended.
         let fail: @Sendable (NodeError) -> Void
 
         /// - Parameters:
-        ///   - context: nil: one of its own, which ends with the thread. That is not over before the last word has left.
-        ///   - opened: told whether the outbox could be opened.
+        ///   - context: the context of the sockets, or nil for one of its own, whose end waits until the last message has left.
+        ///   - opened: set to the result of opening the outbox.
         func live(_ context: ZMQContext?, _ opened: Monitor<Result<RecoveredEvents?, NodeError>?>) {
             let resumed: ResumedOutbox?
             let ownContext: ZMQContext
@@ -69,7 +69,7 @@ extension RemoteConnection {
                         [.address("\(reducer)"), .reason("\(failure)")])
                 }
                 resumed?.recovered.fail(failure)
-                // Closed already where a shell has run.
+                // The gate is closed already if a shell has run.
                 gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: false)
                 tellAll(.ended(exitCode: 2, text: "\(error)"))
             }

@@ -5,9 +5,9 @@ import LoopLock
 public import LoopWire
 public import ZMQ
 
-/// A session with a loop whose definition need not be known: events are bytes, states and transitions are CBOR.
+/// A session with a loop whose definition is not needed: events are bytes, states and transitions are CBOR.
 public final class RemoteConnection: Sendable {
-    /// What is followed besides the own session.
+    /// What the connection follows besides its own session.
     public enum Observing: Sendable {
         case nothing
         /// Whole states.
@@ -15,10 +15,10 @@ public final class RemoteConnection: Sendable {
         case transitions
     }
 
-    /// A reader that makes states of what is handed out.
+    /// A reader that decodes states from the observer's actions.
     struct Follower: Sendable {
         let following: Following
-        /// On the connection's thread.
+        /// Called on the connection's thread.
         let take: @Sendable (ObserverAction) -> PeerShell.Observed
     }
 
@@ -37,21 +37,20 @@ public final class RemoteConnection: Sendable {
     private let thread: NodeThread
 
     /// - Parameters:
-    ///   - loop: the loop's name; empty for whichever answers.
-    ///   - schema: 0 for any.
+    ///   - loop: the loop's name, or an empty string for the loop of any reducer that answers.
+    ///   - schema: the loop's schema, or 0 for any.
     ///   - reducer: the reducer, which need not run yet.
     ///   - name: the name of this peer in status reports.
     ///   - observing: what the connection follows.
-    ///   - outbox: a file that keeps what is sent until its outcome is known, also when this process dies; whoever
-    ///     opens it next sends what is left over. One process at a time has it. nil: what is sent lives as long as the
-    ///     process.
-    ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of
-    ///     what was sent. What is unknown then is reported in the log.
-    ///   - connectTimeout: how long the first contact may take, after which the connection ends with
-    ///     `NodeError.noAnswer`; nil: as long as it likes.
-    ///   - context: the context of the sockets; nil for the process's own.
-    ///   - log: receives the events of the log; writes lines to standard error unless given.
-    /// - Throws: where the file cannot be used, and where the system refuses something.
+    ///   - outbox: a file that keeps what is sent until its outcome is known, even if this process dies. The next process that
+    ///     opens it sends the rest. Only one process at a time can use it. If nil, unsettled events are lost when the process ends.
+    ///   - stopLimit: how long `close`, the release of the handle and the exit of the process wait for the outcome of what was
+    ///     sent. What is still unknown is reported in the log.
+    ///   - connectTimeout: how long to wait for the reducer at start, after which the connection ends with
+    ///     `NodeError.noAnswer`. If nil, it waits forever.
+    ///   - context: the context of the sockets, or nil for one of its own.
+    ///   - log: receives the events of the log. By default it writes lines to standard error.
+    /// - Throws: if the outbox file cannot be used, or a system call fails.
     public convenience init(
         loop: String, schema: UInt64 = 0, reducer: ReducerAddress, name: String, observing: Observing,
         outbox: String? = nil, stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil,
@@ -63,8 +62,10 @@ public final class RemoteConnection: Sendable {
             outbox: outbox, stopLimit: stopLimit, connectTimeout: connectTimeout, context: context, log: log)
     }
 
-    /// - Parameter follower: told everything before those who observe. A failure is in the log where there is one of its
-    ///   own kind: whoever uses the connection itself asks for `failure`.
+    /// - Parameters:
+    ///   - follower: takes every action before the watchers do.
+    ///   - logsFailure: whether a failure of the connection is logged. Callers that use the connection directly
+    ///     read `failure` instead.
     init(
         loop: String, schema: UInt64, reducer: ReducerAddress, name: String, follower: Follower?, outbox: String? = nil,
         stopLimit: Duration = .seconds(5), connectTimeout: Duration? = nil, logsFailure: Bool = false,
@@ -106,37 +107,33 @@ public final class RemoteConnection: Sendable {
         recovered = try (result ?? .success(nil)).get()
     }
 
-    /// What was accepted still leaves, as after ``close()``; only the exit of the process waits for that.
+    /// Sends what was accepted, as ``close()`` does, but only the exit of the process waits for that.
     deinit { gate.requestStop() }
 
-    /// Why the connection ended, where something went wrong.
+    /// The error that ended the connection, if any.
     public var failure: NodeError? { knownFailure.withLock { $0 } }
 
-    /// Calls `body` with the newest state, if there is one, and with everything after it: from any thread, one call at a time and
-    /// in order.
-    /// - Returns: what ends it, for `stopObserving`.
-    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) -> Int { watchers.add(body) }
+    /// Calls `body` with the newest state, if there is one, and then with every later action. The calls come from any thread, one
+    /// at a time and in order.
+    public func observe(_ body: @escaping @Sendable (ObserverAction) -> Void) { _ = watchers.add(body) }
 
-    /// Ends an observation. Does nothing when it has ended.
-    public func stopObserving(_ id: Int) { watchers.remove(id) }
-
-    /// What became of the events that an earlier process had left in the outbox; waits until all of it is known. Empty
-    /// without an outbox file.
-    /// - Throws: where the connection ended before.
+    /// Waits for the outcomes of all events that an earlier process left in the outbox, and returns them. Returns an empty
+    /// array without an outbox file.
+    /// - Throws: if the connection ended before.
     public func recoveredEvents() async throws(NodeError) -> [RecoveredEvent] {
         guard let recovered else { return [] }
         return try await recovered.all()
     }
 
-    /// Hands an encoded event over. With an outbox file it is on disk when this returns, and is applied or refused
-    /// whatever becomes of this process; without one, as long as this process lives.
+    /// Sends an encoded event. With an outbox file the event is on disk when this returns, and is applied or refused whatever
+    /// becomes of this process. Without such a file, an event can be lost when this process ends.
     /// - Returns: the state that the event made if `confirmed`, else `.none`.
     @inline(__always)
     public nonisolated(nonsending) func send(_ event: [UInt8], confirmed: Bool) async throws(SendRefusal) -> StateID {
         try await gate.send(Entry(kind: .event, payload: event[...], wantsSeq: confirmed))
     }
 
-    /// Hands an encoded event over, and waits for the definition's answer to it.
+    /// Sends an encoded event, and waits for the definition's answer to it.
     /// - Returns: the answer, encoded, and the state that the event made.
     /// - Throws: why the event was not applied, or why there is no answer although it was.
     public nonisolated(nonsending) func ask(
@@ -155,18 +152,18 @@ public final class RemoteConnection: Sendable {
         }
     }
 
-    /// Runs tasks on the connection's own thread; see ``RemoteLoop/executor``.
+    /// Runs tasks on the connection's own thread. See ``RemoteLoop/executor``.
     public var executor: any TaskExecutor { ownExecutor }
 
-    /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. Nothing is
-    /// accepted any more. What is not known by then, and no caller waits for, is reported in the log; in an outbox file it stays.
+    /// Waits until the outcome of everything sent is known, for `stopLimit` at most, then ends the session. No more events are
+    /// accepted. Events with an unknown outcome that no caller waits for are reported in the log; an outbox file keeps them.
     public nonisolated(nonsending) func close() async {
         gate.requestStop()
         await thread.join()
     }
 
-    /// Ends the connection as the end of the process would: nothing that was accepted leaves any more, and nothing is written into
-    /// the outbox file. Those who wait are told that the outcome is not known.
+    /// Ends the connection as the end of the process would: nothing accepted is sent any more or written into the outbox file.
+    /// Waiting callers learn that the outcome is unknown.
     package nonisolated(nonsending) func kill() async {
         gate.kill()
         await thread.join()

@@ -1,22 +1,23 @@
 public import LoopCore
 public import LoopWire
 
-/// Reads of one state. Each name says what the read promises: of a follower, of a follower that has come to a state, or through the
-/// reducer.
+/// Reads of one state. Each name says what the read promises: the state of this follower, of this follower once it has reached
+/// a state, or of the reducer.
 extension RemoteLoop {
-    /// What this follower knows now, with its age: does not wait, and may be behind. Nil before the first state has come.
+    /// What this follower knows now, with its age, or nil before the first state has come. Does not wait, and may be
+    /// behind the reducer.
     public var knownState: KnownState<Definition.State>? { known.newest }
 
-    /// The first state of this follower that is the named one or a later one. With the name that ``sendAndConfirm(_:)`` returns, a
-    /// program reads its own writes.
+    /// The first state of this follower that is the named one or a later one. With the ID that ``sendAndConfirm(_:)`` returns,
+    /// a program reads its own writes.
     ///
     ///     let id = try await loop.sendAndConfirm(.carArrived)
     ///     let (_, state) = try await loop.state(atLeast: id)
     ///
-    /// Waits until the follower has come that far: as long as the next update takes. A follower that is in another history waits ten
-    /// seconds for the named one to begin.
-    /// - Throws: `NodeError` if the loop has begun another history since, so that the event may be undone, if the follower has never
-    ///   been in the named history, or why the connection has ended before; `CancellationError` if the task was cancelled.
+    /// Waits until the follower has received that state, which takes as long as the next update. A follower that is in another
+    /// history waits ten seconds for the named one to begin.
+    /// - Throws: `NodeError` if the loop has begun another history since, so that the event may be undone; if the follower has
+    ///   never been in the named history; or if the connection ended before. `CancellationError` if the task was cancelled.
     public func state(atLeast id: StateID) async throws -> (seq: Seq, state: Definition.State) {
         let patience = SystemClock.monotonic + .seconds(10)
         var deadline: MonotonicTime? = patience
@@ -37,7 +38,7 @@ extension RemoteLoop {
         }
     }
 
-    /// As ``states``, from the first state that is past all of these.
+    /// Streams states as ``states`` does, from the first one that is past all of these.
     package func states(past bounds: [StateID]) -> AsyncStream<(seq: Seq, state: Definition.State)> {
         known.stream(.bufferingNewest(1), keeping: connection) { [known] id, state in
             bounds.allSatisfy { known.isPast($0, at: id) } ? (id.seq, state) : nil
@@ -51,13 +52,13 @@ extension RemoteLoop {
                 + " and send again what it lacks")
     }
 
-    /// A state that has every event whose outcome anyone was told before the call (linearizable): asks the reducer for its
-    /// newest state, and waits until this follower has come there.
+    /// A state that contains every event whose outcome was known to any sender before the call (linearizable). Asks the reducer
+    /// for its newest state, and waits until this follower has received it.
     ///
-    /// The reducer answers once everything up to that state is durable. It costs a connection and a round trip; for the
-    /// consequence of an event of one's own, `ask` is shorter.
-    /// - Parameter limit: how long the answer may take, together with the wait of this follower for that state.
-    /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if the time is over; why the connection has ended;
+    /// The reducer answers once everything up to that state is durable. The read costs a connection and a round trip; to learn
+    /// the consequence of your own event, `ask` is shorter.
+    /// - Parameter limit: how long the answer may take, together with the wait for this follower.
+    /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if the time is over, or the error that ended the connection.
     ///   `CancellationError` if the task was cancelled.
     public func currentState(
         within limit: Duration = .seconds(10)
@@ -81,7 +82,7 @@ extension RemoteLoop {
         }
     }
 
-    /// How far the effects have come that run now and have said so, the first hundred: asks the reducer.
+    /// Asks the reducer for the progress of the running effects that report it, of a hundred at most.
     /// - Parameter limit: how long the answer may take.
     /// - Throws: ``NodeError/noAnswer(_:after:because:)`` if none comes.
     public func effectReports(within limit: Duration = .seconds(10)) async throws -> [StatusReport.EffectReport] {

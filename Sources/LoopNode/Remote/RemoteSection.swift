@@ -2,27 +2,27 @@ internal import LoopCluster
 public import LoopCore
 public import ZMQ
 
-/// A handle on a section of the state of a loop that runs elsewhere: follows it, and nothing else of the state.
+/// A handle on a section of the state of a loop that runs elsewhere. It follows that section and nothing else.
 ///
 ///     let queue = try RemoteSection(of: Traffic.self, "queue", as: [Car].self, reducer: "tcp://127.0.0.1:7710")
 ///     for await (seq, cars) in queue.states { … }
 ///
-/// An update comes only when the section has changed. A name that the reducer's definition does not have ends the states,
-/// and `failure` names those that there are.
+/// An update comes only when the section has changed. If the reducer's definition has no section of this name, the states end,
+/// and `failure` names the sections that there are.
 public final class RemoteSection<Value: Codable & Sendable>: Sendable {
     private let connection: RemoteConnection
     private let known: RemoteStates<Value>
 
     /// - Parameters:
     ///   - definition: the type of the loop.
-    ///   - name: of one of the definition's `sections`.
-    ///   - type: that of the section.
-    ///   - reducer: the reducer, which need not run yet; nil: ``ReducerAddress/standard``.
-    ///   - updates: how the section comes, and how often.
-    ///   - connectTimeout: how long the first contact may take; nil: as long as it likes.
-    ///   - context: the context of the sockets; nil for the process's own.
-    ///   - log: receives the events of the log; writes lines to standard error unless given.
-    /// - Throws: where `LOOP_REDUCER` is needed and is no address, and where the system refuses something.
+    ///   - name: the name of one of the definition's `sections`.
+    ///   - type: the type of the section.
+    ///   - reducer: the reducer, which need not run yet, or nil for ``ReducerAddress/standard``.
+    ///   - updates: in which form the section comes, and how often.
+    ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
+    ///   - context: the context of the sockets, or nil for one of its own.
+    ///   - log: receives the events of the log. By default it writes lines to standard error.
+    /// - Throws: if `LOOP_REDUCER` is needed and is not an address, or if a system call fails.
     public init<Definition: LoopDefinition>(
         of definition: Definition.Type, _ name: String, as type: Value.Type,
         reducer: ReducerAddress? = nil, updates: StateUpdates = .full,
@@ -42,16 +42,16 @@ public final class RemoteSection<Value: Codable & Sendable>: Sendable {
             connectTimeout: connectTimeout, logsFailure: true, context: context, log: log)
     }
 
-    /// The section now, then its latest value after every change that this observer could keep up with. Ends with the loop,
-    /// and where there is no such section. The seq is one at which the section has this value.
+    /// The present section, then its newest value after each change that this observer can follow. Ends with the loop, or if
+    /// there is no such section. The seq is one at which the section has this value.
     public var states: AsyncStream<(seq: Seq, state: Value)> {
         known.stream(.bufferingNewest(1), keeping: connection) { ($0.seq, $1) }
     }
 
-    /// How often what came did not fit what was here, and the section was fetched again.
+    /// How often an update did not fit the section here, so that the section was fetched again.
     public var divergenceCount: Int { known.divergenceCount }
 
-    /// Why the connection ended, where something went wrong.
+    /// The error that ended the connection, if any.
     public var failure: NodeError? { connection.failure }
 
     /// Ends the session, and with it the states.

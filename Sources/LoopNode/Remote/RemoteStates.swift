@@ -3,9 +3,9 @@ import LoopCore
 import LoopLock
 package import LoopWire
 
-/// What is known of the state of a loop that runs elsewhere, or of a section of it: made once, for all who look.
+/// What is known of the state, or of a section, of a loop that runs elsewhere. It is decoded once for all watchers.
 package final class RemoteStates<Value: Codable & Sendable>: Sendable {
-    /// What those are told who look.
+    /// What watchers receive.
     package enum News: Sendable {
         /// The newest state. It is not new if only its ID has changed, as when the reducer starts again on its journal.
         case state(StateID, Value, isNew: Bool)
@@ -15,14 +15,14 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
     private struct Followed {
         var follower: StateFollower<Value>
-        /// A whole state that was not looked at yet.
+        /// A whole state that was not decoded yet.
         var unread: ObserverAction?
         /// When the newest state came.
         var cameAt = MonotonicTime.zero
         var standing = ObserverStanding()
-        /// The history and the epoch that are followed; its seq is not used.
+        /// The history and the epoch that are followed. Its seq is not used.
         var place = StateID.none
-        /// The histories that were followed before.
+        /// The histories that were followed earlier.
         var left = LeftHistories()
     }
 
@@ -35,7 +35,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         }
     }
     private let divergences = Locked(0)
-    /// Whether a state is made of the one before; then none can be left unread.
+    /// Whether a state is made from the previous one, so that none can be left unread.
     private let dependsOnTheLast: Bool
     private let log: NodeLog
     private let advice: String
@@ -48,7 +48,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         self.advice = advice
     }
 
-    /// How often what came did not fit what was here.
+    /// How often an update did not fit the state here.
     var divergenceCount: Int { divergences.withLock { $0 } }
 
     // MARK: On the connection's thread
@@ -85,11 +85,11 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
     private func readUnread() { _ = follow(nil) }
 
-    /// Takes an action, after the state that was left unread, and tells what comes of it.
+    /// Takes an action, after the state that was left unread, and delivers the resulting news.
     private func follow(_ action: ObserverAction?) -> PeerShell.Observed {
         var divergence: StateDivergence?
         let shown = followed.withLock { followed -> Seq? in
-            // Posted under the lock, so that states are told in their order.
+            // News is posted under the lock, so that states are delivered in their order.
             for case .some(let action) in [followed.unread.take(), action] {
                 followed.follower.take(action) { step in
                     switch step {
@@ -119,9 +119,9 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         watchers.deliver()
     }
 
-    // MARK: Those who look
+    // MARK: For watchers
 
-    /// The newest state that has come, and how old that is; nil before the first.
+    /// The newest state that has come, and its age, or nil before the first.
     var newest: KnownState<Value>? {
         readUnread()
         let now = SystemClock.monotonic
@@ -136,11 +136,11 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
     /// How this follower compares with a wanted state.
     enum Answer {
-        /// The follower has come to the wanted state.
+        /// The follower has reached the wanted state.
         case reached(StateID, Value)
         /// A later state may be the wanted one.
         case pending
-        /// This follower is in another history, and has never been in that of the wanted state.
+        /// The follower is in another history, and has never been in that of the wanted state.
         case elsewhere
         /// The wanted state is of a history that is over, or the journal has lost it.
         case lost
@@ -160,7 +160,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Whether a state that this follower has shown is the wanted one or a later one, or that one is lost.
+    /// Whether a state that this follower has shown is the wanted one or a later one, or the wanted one is lost.
     package func isPast(_ wanted: StateID, at id: StateID) -> Bool {
         switch id.relation(to: wanted) {
         case .reached, .lost: true
@@ -169,14 +169,14 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// The history and the epoch that are followed; the seq is not used.
+    /// The history and the epoch that are followed. The seq is not used.
     var place: StateID { followed.withLock { $0.place } }
 
-    /// Calls `body` with what is known, and with everything after it, from any thread, one call at a time and in order.
+    /// Calls `body` with what is known and with every later change, from any thread, one call at a time and in order.
     func look(_ body: @escaping @Sendable (News) -> Void) -> Int {
         readUnread()
         let id = watchers.add(body)
-        // A state that came meanwhile was left unread, for there was no watcher.
+        // A state that came meanwhile was left unread, because there was no watcher.
         readUnread()
         return id
     }
@@ -186,7 +186,7 @@ package final class RemoteStates<Value: Codable & Sendable>: Sendable {
 
 extension RemoteStates {
     /// A stream with one element at the beginning, and one after each change. It ends with the loop.
-    /// - Parameter deadline: when it ends at the latest; nil if it may go on for ever.
+    /// - Parameter deadline: when the stream ends at the latest, or nil if it has no such limit.
     func changes(keeping connection: RemoteConnection, until deadline: MonotonicTime? = nil) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield()
@@ -195,6 +195,7 @@ extension RemoteStates {
             if case .ended = news { continuation.finish() }
         }
         let alarm = deadline.map { deadline in
+            // No child task, because the stream that it ends outlives this call. The end of the stream cancels it.
             Task {
                 try await Task.sleep(for: max(.zero, deadline - SystemClock.monotonic))
                 continuation.finish()
@@ -207,9 +208,9 @@ extension RemoteStates {
         return stream
     }
 
-    /// - Parameter connection: kept as long as the stream is read.
-    /// - Parameter element: makes the stream's element for a state. It returns nil to leave the state out. A state from which an
-    ///   element was made is not given again when it gets another ID; one that was left out is.
+    /// - Parameter connection: kept open as long as the stream is read.
+    /// - Parameter element: makes the stream's element from a state, or returns nil to leave the state out. If a state only
+    ///   gets another ID, it is not given again, but one that was left out is tried again.
     func stream<Element>(
         _ buffering: AsyncStream<Element>.Continuation.BufferingPolicy, keeping connection: RemoteConnection,
         _ element: @escaping @Sendable (StateID, Value) -> Element?

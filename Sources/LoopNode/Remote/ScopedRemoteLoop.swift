@@ -1,8 +1,8 @@
 public import LoopCore
 public import ZMQ
 
-/// Runs a body with a handle on a loop that runs elsewhere, and closes the handle when the body ends, throws or is
-/// cancelled: what it has sent is settled then, or reported after `stopLimit`.
+/// Runs a body with a handle on a loop that runs elsewhere. When the body ends, throws or is cancelled, the handle is closed:
+/// what it has sent is settled then, or reported after `stopLimit`.
 ///
 ///     try await withRemoteLoop(Traffic.self, reducer: "tcp://reducer:7710") { loop in
 ///         for car in cars { try await loop.send(.arrived(car)) }
@@ -10,7 +10,7 @@ public import ZMQ
 ///
 /// The parameters are those of ``RemoteLoop``.
 /// - Returns: what the body returns.
-/// - Throws: what the body throws; `NodeError` where the handle cannot be made.
+/// - Throws: what the body throws, or `NodeError` if the handle cannot be made.
 public nonisolated(nonsending) func withRemoteLoop<Definition: LoopDefinition, Success>(
     _ definition: Definition.Type, reducer: ReducerAddress? = nil, name: String = "",
     updates: StateUpdates = .full, outbox: String? = nil, stopLimit: Duration = .seconds(5),

@@ -3,15 +3,15 @@ import LoopCore
 public import LoopWire
 public import ZMQ
 
-/// Asks a reducer of any loop how it is. Blocks; for tools and health checks.
+/// Asks a reducer of any loop for its status. Blocks; for tools and health checks.
 public enum StatusProbe {
-    /// Asks the reducer at an address. Of several addresses all are asked, and the leader's answer counts.
+    /// Asks the reducer at an address. If there are several addresses, all are asked, and the leader's answer counts.
     /// - Parameters:
     ///   - reducer: the reducer to ask.
     ///   - limit: how long an answer may take.
-    ///   - context: the context of the sockets; nil for the process's own.
-    /// - Returns: the report of the leader, or of a standby, if no leader has answered in time or the only address is a standby's.
-    /// - Throws: `NodeError.noAnswer` when none came.
+    ///   - context: the context of the sockets, or nil for one of its own.
+    /// - Returns: the leader's report. A standby's if no leader answers in time, or if the only address is a standby's.
+    /// - Throws: `NodeError.noAnswer` if no answer came.
     public static func ask(
         _ reducer: ReducerAddress, within limit: Duration = .seconds(2), context: ZMQContext? = nil
     ) throws -> StatusReport {
@@ -20,10 +20,10 @@ public enum StatusProbe {
         return (members.filter(\.isLeader).min { $0.leads(before: $1) } ?? members[0]).report
     }
 
-    /// Asks all reducers of a loop: those at the addresses, and the leader that a standby tells of.
-    /// - Parameter limit: how long the answers may take. Once the leader has answered the others have a fifth of it.
+    /// Asks all reducers of a loop: those at the addresses, and the leader that a standby names.
+    /// - Parameter limit: how long the answers may take. Once the leader has answered, the others have a fifth of it.
     /// - Returns: those that have answered, at least one, the leader first.
-    /// - Throws: `NodeError.noAnswer` when none came.
+    /// - Throws: `NodeError.noAnswer` if no answer came.
     package static func members(
         of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
     ) throws -> [Member] {
@@ -33,7 +33,7 @@ public enum StatusProbe {
     }
 
     /// Finds the reducer that leads.
-    /// - Throws: `NodeError.noAnswer` when none has answered, or only standbys.
+    /// - Throws: `NodeError.noAnswer` if no reducer has answered, or only standbys.
     package static func leader(
         of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
     ) throws -> Member {
@@ -42,8 +42,8 @@ public enum StatusProbe {
         throw NodeError.noAnswer(reducer, after: limit, because: reasons(members))
     }
 
-    /// Finds the reducer that leads and knows its state: not one whose journal cannot be used at the moment.
-    /// - Throws: `NodeError.noAnswer` when none has answered by then, with the reason of one that leads and is not ready.
+    /// Finds the reducer that leads and knows its state, and so not one whose journal is unusable at the moment.
+    /// - Throws: `NodeError.noAnswer` if none has answered in time, with the reason of a leader that is not ready.
     package static func readable(
         of reducer: ReducerAddress, within limit: Duration, context: ZMQContext? = nil
     ) throws -> Member {
@@ -54,7 +54,7 @@ public enum StatusProbe {
             reducer, after: limit, because: reason ?? reasons(members))
     }
 
-    /// Why those that have answered do not lead.
+    /// Says why the reducers that have answered do not lead.
     private static func reasons(_ members: [Member]) -> String {
         "only standbys answer: "
             + members.map { "\($0.address): \($0.report.notReadyText ?? "no reason")" }.joined(separator: "; ")
@@ -62,7 +62,7 @@ public enum StatusProbe {
 
     /// A reducer that has answered.
     package struct Member: Sendable {
-        /// Where it was asked.
+        /// The address at which it was asked.
         package let address: ReducerAddress
         package let report: StatusReport
         /// Its newest state, from the header of its answer and the report.
@@ -76,20 +76,20 @@ public enum StatusProbe {
 
         package var isLeader: Bool { !report.isStandby }
 
-        /// Whether it leads and knows its state. Without its journal, a reducer answers in no history.
+        /// Whether it leads and knows its state. Without its journal, a reducer answers with no history.
         var isReadable: Bool { isLeader && state.history != .none }
 
-        /// Orders reducers that say that they lead: a ready one comes before a deposed one, then the newer epoch.
+        /// Orders reducers that claim to lead: a ready one comes before a deposed one, then the newer epoch.
         func leads(before other: Member) -> Bool {
             if report.isReady != other.report.isReady { return report.isReady }
             return report.epoch > other.report.epoch
         }
     }
 
-    /// Whose answer is waited for.
+    /// The reducers whose answers are needed.
     private enum Wanted { case anyone, leader, readable, everyone }
 
-    /// One address that is asked.
+    /// The status request at one address.
     private final class Question {
         let address: ReducerAddress
         var dealer: DialledSocket
@@ -102,7 +102,7 @@ public enum StatusProbe {
             self.dealer = dealer
         }
 
-        /// Asks, unless a leader that knows its state has answered.
+        /// Sends the request, unless this reducer has answered as a leader that knows its state.
         func ask() throws {
             guard member?.isReadable != true else { return }
             _ = try dealer.send(ToReducer.statusRequest.bytes(loop: LoopID(value: 0)))
@@ -151,7 +151,7 @@ public enum StatusProbe {
                 questions.append(try Question(address, context, &polls))
                 asksAt = now
             }
-            // A request that was read in a turn whose journal failed is gone with the turn: it is asked again.
+            // If a turn's journal fails, a request read in it is lost, so the request is sent again.
             if now >= asksAt {
                 for question in questions { try question.ask() }
                 asksAt = now + .milliseconds(500)
@@ -172,11 +172,11 @@ public enum StatusProbe {
         }
     }
 
-    /// A leader that a standby tells of, and that is not asked yet.
+    /// A leader that a standby names and that is not asked yet.
     private static func unknownLeader(
         _ members: [Member], _ questions: [Question], _ reducer: ReducerAddress
     ) -> ReducerAddress? {
-        // Standbys that tell of ever other leaders are not followed for ever.
+        // The number of questions is limited, because standbys might name ever new leaders.
         guard questions.count < reducer.endpoints.count + 2 else { return nil }
         let leaders = members.compactMap { $0.isLeader ? nil : $0.report.leader }
         return leaders.lazy.compactMap { try? reducer.other(at: $0) }

@@ -1,28 +1,28 @@
 import LoopLock
 
-/// Those who watch something, and the news that they are told.
+/// The watchers of something, and the news for them.
 ///
 ///     post ──▶ the newest of each kind ── add ──▶ what waits for a watcher ── deliver ──▶ its body
 ///       └─────────────────────────────────────────────────▲
 ///
-/// A watcher is told the newest of each kind of news, and then everything after it: in the order in which it was posted, one call
-/// at a time, and with no lock held. Were a body called by each thread for itself, the news of one thread could overtake the
-/// newer news of another, and be the last that the watcher hears.
+/// A watcher gets the newest news of each kind, and then all later news: in the order in which it was posted, one call at a
+/// time, and with no lock held. If each thread called the body itself, a thread's older news could arrive last, after another
+/// thread's newer news.
 final class Watchers<News: Sendable>: Sendable {
     private struct Watcher {
         let body: @Sendable (News) -> Void
         var waiting: [News]
-        /// A thread is calling the body, and goes on with what waits.
+        /// Whether a thread is calling the body. It also delivers what waits.
         var isBeingTold = false
     }
 
     private struct State {
-        /// What those are told first who come later.
+        /// What new watchers get first.
         var newest: [NewsKind: News] = [:]
         var watchers: [Int: Watcher] = [:]
         var lastID = 0
 
-        /// What is to be told next to a watcher; nil: nothing, or another thread does it.
+        /// Takes the next news for a watcher, or nil if there is none or another thread delivers it.
         mutating func next(for id: Int, goesOn: Bool) -> (body: @Sendable (News) -> Void, news: News)? {
             guard var watcher = watchers[id], goesOn || !watcher.isBeingTold else { return nil }
             defer { watchers[id] = watcher }
@@ -34,12 +34,12 @@ final class Watchers<News: Sendable>: Sendable {
     private let state = Locked(State())
     private let kind: @Sendable (News) -> NewsKind?
 
-    /// - Parameter kind: of which kind news is; nil: those who come later are not told it.
+    /// - Parameter kind: the kind of a piece of news, or nil if watchers that come later do not get it.
     init(kind: @escaping @Sendable (News) -> NewsKind?) { self.kind = kind }
 
     var isEmpty: Bool { state.withLock { $0.watchers.isEmpty } }
 
-    /// Notes news for all who watch. Calls none of them, so that it can be done under a lock that gives news its order.
+    /// Adds news for all watchers. Calls none of them, so that it can be used under a lock that gives news its order.
     func post(_ news: News) {
         let kind = kind(news)
         state.withLock { state in
@@ -48,7 +48,7 @@ final class Watchers<News: Sendable>: Sendable {
         }
     }
 
-    /// Tells the watchers what was posted, but those that another thread is telling: that one goes on with it.
+    /// Delivers what was posted. A watcher that another thread is calling is left to that thread.
     func deliver() {
         for id in state.withLock({ $0.watchers.keys.sorted() }) { deliver(to: id) }
     }
@@ -62,7 +62,7 @@ final class Watchers<News: Sendable>: Sendable {
     }
 
     /// Calls `body` with what is known, and then with everything that is posted, from any thread.
-    /// - Returns: what ends it, for `remove`.
+    /// - Returns: the watcher's ID for `remove`.
     func add(_ body: @escaping @Sendable (News) -> Void) -> Int {
         let id = state.withLock { state in
             let known = NewsKind.allCases.compactMap { state.newest[$0] }
@@ -74,11 +74,11 @@ final class Watchers<News: Sendable>: Sendable {
         return id
     }
 
-    /// The watcher is told nothing more; what it is being told at this moment it is told to the end.
+    /// Delivers nothing more to the watcher. A call that is running goes on to its end.
     func remove(_ id: Int) { state.withLock { $0.watchers[id] = nil } }
 }
 
-/// What those are told first who come later: the newest of each kind, in this order.
+/// What new watchers get first: the newest of each kind, in this order.
 enum NewsKind: CaseIterable, Sendable {
     case state
     case standing

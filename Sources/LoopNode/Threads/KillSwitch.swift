@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Ends a node inside this process as SIGKILL ends a process: between two steps, with nothing written and nothing said.
+/// Ends a node inside this process as SIGKILL ends a process: between two steps, with nothing more written or sent.
 ///
-/// A node looks at it at the beginning of each turn; a reducer also before its records are appended and before the messages
-/// that depend on them leave.
+/// A node checks it at the beginning of each turn. A reducer also checks it before its records are appended, and before the
+/// messages that depend on them leave.
 final class KillSwitch: Sendable {
     private let flag = Atomic(false)
 
     func kill() { flag.store(true, ordering: .releasing) }
 
-    /// - Throws: `NodeKilled` since ``kill()``.
+    /// - Throws: `NodeKilled` once ``kill()`` was called.
     @inline(__always)
     func check() throws(NodeKilled) {
         if flag.load(ordering: .acquiring) { throw NodeKilled() }

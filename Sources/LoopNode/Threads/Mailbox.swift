@@ -1,57 +1,38 @@
 internal import LoopLock
 
-/// What other threads hand to the one that polls: the whole queue is taken at once, and the eventfd is written only
-/// by who finds it empty, so a burst costs one wake-up.
+/// A queue from other threads to one that polls. The whole queue is taken at once, and only a post to an empty queue writes the
+/// eventfd, so that a burst costs one wake-up.
 ///
-/// It has no bound of its own: who posts holds a permit (a credit, a slot of an outbox) of which there is a fixed number.
+/// It has no bound of its own: each poster needs a permit (a credit, or a slot of an outbox), and their number is fixed.
 public final class Mailbox<Element: Sendable>: Sendable {
-    private struct State {
-        var elements: [Element] = []
-        var isClosed = false
-    }
-
-    private let state = Locked(State())
+    private let elements = Locked<[Element]>([])
     private let wakeup: Wakeup
 
-    /// - Throws: when there are no descriptors left.
+    /// - Throws: if no descriptors are free.
     public init() throws(SystemError) { wakeup = try Wakeup() }
 
-    /// Readable when there is something to take, or since the mailbox was closed.
+    /// Becomes readable when there is something to take.
     public var descriptor: Int32 { wakeup.descriptor }
 
-    /// Puts one element behind the others. From any thread; never waits.
-    ///
-    /// - Returns: false after ``close()``: it will not be taken.
-    @discardableResult
-    public func post(_ element: Element) -> Bool {
-        let (accepted, wasEmpty) = state.withLock { state in
-            guard !state.isClosed else { return (false, false) }
-            state.elements.append(element)
-            return (true, state.elements.count == 1)
+    /// Appends one element. From any thread; never waits.
+    public func post(_ element: Element) {
+        let wasEmpty = elements.withLock { elements in
+            elements.append(element)
+            return elements.count == 1
         }
         if wasEmpty { wakeup.signal() }
-        return accepted
     }
 
-    /// Takes everything, in the order of posting. `elements` gives its storage in exchange, so two arrays suffice for life.
+    /// Takes everything, in the order of posting. `elements` gives its storage in exchange, so that two arrays suffice.
     ///
     /// Only the owner calls this.
     public func takeAll(into elements: inout [Element]) {
         elements.removeAll(keepingCapacity: true)
-        // Drained first: what is posted behind the exchange finds the queue empty and signals again.
+        // The descriptor is drained first, so that a post after the exchange finds an empty queue and signals again.
         wakeup.drain()
         var spare = elements
         elements = []
-        state.withLock { swap(&$0.elements, &spare) }
+        self.elements.withLock { swap(&$0, &spare) }
         elements = spare
     }
-
-    /// Refuses whatever is posted from now on, and wakes the owner; what was posted before can still be taken.
-    public func close() {
-        state.withLock { $0.isClosed = true }
-        wakeup.signal()
-    }
-
-    /// Whether ``close()`` was called.
-    public var isClosed: Bool { state.withLock { $0.isClosed } }
 }

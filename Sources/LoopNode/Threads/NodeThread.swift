@@ -1,7 +1,7 @@
 public import Linux
 internal import LoopLock
 
-/// A thread of the program's own, for what blocks: polling sockets, waiting for a child. Never one of the pool's.
+/// A thread for work that blocks, such as polling sockets or waiting for a child, outside Swift's pool.
 public final class NodeThread: Sendable {
     private struct State {
         var isDone = false
@@ -13,10 +13,10 @@ public final class NodeThread: Sendable {
     /// Starts the body on a new thread.
     ///
     /// - Parameters:
-    ///   - name: shown by `top` and debuggers; 15 bytes of it.
-    ///   - stackBytes: how large its stack may become.
+    ///   - name: shown by `top` and debuggers, up to 15 bytes.
+    ///   - stackBytes: the limit of its stack, in bytes.
     ///   - body: runs on the thread, which ends with it.
-    /// - Throws: when the system has no room for another thread.
+    /// - Throws: if the system cannot start another thread.
     public init(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -45,16 +45,16 @@ public final class NodeThread: Sendable {
         }
     }
 
-    /// Runs the body on a thread of its own and waits for what it returns or throws.
+    /// Runs the body on a new thread, and waits for its result or error.
     ///
-    /// Cancelling the task does not stop the body: tell it by its mailbox.
+    /// Cancelling the task does not stop the body; post to its mailbox to stop it.
     public static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await run(name, stackBytes: stackBytes, onEnd: { _ in }, body: body)
     }
 
-    /// Runs the body on a thread of its own, which calls `onEnd` with the body's result.
+    /// Runs the body on a new thread, which calls `onEnd` with the body's result.
     static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void,
         body: @escaping @Sendable () throws -> Value

@@ -1,17 +1,17 @@
 public import Linux
 
-/// Signals as something to read in a poll set, instead of handlers that interrupt whatever runs.
+/// Signals as readable events in a poll set, instead of handlers that interrupt running code.
 ///
-/// Create it first thing in main: the signals are blocked in the calling thread, and threads inherit that from the one
-/// that starts them. A thread that was there before may still take a signal in the old way.
+/// Create it first in main: the signals are blocked in the calling thread, and a thread inherits that from the one that starts
+/// it. An earlier thread may still take a signal in the default way.
 public final class SignalWatch: Sendable {
-    /// What asks a program to end.
+    /// A signal that asks a program to end.
     public enum Signal: Int32, Sendable, CaseIterable {
-        /// From a service manager, from `kill`.
+        /// From a service manager or `kill`.
         case terminate = 15
         /// Ctrl-C.
         case interrupt = 2
-        /// The terminal is gone.
+        /// The terminal has gone.
         case hangUp = 1
     }
 
@@ -22,7 +22,7 @@ public final class SignalWatch: Sendable {
 
     private let source: Source
 
-    /// Readable while a signal has not been taken. Valid as long as this object; the signals stay blocked.
+    /// Becomes readable when a signal is pending. It is valid as long as this object; the signals stay blocked after that.
     public var descriptor: Int32 {
         switch source {
         case .queue(let queue): queue.descriptor.number
@@ -30,22 +30,22 @@ public final class SignalWatch: Sendable {
         }
     }
 
-    /// - Throws: when there are no descriptors left.
+    /// - Throws: if no descriptors are free.
     public init(_ signals: [Signal] = Signal.allCases) throws(SystemError) {
         source = .queue(try SignalQueue(signals.map(\.rawValue)))
     }
 
-    /// Watches for the whole process, by handlers, whichever thread takes a signal: for a program with an asynchronous
-    /// `main`, whose main thread waits in libdispatch and lets every signal through. Once in a process. A SIGHUP that was ignored when the
-    /// process began (`nohup`) stays ignored.
+    /// Watches for the whole process, by handlers, whichever thread takes a signal. This is for a program with an asynchronous
+    /// `main`, whose main thread waits in libdispatch with no signal blocked. Call it once in a process. A SIGHUP that was
+    /// ignored when the process began (`nohup`) stays ignored.
     ///
-    /// - Throws: when there are no descriptors left.
+    /// - Throws: if no descriptors are free.
     public static func ofProcess() throws(SystemError) -> SignalWatch {
         try SignalWatch(process: Signal.allCases)
     }
 
-    /// From now on a write to a pipe without a reader fails, and does not end this process: for programs that go on
-    /// without their readers. The programs that they start have the signal as usual.
+    /// Makes a write to a pipe without a reader fail instead of ending this process, for programs that continue without their
+    /// readers. Programs that they start have the signal as usual.
     public static func ignoreBrokenPipes() { Signals.ignoreBrokenPipes() }
 
     private init(process signals: [Signal]) throws(SystemError) {

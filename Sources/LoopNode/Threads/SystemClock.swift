@@ -1,16 +1,16 @@
 internal import Linux
 public import LoopCore
 
-/// The clocks of this machine, for shells; machines get their readings as arguments.
+/// The clocks of this machine, for shells. Machines get readings as arguments.
 public enum SystemClock {
-    /// The steady clock since the start of the machine. It also counts the time that the machine was suspended, so a
-    /// lease does not outlive a laptop's sleep.
+    /// The steady clock since the start of the machine. It also counts suspended time, so that a lease does not outlive
+    /// a laptop's sleep.
     public static var monotonic: MonotonicTime {
         let time = System.bootTime
         return MonotonicTime(nanoseconds: UInt64(time.seconds) * 1_000_000_000 + UInt64(time.nanoseconds))
     }
 
-    /// When this process has asked for it first, which a reducer does at its start. Its uptime is counted from then.
+    /// When this process first read this property, which a reducer does at its start. Its uptime counts from then.
     static let processBegan = monotonic
 
     /// Civil time, which may jump.
@@ -22,7 +22,7 @@ public enum SystemClock {
     /// Both clocks, read together.
     public static var now: Moment { Moment(monotonic: monotonic, wall: wall) }
 
-    /// The time from one moment to a deadline in whole milliseconds, rounded up, for a poll: 0 when it has passed.
+    /// The time from one moment to a deadline in whole milliseconds, rounded up, for a poll. It is 0 if the deadline has passed.
     public static func milliseconds(from now: MonotonicTime, until deadline: MonotonicTime) -> Int {
         guard deadline > now else { return 0 }
         let nanoseconds = deadline.nanoseconds - now.nanoseconds

@@ -1,4 +1,4 @@
 public import Linux
 
-/// The system refused something: what, with which code, and about what.
+/// An error of a system call: the operation, the code and the object.
 public typealias SystemError = Linux.SystemError

@@ -2,12 +2,13 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Who asks is answered by the state right after its event, once the event is in the journal, and always the same.
+/// A sender that asks gets the answer from the state right after its event, once the event is in the journal. Repeated answers are
+/// equal.
 struct AnswersAreTrue<Work: Workload>: Checker {
     static var promise: Promise { .answersAreTrue }
     private(set) var checkCount = 0
     private let work: Work
-    /// What the definition answers to each entry that has asked and was applied, by the entry's id.
+    /// The definition's answer to each applied entry that has asked, by the entry's id.
     private var expected: [Int: EntryAnswer] = [:]
     /// The entries whose records the journal has lost.
     private var forgotten: Set<Int> = []
@@ -37,7 +38,7 @@ struct AnswersAreTrue<Work: Workload>: Checker {
         }
     }
 
-    /// A sender has its answer.
+    /// A sender has received its answer.
     mutating func compare(_ id: Int, _ told: EntryAnswer?) throws(Violation) {
         checkCount += 1
         if forgotten.contains(id) { return }

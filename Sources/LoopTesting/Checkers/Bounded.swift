@@ -5,7 +5,7 @@ struct Bounded: Checker {
     static let promise = Promise.bounded
     private(set) var checkCount = 0
 
-    /// A queue of the reducer was measured.
+    /// Checks the measured length of a queue of the reducer.
     mutating func check(_ queue: QueueMeasure, max: Int) throws(Violation) {
         checkCount += 1
         if queue.count > max {
@@ -13,7 +13,7 @@ struct Bounded: Checker {
         }
     }
 
-    /// The queues of a peer were measured.
+    /// Checks the measured lengths of a peer's queues.
     mutating func check(_ entries: Int, max entriesMax: Int, lag: UInt64, max lagMax: UInt64) throws(Violation) {
         checkCount += 1
         if entries > entriesMax {

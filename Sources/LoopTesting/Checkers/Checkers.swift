@@ -2,7 +2,7 @@ package import LoopCluster
 import LoopCore
 package import LoopWire
 
-/// All checkers of one run. Each sees only what its promise is about; most observations concern few of them.
+/// All checkers of one run. Each sees only what concerns its promise, and most observations concern few of them.
 package struct Checkers<Work: Workload>: Sendable {
     private let work: Work
     private var book = EntryBook()
@@ -22,7 +22,7 @@ package struct Checkers<Work: Workload>: Sendable {
     private var onlyWhoMay: OnlyWhoMay
     private var inTime: InTime<Work>
     private var answersAreTrue: AnswersAreTrue<Work>
-    /// Whether only what holds without keys is checked, whatever hostile processes do: G1, G7, G8 and G10.
+    /// Whether only the promises that need no keys are checked, whatever hostile processes do: G1, G7, G8, G10 and G11.
     private let isUnguarded: Bool
     /// Checks that were made outside of a checker.
     private var otherCounts: [Promise: Int] = [:]
@@ -41,7 +41,7 @@ package struct Checkers<Work: Workload>: Sendable {
         answersAreTrue = AnswersAreTrue(work)
     }
 
-    /// The entry with a session's number.
+    /// The entry with a number of a session.
     func entry(_ history: History, _ session: SessionID, _ number: UInt64) -> SentEntry? {
         book.entry(history, session, number)
     }
@@ -137,7 +137,7 @@ package struct Checkers<Work: Workload>: Sendable {
         }
     }
 
-    /// What holds without keys, whatever hostile processes do.
+    /// The promises that need no keys, whatever hostile processes do.
     static var unguarded: Set<Promise> {
         [.oneOrder, .durableBeforeVisible, .replayIsExact, .bounded, .poisonIsSetAside]
     }
@@ -151,7 +151,7 @@ package struct Checkers<Work: Workload>: Sendable {
             try bounded.check(entries, max: entriesMax, lag: lag, max: lagMax)
         case .queued(let queue, let max): try bounded.check(queue, max: max)
         case .settled: count(.progress)
-        // What becomes of other processes, and of what they have sent, is in the hands of hostile ones.
+        // Hostile processes can decide what becomes of other processes and of their messages.
         case .lost, .retried, .trapped, .trappedInTimer, .trappedAgain, .askedToJoin, .accepted, .goesOn, .sent,
             .saidGoodbye,
             .inherited,
@@ -163,13 +163,13 @@ package struct Checkers<Work: Workload>: Sendable {
         }
     }
 
-    /// What an observer has not been shown yet; nil if nothing is missing.
+    /// What an observer has not been shown yet, or nil if nothing is missing.
     func lacks(observer peer: Int) -> String? { observersConverge.lacks(peer, model) }
 
-    /// When a timer is due that has not fired; nil: the effect is none, or has.
+    /// When a timer is due that has not fired, or nil if the effect is no such timer.
     func timer(_ effect: EffectID) -> WallTime? { model.timers[effect]?.time }
 
-    /// A journal was begun. These checkers know only what its records say.
+    /// A journal begins. These checkers know only what its records contain.
     private mutating func begin(_ history: History) throws(Violation) {
         oneOrder.begin()
         inTime.begin()
@@ -191,7 +191,7 @@ package struct Checkers<Work: Workload>: Sendable {
             try replayIsExact.follow(journaled.record)
             return try model.follow(journaled.record)
         }
-        // Judged by what the events before it have made of the loop.
+        // These checks use the loop as the events before the record have made it.
         try inTime.follow(journaled.record, model)
         try nothingStale.follow(journaled.record, model)
         try oneOwner.follow(journaled)
@@ -209,14 +209,14 @@ package struct Checkers<Work: Workload>: Sendable {
         try observe(.journaled(journaled(history, record)))
     }
 
-    /// Acknowledged records are lost whose durability was not promised. The rest becomes the whole journal.
+    /// Acknowledged records are lost whose durability was not promised. The others are the whole journal from now on.
     mutating func lose(_ lost: [Record], keeping records: [Record], of history: History) throws(Violation) {
         try observe(.lost(journaled(history, lost, after: records)))
         try begin(history)
         for journaled in journaled(history, records) { try follow(journaled) }
     }
 
-    /// The records with the entries that they consume, each in its history.
+    /// Each record with its history, and with the entry that it consumes.
     private func journaled(_ first: History, _ records: [Record], after earlier: [Record] = []) -> [JournaledRecord] {
         var history = first
         for case .historyBegun(let begun, _) in earlier { history = begun }
@@ -232,13 +232,13 @@ package struct Checkers<Work: Workload>: Sendable {
         return journaled
     }
 
-    /// The reducer stands between two turns; everything it did is durable.
-    /// - Parameter wholly: whether everything is compared, or only what shows most differences.
+    /// The reducer is between two turns, and everything that it did is durable.
+    /// - Parameter wholly: whether to compare everything, or only what shows most differences.
     mutating func rest(_ core: JournaledState<TrappedLoop<Work.Definition>>, wholly: Bool) throws(Violation) {
         try replayIsExact.compare(core, wholly: wholly)
     }
 
-    /// A promise was checked outside of its checker.
+    /// Counts a check of a promise outside of its checker.
     mutating func count(_ promise: Promise) { otherCounts[promise, default: 0] += 1 }
 
     var checkCounts: [Promise: Int] {

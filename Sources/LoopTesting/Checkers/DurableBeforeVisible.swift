@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G7: whatever a frame says was in the journal when it left.
+/// G7: everything that a frame says was in the journal when the frame left.
 struct DurableBeforeVisible: Checker {
     static let promise = Promise.durableBeforeVisible
     private(set) var checkCount = 0
@@ -15,7 +15,7 @@ struct DurableBeforeVisible: Checker {
     private var floors: [EffectID: Attempt] = [:]
     /// The newest granted attempt of each effect in the journal.
     private var journaled: [EffectID: Attempt] = [:]
-    /// The attempts that each peer was sent in this epoch.
+    /// The attempts that were sent to each peer in this epoch.
     private var told: [SessionID: ToldAttempts] = [:]
     /// How often each effect has failed.
     private var failures: [EffectID: UInt32] = [:]
@@ -121,7 +121,7 @@ struct DurableBeforeVisible: Checker {
         if seq.value > self.seq { throw visible("seq \(seq)", "\(self.seq)") }
     }
 
-    /// An end leaves only once the journal has it, with the outcome that the events make.
+    /// Checks that an end leaves only after the journal has it, and with the outcome that the events make.
     private func check(
         _ seq: Seq, _ last: Seq, _ exitCode: Int32, _ text: String, _ outcome: Outcome?
     ) throws(Violation) {
@@ -131,7 +131,7 @@ struct DurableBeforeVisible: Checker {
         }
     }
 
-    /// Before a second grant of an effect leaves, the end of the first is durable.
+    /// Checks that the end of the first grant of an effect is durable before a second grant leaves.
     private mutating func check(_ grant: Grant) throws(Violation) {
         try check(grant.effect.seq)
         if let earlier = granted[grant.effect], earlier < grant.attempt, floors[grant.effect] ?? .none < earlier {

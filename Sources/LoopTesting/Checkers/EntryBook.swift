@@ -2,11 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Maps a session's numbers to entries, which several checkers need to read a journal.
+/// Maps a session's numbers to entries. Several checkers need it to read a journal.
 package struct EntryBook: Sendable {
     /// All entries, by their id.
     private var entries: [SentEntry] = []
-    /// The ids of each session's entries, by their number; 0: never seen.
+    /// The ids of each session's entries, by their number. 0 is a number that was never seen.
     private var streams: [History: SessionTable<[Int]>] = [:]
     /// The entries that were handed to a socket.
     private var sent: [Bool] = []
@@ -16,7 +16,7 @@ package struct EntryBook: Sendable {
 
     package var count: Int { entries.count }
 
-    /// An id that was never given has no entry.
+    /// The entry of an id, or nil if the id was never given.
     package subscript(id: Int) -> SentEntry? {
         entries.indices.contains(id - 1) ? entries[id - 1] : nil
     }
@@ -26,12 +26,12 @@ package struct EntryBook: Sendable {
         entries.append(entry)
     }
 
-    /// A process continues with an entry of one that is gone.
+    /// A process continues with an entry of a process that has ended.
     mutating func inherit(_ id: Int, by peer: Int) {
         if entries.indices.contains(id - 1) { entries[id - 1].peer = peer }
     }
 
-    /// Entries are handed to a socket, maybe again.
+    /// Entries are passed to a socket, perhaps again.
     mutating func send(
         _ history: History, _ session: SessionID, _ first: UInt64, _ ids: ArraySlice<Int>
     ) throws(Violation) {
@@ -42,13 +42,13 @@ package struct EntryBook: Sendable {
         }
     }
 
-    /// A session's entries after a number are gone with their process.
+    /// A session's entries after a number are lost with their process.
     mutating func forget(_ history: History, _ session: SessionID, after number: UInt64) {
         turn(to: history)
         newest.streams[session]?.forget(after: Int(number))
     }
 
-    /// After an older copy of the journal was restored, the sessions that were opened since are granted again.
+    /// After an older copy of the journal was put back, the sessions that were opened since may be granted again.
     mutating func lose(_ records: [JournaledRecord]) {
         for journaled in records {
             guard case .sessionOpened(let session, _) = journaled.record else { continue }
@@ -57,7 +57,7 @@ package struct EntryBook: Sendable {
         }
     }
 
-    /// The table of the history that most observations are of.
+    /// Switches to the table of a history. Most observations are of the newest one.
     private mutating func turn(to history: History) {
         guard newest.history != history else { return }
         streams[newest.history] = newest.streams
@@ -84,13 +84,13 @@ package struct EntryBook: Sendable {
 }
 
 extension [Int] {
-    /// Entries that the journal does not have are gone with their process.
+    /// Removes the entries that the journal does not have. They are lost with their process.
     fileprivate mutating func forget(after index: Int) {
         if count > index + 1 { removeLast(count - index - 1) }
     }
 
-    /// Notes an id at an index, where none is.
-    /// - Returns: the one that was there.
+    /// Notes an id at an index that has none.
+    /// - Returns: the id that was already there, or nil.
     fileprivate mutating func noted(_ id: Int, at index: Int) -> Int? {
         while count <= index { append(0) }
         if self[index] != 0 { return self[index] }
@@ -100,7 +100,7 @@ extension [Int] {
 }
 
 extension [Bool] {
-    /// Whether the flag of an id was not set before; it is from here on.
+    /// Sets the flag of an id. Returns whether it was not set before.
     mutating func insert(_ id: Int) -> Bool {
         if count <= id { append(contentsOf: repeatElement(false, count: id + 64 - count)) }
         defer { self[id] = true }

@@ -2,9 +2,9 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G15: a timer fires once, not before its time, with its event, and only while the state asks for it at that time. Timers
-/// that are due together fire in the order of their times. A schedule runs at its own times, each once and not before it is due,
-/// and leaves out only what its policy says. That each comes at all shows when a run settles.
+/// G15: a timer fires once, not before its time, with its event, and only while the state requests it for that time. Timers that
+/// are due together fire in the order of their times. A schedule runs at its own times, each once and not before it is due. It
+/// omits only what its policy allows. That each run comes at all is checked when everything settles.
 struct InTime<Work: Workload>: Checker {
     static var promise: Promise { .inTime }
     private(set) var checkCount = 0
@@ -15,10 +15,10 @@ struct InTime<Work: Workload>: Checker {
     }
 
     private let plans: [Plan?]
-    /// When each schedule is to run next, as the newest record of it says, and when it last ran.
+    /// The time of each schedule's next run, by its newest record, and the time of its last run.
     private var next: [UInt32: WallTime] = [:]
     private var last: [UInt32: WallTime] = [:]
-    /// A run was left out, which is right only where its event is set aside.
+    /// A run was omitted, which is right only if its event is set aside.
     private var leftOut: String?
 
     init(_ work: Work) {

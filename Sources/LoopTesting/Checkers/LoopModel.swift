@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The loop that the accepted events make: the definition's `reduce` and queries over the journal's events, in this process.
-/// Written from the semantics of loops, independently of the machines.
+/// The loop that the accepted events make: the definition's `reduce` and queries over the journal's events, in this process. It is
+/// written from the semantics of loops, independently of the machines.
 struct LoopModel<Work: Workload>: Sendable {
     typealias State = Work.Definition.State
 
@@ -11,9 +11,9 @@ struct LoopModel<Work: Workload>: Sendable {
     private(set) var chronicle: Chronicle<Work.Definition>
     private var evaluator: Evaluator<State, Work.Definition.Event>
     private var changes: [EffectChange] = []
-    /// What the state asks for, in order.
+    /// The effects that the state requests, in order.
     private(set) var live: [EffectID] = []
-    /// The timers that the state asks for and that have not fired, nor were set aside.
+    /// The timers that the state requests and that have neither fired nor were set aside.
     private(set) var timers: [EffectID: Timer] = [:]
     private let feedbacks: [Feedback<State, Work.Definition.Event>]
 
@@ -31,10 +31,10 @@ struct LoopModel<Work: Workload>: Sendable {
 
     var state: State { chronicle.state }
     var seq: Seq { chronicle.seq }
-    /// How the loop has ended; nil while it runs.
+    /// The outcome of the loop, or nil while it runs.
     private(set) var outcome: Outcome?
 
-    /// A journal was begun.
+    /// A journal begins.
     mutating func begin(_ history: History) throws(Violation) {
         self = LoopModel(work, history: history)
         evaluator.advance(state: state, event: nil, seq: .initial, into: &changes)
@@ -93,13 +93,13 @@ struct LoopModel<Work: Workload>: Sendable {
         return try? work.coder.encode(event)
     }
 
-    /// Whether the state asks for this effect.
+    /// Whether the state requests this effect.
     func isLive(_ effect: EffectID) -> Bool {
         let place = place(of: effect)
         return place < live.count && live[place] == effect
     }
 
-    /// The index of an effect, or where to insert it. Most effects start after all others.
+    /// The index of an effect, or the index at which to insert it. Most effects start after all others.
     private func place(of effect: EffectID) -> Int {
         if let last = live.last, last < effect { return live.count }
         var (low, high) = (0, live.count)

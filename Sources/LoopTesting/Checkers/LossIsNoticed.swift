@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G3 across restarts of the reducer: no peer is admitted into a history whose journal lacks what its join request knows.
-/// A peer knows only what was durable, so records are missing, and the reducer must stop or begin another history.
+/// G3 across restarts of the reducer: a history whose journal lacks what a join request knows admits no peer. A peer knows only
+/// what was durable. So records are missing, and the reducer must stop or begin another history.
 struct LossIsNoticed: Checker {
     static let promise = Promise.nothingLost
     private(set) var checkCount = 0
@@ -44,7 +44,7 @@ struct LossIsNoticed: Checker {
         switch record {
         case .epochBegun(let epoch, _):
             epochs.insert(epoch)
-            // A new process is shown it again.
+            // The peers must show it again to a new process.
             shown = [:]
         case .sessionOpened(let session, let peer):
             newestSession = max(newestSession, session)

@@ -6,16 +6,16 @@ import LoopWire
 struct NothingLost: Checker {
     static let promise = Promise.nothingLost
     private(set) var checkCount = 0
-    /// What the journal says of each entry, by its id.
+    /// The outcome of each entry in the journal, by the entry's id.
     private var fates: [EntryOutcome?] = []
-    /// Why it says that entries were refused, in words.
+    /// The reasons for refusals in the journal, in words.
     private var details: [Int: String] = [:]
     private var told: [Bool] = []
     /// The entries whose records the journal has lost.
     private var forgotten: [Bool] = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
-    /// The sessions to which a process has said goodbye.
+    /// The sessions that a process has ended with a goodbye.
     private var left: Set<PeerSession> = []
 
     mutating func begin() { hasEndedStreams = true }
@@ -24,7 +24,7 @@ struct NothingLost: Checker {
 
     mutating func leave(_ session: PeerSession) { left.insert(session) }
 
-    /// A goodbye may be read late. What is sent in its session after it is lost then, and the sender cannot know.
+    /// A goodbye may be read late. Then what is sent in its session afterwards is lost, and the sender cannot know.
     mutating func send(in session: PeerSession) throws(Violation) {
         checkCount += 1
         guard left.contains(session) else { return }
@@ -40,7 +40,7 @@ struct NothingLost: Checker {
         try demandOutcomes(book) { [dead] in !dead.contains($0) }
     }
 
-    /// A sender may still receive the outcome that was true then, or that the outcome is unknown.
+    /// A sender may still receive the outcome that was true before the loss, or learn that it is unknown.
     mutating func lose(_ records: [JournaledRecord]) {
         hasEndedStreams = true
         for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }

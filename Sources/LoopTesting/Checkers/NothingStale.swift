@@ -2,15 +2,15 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G5: no entry of an effect is applied after the transition that cancels it, nor after it has completed or failed for
-/// good; and after the one that ends the loop nothing is applied, and no effect starts. The model says which effects are
-/// wanted and whether the loop has ended.
+/// G5: no entry of an effect is applied after the transition that cancels it, nor after it has completed or failed for good. After
+/// the event that ends the loop nothing is applied, and no effect starts. The model knows which effects are wanted and whether the
+/// loop has ended.
 struct NothingStale: Checker {
     static let promise = Promise.nothingStale
     private(set) var checkCount = 0
     /// Effects that had ended while they were wanted.
     private var over: Set<EffectID> = []
-    /// Effects that were wanted when another history began: whatever ran of them then may have done something.
+    /// Effects that were wanted when another history began. Attempts that ran then may have done something.
     private var carriedOver: Set<EffectID> = []
 
     mutating func begin() {
@@ -90,14 +90,14 @@ struct NothingStale: Checker {
             throw Violation(
                 .nothingStale, "entry \(number) of session \(session) counts for \(effect), which is not wanted")
         }
-        // What an operator has applied after all may come after its effect's end, but not after its cancellation.
+        // An event that an operator has retried may come after its effect's end, but not after its cancellation.
         if over.contains(effect), session != .none {
             throw Violation(
                 .nothingStale, "entry \(number) of session \(session) counts for \(effect), which had ended")
         }
     }
 
-    /// An effect that was once over never starts again.
+    /// Checks that an effect that has ended never starts again.
     private mutating func demandWanted(_ commands: CommandRun, _ outcome: Outcome?) throws(Violation) {
         for case .start(let grant) in commands {
             try demandEndless(outcome, "\(grant.effect) is started")

@@ -2,14 +2,14 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G4: no entry is consumed twice in a journal, and none is applied twice at all.
+/// G4: no entry is consumed twice in a journal, and none is applied twice in any.
 struct NothingTwice: Checker {
     static let promise = Promise.nothingTwice
     private(set) var checkCount = 0
     /// By the ids of entries.
     private var consumed: [Bool] = []
     private var applied: [Bool] = []
-    /// The quarantined entries by their number, and the one that an operator had applied: the next record is its event.
+    /// The quarantined entries by their number, and the one that an operator has retried. The next record is its event.
     private var aside: [UInt64: SentEntry] = [:]
     private var retried: SentEntry?
     /// The events of timers and schedules in quarantine.

@@ -3,7 +3,7 @@ package import LoopCore
 package import LoopKeys
 package import LoopWire
 
-/// What the project promises (docs, "Promises"), as far as the simulator can watch it.
+/// The promises of the project (docs, "Promises"), as far as the simulator can observe them.
 package enum Promise: String, CaseIterable, Sendable {
     case oneOrder = "G1"
     case snapshotComesFirst = "G2"
@@ -19,18 +19,18 @@ package enum Promise: String, CaseIterable, Sendable {
     case onlyWhoMay = "G12"
     case progress = "PROGRESS"
     case inTime = "G15"
-    /// Who asks is answered by the state after its event.
+    /// A sender that asks gets the answer from the state after its event.
     case answersAreTrue = "ANSWERS"
-    /// What a test demands of its own loop's states.
+    /// A test's condition for the states of its own loop.
     case invariant = "INVARIANT"
-    /// A test that cannot be run as it is.
+    /// A mistake in a test, which cannot be run.
     case usage = "TEST"
 
-    /// Those that the project makes.
+    /// The promises that the project makes.
     static let own = allCases.filter { $0 != .invariant && $0 != .usage }
 }
 
-/// A promise that was broken, and how.
+/// A broken promise, and how it was broken.
 package struct Violation: Error, Equatable, Sendable, CustomStringConvertible {
     package var promise: Promise
     package var what: String
@@ -43,24 +43,24 @@ package struct Violation: Error, Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(promise.rawValue): \(what)" }
 }
 
-/// One numbered entry that a sender accepted, with what only the simulator knows of it.
+/// One numbered entry that a sender accepted, with data that only the simulator has.
 package struct SentEntry: Equatable, Sendable {
-    /// Counts the accepted entries of a run, from 1.
+    /// The number of the entry among all accepted entries of a run, from 1.
     package var id: Int
-    /// The position of the sender among all processes that ever were.
+    /// The position of the sender among all processes of the run.
     package var peer: Int
     package var kind: Entry.Kind
     package var effect: EffectID?
     package var attempt: Attempt
     /// The position among the entries of its attempt.
     package var index: Int
-    /// The encoded event, where only the sender's side knows it.
+    /// The encoded event, if only the sender's side knows it.
     package var payload: ArraySlice<UInt8>?
     package var wantsSeq: Bool
     package var wantsAnswer = false
 }
 
-/// The session of a peer in a history. Where records are lost, another peer may get the same number.
+/// The session of a peer in a history. After a loss of records, another peer may get an equal number.
 package struct PeerSession: Hashable, Sendable {
     package var history: History
     package var session: SessionID
@@ -77,23 +77,23 @@ package struct JournaledRecord: Sendable {
 
 /// What a run reports to the checkers, in the order in which it happened.
 package enum Observation: Sendable {
-    /// A journal was begun.
+    /// A journal begins.
     case began(History)
     case journaled(JournaledRecord)
-    /// Records that were not promised to last are gone from the journal's end.
+    /// Records of the journal's end are lost whose durability was not promised.
     case lost([JournaledRecord])
-    /// An operator asks to have an event applied that was set aside.
+    /// An operator retries an event that was set aside.
     case retried(quarantined: UInt64)
     /// The reducer's process ended in the reduction of an entry's event, by the event's fault or by chance.
     case trapped(entry: Int, isItsFault: Bool)
-    /// The same, in the event of a timer.
+    /// The reducer's process ended in the reduction of a timer's event.
     case trappedInTimer(EffectID, isItsFault: Bool)
-    /// It ended in an event that was set aside, and that an operator wanted.
+    /// The reducer's process ended in an event that was set aside, and that an operator has retried.
     case trappedAgain(quarantined: UInt64)
     /// An observer learned that the loop has ended.
     /// - Parameters:
-    ///   - seq: of the last state.
-    ///   - mustBeThere: whether it must have reached that state; false once the time is over in which it may wait.
+    ///   - seq: the seq of the last state.
+    ///   - mustBeThere: whether the observer must have reached that state. False once its time for that is over.
     case observedEnd(peer: Int, History, seq: Seq, mustBeThere: Bool)
     /// A join request reached the reducer.
     case askedToJoin(JoinRequest)
@@ -101,37 +101,38 @@ package enum Observation: Sendable {
     case left(Outbound)
     /// A sender's entry was accepted into its outbox.
     case accepted(SentEntry)
-    /// A process continues the session of one that is gone, after this number. What that one sent beyond it is gone too.
+    /// A process continues the session of an ended process, after this number. Everything that the ended one sent beyond it is
+    /// lost.
     case goesOn(History, SessionID, after: UInt64)
-    /// Entries were handed to a socket, possibly again: their ids, in the order of their numbers.
+    /// Entries were passed to a socket, perhaps again. The ids are in the order of their numbers.
     case sent(PeerSession, first: UInt64, ids: ArraySlice<Int>)
     /// A sender learned the outcome of its entry.
     /// - Parameters:
-    ///   - detail: why it was refused, in words; empty: the sender was not told.
-    ///   - isUnheard: no reducer has reported it, and none is heard that could.
+    ///   - detail: the reason for a refusal, in words, or empty if the sender did not receive it.
+    ///   - isUnheard: whether no reducer has reported the outcome, and none is there that could.
     case told(id: Int, EntryOutcome, detail: String, isUnheard: Bool)
-    /// A sender learned the answer to its entry; nil: it is kept no longer.
+    /// A sender learned the answer to its entry, or that the answer is no longer kept.
     case answered(id: Int, EntryAnswer?)
-    /// A process has said goodbye, and its session ends. Nothing may be sent in it from here on.
+    /// A process has said goodbye, and its session ends. Nothing may be sent in it from now on.
     case saidGoodbye(PeerSession)
     /// A process continues with entries that an earlier one left on disk.
     case inherited(ids: [Int], peer: Int)
-    /// A process died; no process owns the entries that it had accepted.
+    /// A process died. No process has the entries that it had accepted.
     case died(peer: Int)
-    /// A process has left by itself, because the loop has ended or it was asked to leave.
+    /// A process has left by itself, because the loop has ended or because of a request to leave.
     case departed(peer: Int)
     /// An observer begins.
     case watches(peer: Int, SimulationPlan.Watched)
     /// The state in an observer's memory was changed.
     case damaged(peer: Int)
-    /// It has noticed the damage: what it shows from here on is right.
+    /// An observer has noticed the damage. What it shows from now on is right.
     case repaired(peer: Int)
-    /// An observer follows another history, or has gone back to an older epoch of the one that it follows, because nothing else is
-    /// heard: a journal was restored. It begins again.
+    /// An observer follows another history, or an older epoch of its history, because nothing else arrives. A journal was put back.
+    /// The observer begins again.
     case beganAnew(peer: Int)
-    /// An observer follows another epoch from here on: the journal may have lost what it has shown of earlier ones.
+    /// An observer follows another epoch from now on. The journal may have lost what it has shown of earlier ones.
     case beganEpoch(peer: Int)
-    /// What an observer shows, by a frame of this history.
+    /// What an observer shows, because of a frame of this history.
     case shown(peer: Int, History, ObserverAction)
     /// A worker did not claim an attempt that it has.
     case forgotten(History, EffectID, Attempt)
@@ -141,21 +142,21 @@ package enum Observation: Sendable {
     case turnBegan(TurnProgress)
     /// The records of a turn are durable.
     case turnEnded
-    /// The reducer was told which keys are admitted.
+    /// The reducer has read which keys are admitted.
     case keysAdmitted(AllowedKeys)
-    /// The reducer's machine was handed something: how far its turn had come before and after it.
+    /// The reducer's machine received something. The progress of its turn is that before and after it.
     case judged(Heard, by: Principal, from: TurnProgress, to: TurnProgress)
     /// A frame of a peer's inbox reaches a connection of this key.
     case overheard(inboxOf: PeerID, by: PublicKey)
     /// The sizes of a peer's queues.
     case measured(entries: Int, entriesMax: Int, lag: UInt64, lagMax: UInt64)
-    /// How much a queue of the reducer holds, and how much it may.
+    /// The present length of a queue of the reducer, and its limit.
     case queued(QueueMeasure, max: Int)
     /// The run has settled.
     case settled
 }
 
-/// Checks one promise. Each is written from the promise alone, independently of the machines.
+/// Checks one promise. Each checker is written from the promise alone, independently of the machines.
 package protocol Checker: Sendable {
     static var promise: Promise { get }
     /// The number of comparisons.

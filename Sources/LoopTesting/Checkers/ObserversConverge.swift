@@ -2,19 +2,19 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G9: every state that is published or shown is the one that the events up to its seq make; of transitions, everyone is shown
-/// or told to be missed; when all has settled, every observer has come to the newest state; and when the loop has ended, to the
-/// last one before it hears of that.
+/// G9: every state that is published or shown is the one that the events up to its seq make. Every transition is shown or reported
+/// as missed. When everything has settled, every observer has the newest state. When the loop has ended, every observer has the
+/// last state before it learns of the end.
 struct ObserversConverge<Work: Workload>: Checker {
     static var promise: Promise { .observersConverge }
     private(set) var checkCount = 0
 
     private let work: Work
-    /// Journals that are gone, and parts of them that were lost: frames about them may still be under way.
+    /// Earlier journals, and lost parts of them. Frames about them may still be under way.
     private var gone: [Chronicle<Work.Definition>] = []
-    /// By the observer's position among all processes.
+    /// The observers by their position among all processes.
     private var observers: [Int: Watching] = [:]
-    /// What was published last: most of it is shown later.
+    /// What was published last, because most of it is shown later.
     private var published: (history: History, seq: Seq, section: Int?, bytes: [UInt8]) = (.none, .initial, nil, [])
     private let sections: [StateSection<Work.Definition.State>]
 
@@ -22,15 +22,15 @@ struct ObserversConverge<Work: Workload>: Checker {
         let watched: SimulationPlan.Watched
         var history = History.none
         var shown: Seq?
-        /// The next transition, or where events are folded the next state, that is to be shown or missed; nil: any.
+        /// The next transition to be shown or missed, or if it folds events the next state. Nil allows any.
         var next: Seq?
-        /// What it knows was damaged in its memory, and that was not noticed yet.
+        /// Whether its knowledge was damaged in its memory, and it has not noticed yet.
         var isDamaged = false
-        /// It has shown a state that did not exist, since it was damaged.
+        /// Whether it has shown a state that did not exist, since the damage.
         var isWrong = false
-        /// Whether the journal may have lost the state that it showed last, so that the next one may be older.
+        /// Whether the journal may have lost the state that it last showed, so that the next one may be older.
         var mayStepBack = false
-        /// The state that it showed last, encoded, and whether the present journal makes it.
+        /// The encoded state that it last showed, and whether the present journal makes it.
         var bytes: [UInt8] = []
         var isProven = false
 
@@ -39,7 +39,7 @@ struct ObserversConverge<Work: Workload>: Checker {
             next = nil
         }
 
-        /// States of an earlier epoch after this seq are lost.
+        /// The states of an earlier epoch after this seq are lost.
         mutating func stepBack(to seq: Seq) { if mayStepBack, let due = next, seq < due { next = seq } }
     }
 
@@ -48,7 +48,7 @@ struct ObserversConverge<Work: Workload>: Checker {
         sections = work.definition.sections
     }
 
-    /// Another journal begins, and this model's is gone.
+    /// Another journal begins, and this model's is over.
     mutating func begin(_ model: LoopModel<Work>) {
         guard !observers.isEmpty else { return }
         gone.append(model.chronicle)
@@ -107,13 +107,13 @@ struct ObserversConverge<Work: Workload>: Checker {
         else { throw Violation(.observersConverge, "the hash published at \(seq) is of another state") }
     }
 
-    /// The position of the section that a topic names; nil: all of the state.
+    /// The position of the section that a topic names, or nil for the whole state.
     private func section(of topic: Topic) -> Int? {
         guard case .updates(_, let stream) = topic else { return nil }
         return sections.firstIndex { SectionID(name: $0.name) == stream.section }
     }
 
-    /// The state at a seq, or a section of it, as it is encoded; nil: there was none.
+    /// The encoded state at a seq, or a section of it, or nil if there was none.
     private func bytes(_ section: Int?, at seq: Seq, in chronicle: Chronicle<Work.Definition>) -> [UInt8]? {
         guard let state = chronicle.state(at: seq) else { return nil }
         guard let section else { return try? work.coder.encode(state) }
@@ -209,7 +209,7 @@ struct ObserversConverge<Work: Workload>: Checker {
         }
     }
 
-    /// Whether it holds for a journal that tells of a history; the newest is asked first.
+    /// Whether `holds` is true of a journal with this history. The newest journal is checked first.
     private func someChronicle(
         of history: History, _ model: LoopModel<Work>, _ holds: (Chronicle<Work.Definition>) -> Bool
     ) -> Bool {
@@ -220,7 +220,7 @@ struct ObserversConverge<Work: Workload>: Checker {
 
     // MARK: When all has settled
 
-    /// What an observer lacks; nil: nothing.
+    /// What an observer lacks, or nil if it lacks nothing.
     func lacks(_ peer: Int, _ model: LoopModel<Work>) -> String? {
         guard let watching = observers[peer], watching.watched.includesStates else { return nil }
         let history = model.chronicle.histories[model.chronicle.histories.count - 1]
@@ -239,15 +239,15 @@ struct ObserversConverge<Work: Workload>: Checker {
         return shown == model.seq ? nil : "shows the state at \(shown), and \(model.seq) is the newest"
     }
 
-    /// An observer hears of an end.
+    /// An observer learns of an end.
     mutating func demandLast(
         _ history: History, _ seq: Seq, _ peer: Int, _ model: LoopModel<Work>
     ) throws(Violation) {
         guard let watching = observers[peer], watching.watched.includesStates else { return }
         checkCount += 1
         let shown = watching.history == history ? watching.shown : nil
-        // Of a section it may have been told that it has not changed since; the newest state is what that is compared with. What
-        // is wrong in its memory shows with the next hash, and none may come.
+        // An observer of a section may have received that it has not changed since, and the newest state is compared with that. If
+        // its memory is damaged, the next hash shows it, but none may come.
         let isTheNewest = model.outcome != nil && model.seq == seq && model.chronicle.histories.last == history
         let lack = isTheNewest && !watching.isDamaged ? lacks(peer, model) : nil
         guard lack != nil || watching.watched.section == nil && shown ?? .initial < seq else { return }

@@ -7,7 +7,7 @@ struct OneOrder: Checker {
     static let promise = Promise.oneOrder
     private(set) var checkCount = 0
     private var seq: UInt64 = 0
-    /// Of the newest event.
+    /// The time of the newest event.
     private var time = WallTime(milliseconds: .min)
     private var consumed = SessionTable<UInt64>()
 

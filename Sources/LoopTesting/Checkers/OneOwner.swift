@@ -2,25 +2,25 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G6: at any time one attempt of an effect commits, in order and without gaps. One that was followed by another, or
-/// voided, never commits again, and no attempt runs twice.
+/// G6: at any time one attempt of an effect commits, in order and without gaps. An attempt that was followed by another, or voided,
+/// never commits again. No attempt runs twice.
 struct OneOwner: Checker {
     static let promise = Promise.oneOwner
     private(set) var checkCount = 0
     private var commits: [EffectID: Commit] = [:]
     private var floors: [EffectID: Attempt] = [:]
-    /// Attempts of which an entry was refused: entries after the gap must not commit. An earlier attempt may, if the
-    /// records that voided it are lost.
+    /// Attempts of which an entry was refused: entries after the gap must not commit. An earlier attempt may commit if the records
+    /// that voided it are lost.
     private var refused: Set<Run> = []
     private var runs: [Run: Int] = [:]
-    /// Attempts that their worker did not claim once. It may have given them up.
+    /// Attempts that their worker once did not claim. It may have given them up.
     private var forgotten: Set<Run> = []
     private var epoch = Epoch.none
-    /// The events so far, and how many there were when each epoch began.
+    /// The number of events so far, and their number when each epoch began.
     private var seq: UInt64 = 0
     private var epochs: [(number: UInt64, after: UInt64)] = []
     private var history = History.none
-    /// The record that voided an attempt may be among those that were lost.
+    /// Whether the record that voided an attempt may be lost.
     private var hasLostRecords = false
 
     private struct Run: Hashable {
@@ -63,7 +63,7 @@ struct OneOwner: Checker {
 
     mutating func lose(_ records: [JournaledRecord]) {
         hasLostRecords = true
-        // After an older copy of the journal was restored, an epoch's number is given again, with another nonce.
+        // After an older copy of the journal was put back, the number of an epoch is given again, with another nonce.
         for case .epochBegun(let epoch, _) in records.map(\.record) {
             runs = runs.filter { $0.key.attempt.epoch < epoch.number }
         }
@@ -88,14 +88,14 @@ struct OneOwner: Checker {
         case .refused(let refusal):
             guard let effect = refusal.effect, let entry = journaled.entry else { return }
             if refusal.isForItsBytes {
-                // Else the effect would complete without the event.
+                // Otherwise the effect would complete without the event.
                 checkCount += 1
                 if !entry.wantsSeq, !entry.wantsAnswer {
                     throw Violation(
                         .oneOwner,
                         "entry #\(entry.id) of \(effect) is refused (\(refusal.reason)), and its body hears nothing")
                 }
-                // Refused for its bytes, not for its effect: the attempt continues after it.
+                // The entry is refused for its bytes, not for its effect, so the attempt continues after it.
                 try commit(entry, effect, entry.attempt, refusal.session)
             } else if refusal.reason == .attempt {
                 checkCount += 1
@@ -129,7 +129,7 @@ struct OneOwner: Checker {
         if entry.effect != effect || entry.attempt != attempt {
             throw Violation(.oneOwner, "entry #\(entry.id) of \(entry.attempt) was journaled as of \(attempt)")
         }
-        // It was of another effect, which had this one's number in a part of the journal that is lost.
+        // The attempt was of another effect, which had this one's number in a lost part of the journal.
         if let began = epochs.last(where: { $0.after < effect.seq.value })?.number, attempt.epoch < began {
             throw Violation(
                 .oneOwner, "attempt \(attempt) commits for \(effect), which began in epoch \(began)")
@@ -157,6 +157,6 @@ struct OneOwner: Checker {
 }
 
 extension RefusalRecord {
-    /// Whether the entry itself is at fault, and not its effect or its attempt.
+    /// Whether the cause is in the entry itself, and not in its effect or its attempt.
     fileprivate var isForItsBytes: Bool { reason == .undecodable || reason == .quarantined || reason == .tooLarge }
 }

@@ -3,7 +3,7 @@ import LoopCore
 import LoopKeys
 package import LoopWire
 
-/// What reached a reducer with keys over one of its sockets.
+/// Something that reached a reducer with keys over one of its sockets.
 package enum Heard: Sendable {
     case message(ToReducer)
     case batch(Batch)
@@ -11,23 +11,23 @@ package enum Heard: Sendable {
     case subscription(Topic)
 }
 
-/// G12: with keys, only their holders take part, each as its roles allow. It is written from section 12 of the protocol. Whose
-/// a session is it knows from the journal alone.
+/// G12: with keys, only their owners take part, each as its roles allow. It is written from section 12 of the protocol. It learns
+/// the owner of a session only from the journal.
 ///
-/// What was refused must be what the section forbids, and the reverse. It must have changed nothing. Where a message of the same
-/// turn may have decided otherwise, both are accepted.
+/// What is refused must be what the section forbids, and the reverse. It must change nothing. If a message of the same turn may
+/// have changed the decision, both are accepted.
 struct OnlyWhoMay: Checker {
     static let promise = Promise.onlyWhoMay
     private(set) var checkCount = 0
-    /// The keys that the reducer has been told; nil: it has none.
+    /// The keys that the reducer has read, or nil if it has none.
     private var keys: AllowedKeys?
     private var book = SessionBook()
     private var turn = PresentTurn()
     /// Sessions that have lost their keys, and must end with the turn.
     private var ending: Set<SessionID> = []
-    /// The groups with which each peer was let in last.
+    /// The groups with which each peer was last let in.
     private var groups: [PeerID: [String]] = [:]
-    /// Each feedback's group.
+    /// The group of each feedback.
     private let placements: [String]
 
     init(placements: [String]) { self.placements = placements }
@@ -49,7 +49,7 @@ struct OnlyWhoMay: Checker {
         turn = PresentTurn(history: progress.history, epoch: progress.epoch)
     }
 
-    /// The reducer is told which keys are admitted from here on.
+    /// The reducer has read which keys are admitted from now on.
     mutating func admit(_ new: AllowedKeys) {
         keys = new
         for (session, record) in book.sessions {
@@ -58,7 +58,7 @@ struct OnlyWhoMay: Checker {
             let serves = isMember ? groups[record.peer] ?? [] : []
             if Self.may(join: serves, new[owner]) { continue }
             turn.touch(session, of: record.peer)
-            // The peer was given a newer session, and may have been let in in that one only. This one has no groups then.
+            // The peer was given a newer session, and may have been let in only in that one. Then this one has no groups.
             if record.hasSuccessor, Self.may(join: [], new[owner]) { continue }
             ending.insert(session)
         }
@@ -84,11 +84,11 @@ struct OnlyWhoMay: Checker {
 
     // MARK: What arrives
 
-    /// Something reached the reducer's machine. What was refused has changed nothing, and has one answer at most.
+    /// Something reached the reducer's machine. A refused message has changed nothing, and has at most one answer.
     /// - Parameters:
-    ///   - principal: whose connection brought it.
-    ///   - before: how far the turn had come before it.
-    ///   - after: how far the turn had come after it.
+    ///   - principal: the principal of the connection.
+    ///   - before: the progress of the turn before it.
+    ///   - after: the progress of the turn after it.
     mutating func judge(
         _ heard: Heard, by principal: Principal, from before: TurnProgress, to after: TurnProgress
     ) throws(Violation) {
@@ -116,7 +116,7 @@ struct OnlyWhoMay: Checker {
         throw Violation(.onlyWhoMay, "\(name(.key(key))) hears the inbox of session \(session)")
     }
 
-    /// A message leaves the reducer: effects go to keys of their groups only.
+    /// A message leaves the reducer. Effects go only to keys of their groups.
     mutating func check(_ message: Outbound) throws(Violation) {
         guard keys != nil else { return }
         var effects: [EffectID] = []
@@ -194,16 +194,16 @@ struct OnlyWhoMay: Checker {
         return batch.history == turn.history ? verdict(on: batch.session, by: key) : .either
     }
 
-    /// A message of an earlier epoch is late. It does not show that a key speaks for another.
+    /// A message of an earlier epoch is late. It does not show that a key uses another key's session.
     private func verdict(on session: SessionID, in epoch: Epoch, by key: AllowedKey) -> Verdict {
         epoch == turn.epoch ? verdict(on: session, by: key) : .allowed
     }
 
     private func verdict(on session: SessionID, by key: AllowedKey) -> Verdict {
-        // A history that begins ends all sessions.
+        // A new history ends all sessions.
         if turn.history != book.history || turn.ended.contains(session) { return .either }
         guard let record = book.sessions[session] else { return turn.openers.isEmpty ? .allowed : .either }
-        // It was opened without keys, or the record of its key was lost. It has no owner until a key joins in it.
+        // The session was opened without keys, or the record of its key was lost. It has no owner until a key joins in it.
         guard let owner = record.owner else {
             return turn.openers[record.peer] == nil ? .forbidden("session \(session) has no owner") : .either
         }
@@ -232,7 +232,7 @@ struct OnlyWhoMay: Checker {
         return turn.openers.isEmpty ? .allowed : .either
     }
 
-    /// - Parameter key: nil: it is not admitted.
+    /// - Parameter key: the key, or nil if it is not admitted.
     private static func may(join groups: [String], _ key: AllowedKey?) -> Bool {
         guard let key else { return false }
         if groups.isEmpty { return !key.roles.isDisjoint(with: [.worker, .observer, .sender]) }
@@ -274,7 +274,7 @@ struct OnlyWhoMay: Checker {
     private static func name(_ heard: Heard) -> String { String("\(heard)".prefix(160)) }
 }
 
-/// What the present turn may have decided whose records are not durable yet.
+/// What the present turn may have decided, although its records are not durable yet.
 private struct PresentTurn: Sendable {
     /// A history and an epoch begin before their records are durable.
     var history = History.none
@@ -282,7 +282,7 @@ private struct PresentTurn: Sendable {
     /// The sessions that may have ended, and their peers.
     private(set) var ended: Set<SessionID> = []
     private(set) var left: Set<PeerID> = []
-    /// Whose the sessions are that may have been opened.
+    /// The owners of the sessions that may have been opened.
     var openers: [PeerID: PublicKey] = [:]
 
     mutating func touch(_ session: SessionID, of peer: PeerID) {
@@ -294,7 +294,7 @@ private struct PresentTurn: Sendable {
     func mayHaveDecided(of peer: PeerID) -> Bool { left.contains(peer) || openers[peer] != nil }
 }
 
-/// The sessions, as the journal has them.
+/// The sessions in the journal.
 private struct SessionBook: Sendable {
     struct Entry: Sendable {
         let peer: PeerID
@@ -307,7 +307,7 @@ private struct SessionBook: Sendable {
     private(set) var history: History
     private(set) var sessions: [SessionID: Entry] = [:]
     private(set) var byPeer: [PeerID: SessionID] = [:]
-    /// In which epoch each was let in last. Its record may not be durable yet.
+    /// The epoch in which each session was last let in. Its record may not be durable yet.
     var joined: [SessionID: Epoch] = [:]
     private(set) var epoch = Epoch.none
     private var epochs: Set<Epoch> = []
@@ -330,7 +330,7 @@ private struct SessionBook: Sendable {
         case .sessionOwned(let session, let owner): sessions[session]?.owner = owner
         case .sessionRetired(let session):
             guard let record = sessions.removeValue(forKey: session) else { return }
-            // One that the peer had before may live on, and is its owner's as before.
+            // An earlier session of the peer may continue, and has its owner as before.
             if byPeer[record.peer] == session {
                 byPeer[record.peer] = sessions.filter { $0.value.peer == record.peer }.keys.max()
             }
@@ -342,7 +342,7 @@ private struct SessionBook: Sendable {
         }
     }
 
-    /// Whether a join request knows of what this journal does not have.
+    /// Whether a join request knows of something that this journal does not have.
     /// - Parameter count: how many sessions the turn may have opened so far.
     func isMissing(_ joinRequest: JoinRequest, openedAtMost count: UInt64) -> Bool {
         guard joinRequest.history == history else { return false }

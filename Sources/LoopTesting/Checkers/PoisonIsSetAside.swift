@@ -2,19 +2,19 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G11: an event that ends the process does so twice at most, and is then set aside; nothing is set aside that did not
-/// end it twice. Once set aside it ends the process again only where an operator asks for it, once for each time.
+/// G11: an event that ends the process does so at most twice, and is then set aside. Nothing else is set aside. An event that was
+/// set aside ends the process again only if an operator retries it, once for each retry.
 struct PoisonIsSetAside: Checker {
     static let promise = Promise.poisonIsSetAside
     private(set) var checkCount = 0
     private var cases: [Culprit: Case] = [:]
     /// The quarantined events, by their number.
     private var aside: [UInt64: Culprit] = [:]
-    /// How often an operator has asked for one of them since it ended the process.
+    /// How often an operator has retried each of them since it last ended the process.
     private var retries: [UInt64: Int] = [:]
 
-    /// The event that the process ends in. It is identified by its bytes, because another attempt of its effect, or another sender,
-    /// may send them again as another entry.
+    /// The event in which the process ends. It is identified by its bytes, because another attempt of its effect, or another
+    /// sender, may send them again as another entry.
     private enum Culprit: Hashable {
         case entry(id: Int)
         case event(EffectID?, ArraySlice<UInt8>)
@@ -33,7 +33,7 @@ struct PoisonIsSetAside: Checker {
         /// How often the process ended in it while it was first applied.
         var ends = 0
         var isAside = false
-        /// It was set aside before, by a record that was lost. Its note may know that, or may be lost too.
+        /// Whether it was set aside before, by a record that was lost. Its note may know that, or may be lost too.
         var wasAside = false
     }
 
@@ -50,7 +50,7 @@ struct PoisonIsSetAside: Checker {
         }
     }
 
-    /// An operator asks for an event that was set aside.
+    /// An operator retries an event that was set aside.
     mutating func retry(_ id: UInt64) { retries[id, default: 0] += 1 }
 
     /// The process ended in an event that was set aside.

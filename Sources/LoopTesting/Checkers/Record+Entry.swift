@@ -6,7 +6,7 @@ extension Record {
     /// The numbered entry that this record consumes.
     var entry: (session: SessionID, number: UInt64)? {
         switch self {
-        // An event that an operator had applied is no longer an entry, and a timer's never was.
+        // An event that an operator has retried is no longer an entry, and a timer's event never was.
         case .event(let record): record.session == .none ? nil : (record.session, record.number)
         case .refused(let record): (record.session, record.number)
         case .completed(let session, let number, _, _): (session, number)
@@ -19,7 +19,7 @@ extension Record {
         }
     }
 
-    /// The outcome that the sender of the consumed entry learns; nil if the record consumes none.
+    /// The outcome that the sender of the consumed entry learns, or nil if the record consumes none.
     var outcome: EntryOutcome? {
         switch self {
         case .event(let event): .applied(event.seq)

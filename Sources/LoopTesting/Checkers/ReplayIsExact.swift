@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G8: the journal's records, applied one by one to a second state, give what the reducer holds; also where that second
-/// state was written to a snapshot now and then, and went on from there.
+/// G8: the journal's records, applied one by one to a second state, make the reducer's state. That also holds if the second state
+/// is sometimes written to a snapshot and continues from it.
 struct ReplayIsExact<Work: Workload>: Checker {
     typealias Ran = TrappedLoop<Work.Definition>
 
@@ -15,7 +15,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
     private let ran: Ran
     private let recordsMax: Int
     private let hasShadow: Bool
-    /// The invariant that the reducer's state breaks, whatever made it.
+    /// The invariant that the reducer's state breaks, whatever the cause.
     private let rules: BrokenRules
 
     init(_ work: Work, hasShadow: Bool, breaking rules: BrokenRules) {
@@ -44,7 +44,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
         if recordCount.isMultiple(of: recordsMax) { try goOnFromSnapshot() }
     }
 
-    /// - Parameter wholly: compares everything, by its bytes.
+    /// - Parameter wholly: whether to compare everything, by its bytes.
     mutating func compare(_ live: JournaledState<Ran>, wholly: Bool) throws(Violation) {
         guard let shadow else { return }
         checkCount += 1

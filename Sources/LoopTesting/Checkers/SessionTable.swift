@@ -1,6 +1,6 @@
 import LoopWire
 
-/// One value for each session of a history. Sessions are numbered from 1, so that a table is an array.
+/// One value for each session of a history. Sessions are numbered from 1, so the table is an array.
 struct SessionTable<Value: Sendable>: Sendable {
     private var values: [Value?] = []
 

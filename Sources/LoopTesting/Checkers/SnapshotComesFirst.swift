@@ -2,23 +2,23 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// G2: an observer is first shown one state, and then later ones only; a history that it has left is never shown again; and
-/// joining late is the same thing: every observer is shown a state.
+/// G2: an observer is first shown one state, and then only later ones. A history that it has left is never shown again. A late
+/// observer is no exception: every observer is shown a state.
 struct SnapshotComesFirst: Checker {
     static let promise = Promise.snapshotComesFirst
     private(set) var checkCount = 0
-    /// By the observer's position among all processes.
+    /// The observers by their position among all processes.
     private var observers: [Int: Watching] = [:]
     /// The reducer's present history, which an observer may follow at any time.
     private var current = History.none
 
     private struct Watching {
         let states: Bool
-        /// The newest last.
+        /// The histories, the newest last.
         var histories: [History] = []
         var shown: Seq?
         var noted: Seq?
-        /// Whether the journal may have lost the state that it showed last, so that the next one may be older.
+        /// Whether the journal may have lost the state that it last showed, so that the next one may be older.
         var mayStepBack = false
 
         mutating func beginAnew() {
@@ -48,7 +48,7 @@ struct SnapshotComesFirst: Checker {
         for peer in observers.keys.sorted() { try demandState(peer) }
     }
 
-    /// An observer must have been shown a state by now.
+    /// Checks that an observer was shown a state by now.
     mutating func demandState(_ peer: Int) throws(Violation) {
         guard let watching = observers[peer], watching.states else { return }
         checkCount += 1
@@ -82,7 +82,7 @@ struct SnapshotComesFirst: Checker {
                 }
                 watching.noted = note.seq
             }
-        // What had been shown at this seq was wrong, and that was noticed: the checker of G9 covers that.
+        // The state that was shown at this seq was wrong, and the observer has noticed. The checker of G9 covers that.
         case .again(let seq, _):
             checkCount += 1
             if watching.shown != seq {

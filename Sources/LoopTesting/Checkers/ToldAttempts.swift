@@ -2,12 +2,12 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What one peer was sent to run in one epoch, by numbered messages. A new attempt must have an unused number.
+/// The attempts that one peer was sent in one epoch, by numbered messages. A new attempt must have an unused number.
 struct ToldAttempts: Sendable {
-    /// The version of the newest request of each.
+    /// The version of the newest request of each attempt.
     private var attempts: [Attempt: Seq] = [:]
     private var number: UInt64 = 0
-    /// The assignment whose parts are being told.
+    /// The assignment whose parts are being sent.
     private var assignment: UInt64?
 
     mutating func note(_ number: UInt64, _ commands: CommandRun) {
@@ -21,9 +21,9 @@ struct ToldAttempts: Sendable {
         }
     }
 
-    /// - Returns: an attempt that is new in it, or has a newer request, though its number was used before.
+    /// - Returns: an attempt that is new in the part, or has a newer request, although its number was used before.
     mutating func note(_ part: Assignments) -> Attempt? {
-        // The first one answers the claim: it holds what the peer itself has named.
+        // The first assignment answers the claim, and contains what the peer itself has named.
         let mayBringMore = assignment == nil || part.number > number || part.part > 0 && part.number == assignment
         let new = part.grants.filter { grant in attempts[grant.attempt].map { $0 < grant.version } ?? true }
         for grant in part.grants { attempts[grant.attempt] = grant.version }

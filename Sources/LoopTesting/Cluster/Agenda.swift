@@ -1,4 +1,4 @@
-/// The tasks of a run by virtual time; those of equal times in the order in which they were added.
+/// The tasks of a run in the order of virtual time. Tasks of one time are in the order in which they were added.
 struct Agenda {
     enum Task {
         case reducerTurn(candidate: UInt8)
@@ -8,12 +8,12 @@ struct Agenda {
         case reducerRetry(life: ProcessLife)
         case snapshotWritten(life: ProcessLife)
         case jobDone(candidate: UInt8)
-        /// A process looks at the database.
+        /// A process reads the database.
         case candidateLook(candidate: UInt8)
-        /// A statement arrives at the database, and an answer of it at a process; by the number of their connection.
+        /// A statement arrives at the database, or its answer at a process. The number is that of their connection.
         case statement(Int32)
         case answer(Int32)
-        /// Standbys of the database confirm again what it does, or one takes its place.
+        /// The database's standbys confirm changes again, or one of them replaces the database.
         case confirmation
         case failover
         case peerTurn(Int32)
@@ -40,12 +40,12 @@ struct Agenda {
         }
     }
 
-    /// A heap with four children per node: flat, because most tasks are due soon.
+    /// A heap with four children per node. It is flat, because most tasks are due soon.
     private var heap: [ScheduledWork] = []
     private var order: UInt32 = 0
     /// Virtual nanoseconds since the beginning.
     private(set) var now: UInt64 = 0
-    /// How many tasks were taken in a row without time passing.
+    /// The number of tasks that were taken since time last passed.
     private(set) var tasksAtOnce = 0
 
     mutating func note(_ task: Task, at time: UInt64) {
@@ -71,7 +71,7 @@ struct Agenda {
         return first.task
     }
 
-    /// Puts an appointment into the place of the first, and moves it down to its position.
+    /// Puts an appointment at the top of the heap, and moves it down to its position.
     private mutating func sink(_ appointment: ScheduledWork) {
         var place = 0
         while 4 * place + 1 < heap.count {

@@ -2,11 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// A definition under test: effects do what the test answers, clients send what the test says, and every state is checked
+/// A definition under test. Effects do what the test's answers contain, clients send the test's events, and every state is checked
 /// against the test's invariants. Values are encoded as in production.
 struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     typealias Event = Definition.Event
-    /// Fills in what an effect does; returns what is wrong if it cannot.
+    /// Fills in the steps of an effect. Returns an error text if it cannot.
     typealias Answer = @Sendable (any Sendable, inout SimulatedEffect<Event>) -> String?
 
     let definition: Definition
@@ -16,11 +16,11 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
     let restLimit: Duration
     let answers: [String: Answer]
     let invariants: [(name: String, holds: @Sendable (Definition.State) -> Bool)]
-    /// What clients do, by their number; the rest of a list is kept from one process to the next.
+    /// The plans of clients, by their number. The rest of a plan is kept from one process to the next.
     var clients: [Int: ClientPlan<Event>]
     private let feedbacks: [String: Feedback<Definition.State, Event>]
 
-    /// The steps that are left, the next one last.
+    /// The remaining steps, with the next one last.
     struct Script: Sendable {
         fileprivate var steps: [BodyStep]
     }
@@ -61,7 +61,7 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
         return try script(of: effect)
     }
 
-    /// An effect that only sends events sends them by itself.
+    /// Answers for an effect that only sends events.
     private func answerByItself(
         _ feedback: Feedback<Definition.State, Event>, _ request: any Sendable, _ job: Job,
         _ effect: inout SimulatedEffect<Event>
@@ -150,12 +150,12 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
 
 /// What one client sends, and when.
 struct ClientPlan<Event: Sendable>: Sendable {
-    /// In the order of their times, the next one last.
+    /// The listed events in the order of their times, with the next one last.
     private var listed: [(time: UInt64, event: Event)] = []
     private var regular: [(interval: UInt64, event: @Sendable (inout SeededRandom) -> Event, next: UInt64)] = []
 
     mutating func send(_ event: Event, at time: UInt64) {
-        // After all that come at the same time.
+        // Inserts it after all events of an equal time.
         let place = listed.firstIndex { $0.time <= time } ?? listed.count
         listed.insert((time, event), at: place)
     }
@@ -167,7 +167,7 @@ struct ClientPlan<Event: Sendable>: Sendable {
     /// The time of the last event of the list.
     var lastTime: UInt64 { listed.first?.time ?? 0 }
 
-    /// What is due now, and how long it is until there is more.
+    /// The events that are due now, and the time until there are more.
     mutating func burst(_ draw: inout Draw) -> (events: [Event], pause: UInt64?) {
         var events: [Event] = []
         while let next = listed.last, next.time <= draw.now {

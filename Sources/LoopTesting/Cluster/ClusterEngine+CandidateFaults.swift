@@ -2,15 +2,15 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What fails where several processes of the reducer have one database. A fault of a process hits the one that is looked at.
+/// Faults of several reducer processes that share a database. A fault of a process hits the focused candidate.
 extension ClusterEngine {
-    /// Most faults of processes hit the leader.
+    /// Focuses a candidate for a fault. Most faults of processes hit the leader.
     func focusForFault(_ dice: inout SeededRandom) {
         if dice.fraction() < 0.7, focusOnLeader() { return }
         focus(on: Int.random(in: candidates.indices, using: &dice))
     }
 
-    /// The process is killed, and another one starts in its place.
+    /// The process is killed, and another one replaces it.
     /// - Returns: whether it ran.
     func killCandidate() throws(Violation) -> Bool {
         guard candidate.hold.standing != .gone else { return false }
@@ -27,7 +27,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// The leader lets go of the journal behind its last append, takes nothing more, and stands by.
+    /// The leader releases the journal behind its last append, accepts nothing more, and stands by.
     func stepDown() -> Bool {
         guard let term = candidate.hold.term, process.isUp, !candidate.hold.isSteppingDown else { return false }
         say("candidate \(candidate.index) steps down")
@@ -43,7 +43,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// The process does not reach the database, and is not told: it waits for its answers in vain.
+    /// The process does not reach the database and does not know it, so it waits for answers that never come.
     func cutCandidate(until time: UInt64) {
         candidate.cutUntil = time
         guard let number = candidate.hold.connection, !connections[number].isCut else { return }
@@ -56,7 +56,7 @@ extension ClusterEngine {
         for peer in roster.present { peer.sockets.cut(.both, until: time) }
     }
 
-    /// No standby of the database confirms anything from here on.
+    /// From now on no standby of the database confirms anything.
     func beginFailover(_ dice: inout SeededRandom) -> Bool {
         guard let database = storage.database, database.isConfirming else { return false }
         database.stopConfirming()
@@ -65,7 +65,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Standbys of the database have confirmed everything: the answers that waited leave.
+    /// The database's standbys have confirmed everything. The answers that waited leave.
     func confirm() {
         guard let database = storage.database, !database.isConfirming else { return }
         database.confirm()
@@ -76,10 +76,10 @@ extension ClusterEngine {
         }
     }
 
-    /// A standby takes the place of the database. What it does not have is gone, and nothing may depend on that.
+    /// A standby replaces the database. What it does not have is lost, and nothing may depend on that.
     func failOver() throws(Violation) {
         guard let database = storage.database, !database.isConfirming else { return }
-        // Some standbys go on reading the old primary.
+        // Some standbys continue to read the old primary.
         for candidate in candidates where plan.hasWarmStandbys && chance(0.3) {
             candidate.following.source = database.view
         }
@@ -101,7 +101,7 @@ extension ClusterEngine {
         }
     }
 
-    /// From here on nothing of the database fails.
+    /// From now on nothing of the database fails.
     func healDatabase() {
         storage.awayUntil = 0
         confirm()

@@ -2,37 +2,37 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The reducer's processes where several have one database: who is looked at, how each begins, stands by, leads and ends.
+/// The reducer's processes if several share one database: which one is focused, and how each begins, stands by, leads and ends.
 extension ClusterEngine {
-    // MARK: Who is looked at
+    // MARK: The focus
 
-    /// Everything that is said of the reducer's process and of sockets is of this candidate from here on.
+    /// Focuses a candidate. From now on the reducer's process and the sockets are those of this candidate.
     func focus(on index: Int) {
         guard index != candidate.index else { return }
         candidate = candidates[index]
         for peer in roster.present { peer.focus(on: index) }
     }
 
-    /// Looks at a candidate, if the process is still the one that is meant.
+    /// Focuses a candidate. Returns whether its process is still the given one.
     func isPresent(_ life: ProcessLife) -> Bool {
         focus(on: Int(life.candidate))
         return life == process.life
     }
 
-    /// Looks at the candidate that a process talks to.
+    /// Focuses the candidate that a process talks to.
     func focused(_ index: Int32) -> Peer? {
         guard let peer = roster[index] else { return nil }
         focus(on: peer.place)
         return peer
     }
 
-    /// Whether the candidate that is looked at is the leader, by the row.
+    /// Whether the focused candidate is the leader, by the row.
     var isLeading: Bool {
         guard let database = storage.database else { return true }
         return candidate.hold.term == database.row.term
     }
 
-    /// - Returns: whether there is one.
+    /// - Returns: whether there is a leader.
     @discardableResult
     func focusOnLeader() -> Bool {
         guard let database = storage.database else { return true }
@@ -41,7 +41,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Each process has a turn now.
+    /// Gives each process a turn now.
     func wakeCandidates() {
         let present = candidate.index
         for index in candidates.indices {
@@ -78,13 +78,13 @@ extension ClusterEngine {
 
     // MARK: Leading
 
-    /// A term has begun with this row. Whatever is read now is read behind that.
+    /// A term has begun with this row. Everything that is read from now on is read behind it.
     func lead(_ row: JournalRow) throws(Violation) {
         guard let database = storage.database else { return }
         candidate.hold.standing = .leading(row.term)
         let seen = candidate.hold.seen?.end ?? BatchLink()
         candidate.hold.end = brokenRules.contains(.tailIsReadInTheTerm) ? seen : row.end
-        // Another one has begun a term since, and has appended something.
+        // Another process has begun a term since, and has appended something.
         guard database.contains(row.end), database.disk.position == row.end.position else {
             return try loseTerm("it is not the newest")
         }
@@ -106,8 +106,8 @@ extension ClusterEngine {
         try serve(machine(on: core), database.disk)
     }
 
-    /// The state at the end of the journal: the warm one, if its row is in the journal, or a recovered one.
-    /// - Returns: the state, and those of its newest records that the journal lacks.
+    /// The state at the end of the journal: the warm one if its row is in the journal, or else a recovered one.
+    /// - Returns: the state, and its newest records that the journal lacks.
     private func takeOver(
         _ end: BatchLink
     ) throws(Violation) -> (core: JournaledState<Ran>, lacking: ArraySlice<Record>) {
@@ -133,7 +133,7 @@ extension ClusterEngine {
 
     // MARK: Standing by
 
-    /// What has come to a process that does not lead is answered as a standby does it.
+    /// Answers the messages to a process that does not lead, as a standby does.
     func answerAsStandby() {
         let isAway = candidate.hold.standing != .standingBy && candidate.hold.standing != .takingOver
         let seen = candidate.hold.seen.flatMap { $0.isReleased || $0.address == candidate.address ? nil : $0.address }
@@ -161,7 +161,7 @@ extension ClusterEngine {
 
     // MARK: At the peers
 
-    /// A peer listens at all addresses: whoever leads next is heard at once.
+    /// Makes a peer listen at all addresses, so that it receives the next leader's messages at once.
     func listenEverywhere(_ peer: Peer) {
         guard candidates.count > 1, peer.role != .local else { return }
         let topics = peer.role == .observer ? peer.sockets.subscriber.topics : [.tick(loop.id)]
@@ -196,7 +196,7 @@ extension ClusterEngine {
         }
     }
 
-    /// From here on the peer talks to the process at this address.
+    /// From now on the peer talks to the process at this address.
     func dial(_ address: String, from peer: Peer) {
         guard let index = candidates.firstIndex(where: { $0.address == address }) else {
             return peer.machine.couldNotDial()

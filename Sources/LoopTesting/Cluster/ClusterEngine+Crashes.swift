@@ -6,12 +6,12 @@ import LoopWire
 extension ClusterEngine {
     // MARK: Failing journals
 
-    /// Nothing that depends on the failed records leaves, and the machine's state is discarded.
+    /// The journal has failed. No message that depends on the failed records leaves, and the machine's state is discarded.
     func journalFailed(_ records: [Record], _ error: JournalError) throws(Violation) {
         checkers.count(.durableBeforeVisible)
         if brokenRules.contains(.failedJournalsAreLeft) { return }
         say("\(error)")
-        // What had been written before the failure may have reached the disk.
+        // What was written before the failure may have reached the disk.
         if error.kind == .failedDisk { try tear(records) }
         process.journal?.close()
         try letGoOfMachine()
@@ -19,7 +19,7 @@ extension ClusterEngine {
         agenda.note(.reducerRetry(life: process.life), at: now + between(250_000_000, 1_000_000_000))
     }
 
-    /// The same process tries its journal again. Until now it has answered no peer.
+    /// The process opens its journal again. In the meantime it has answered no peer.
     func retryJournal() throws(Violation) {
         for peer in roster.present {
             while peer.sockets.dealer.toReducer.readableAt <= now { _ = peer.sockets.dealer.toReducer.popFirst() }
@@ -36,8 +36,8 @@ extension ClusterEngine {
         try endLocally()
     }
 
-    /// Some records of an interrupted append remain.
-    /// - Parameter length: how many; nil: as it comes.
+    /// Keeps some records of an interrupted append.
+    /// - Parameter length: the number of records, or nil for a random one.
     private func tear(_ records: [Record], at length: Int? = nil) throws(Violation) {
         let survivors = records.prefix(length ?? Int.random(in: 0...records.count, using: &random))
         let isSynced = plan.keeping == .fsync || survivors.contains(where: \.outlivesPower)
@@ -48,7 +48,7 @@ extension ClusterEngine {
 
     // MARK: Ending
 
-    /// The process ends in the middle of reducing an event.
+    /// The process ends in the middle of the reduction of an event.
     func endInReduction() throws(Violation) {
         guard let (event, isItsFault) = process.trap.sprung else { return }
         say("the process ends in the reduction of \(event)")
@@ -67,17 +67,17 @@ extension ClusterEngine {
     }
 
     /// - Parameters:
-    ///   - signal: what ended it, as far as a handler could write it down.
-    ///   - losesPower: whether what was not synced is gone with it.
-    ///   - position: what stood before it has reached the disk, synced or not; nil: some of it has.
-    ///   - length: how many records of the append that was under way stand; nil: some of them.
+    ///   - signal: the signal that ended the process, if a handler could note it.
+    ///   - losesPower: whether unsynced records are lost.
+    ///   - position: the position up to which everything has reached the disk, synced or not, or nil for a random part.
+    ///   - length: how many records of the append under way remain, or nil for a random number.
     func crashReducer(
         signal: UInt64 = 0, losesPower: Bool = false, behind position: UInt64? = nil, tearingAt length: Int? = nil
     ) throws(Violation) {
         guard process.isUp else { return }
         // An append may have been completed, in part, or not at all.
         let records = plan.keeping == .memory ? [] : process.turns.records
-        // The turn that ends in a reduction has no records yet; those before it may have.
+        // The turn that ends in a reduction has no records yet, but those before it may have.
         let hasNothingUnderWay = process.trap.hasSprung && process.turns.isEmpty
         process.trap.end(signal: signal)
         process.journal?.close()
@@ -104,7 +104,7 @@ extension ClusterEngine {
         try crashReducer()
     }
 
-    /// Acknowledged records are gone, where the journal did not promise to keep them.
+    /// Acknowledged records are lost whose durability the journal did not promise.
     private func loseTail(behind position: UInt64?) throws(Violation) {
         guard let disk = storage.disk, plan.keeping != .memory else { return }
         let share = random.fraction()
@@ -115,18 +115,18 @@ extension ClusterEngine {
         try forget(lost, of: disk)
     }
 
-    /// Records are gone from the journal's end.
+    /// Records of the journal's end are lost.
     func forget(_ lost: [Record], of disk: SimulatedDisk) throws(Violation) {
         storage.findHistory(of: disk)
         try checkers.lose(lost, keeping: disk.records, of: disk.history)
     }
 
-    /// The buffers of the dead process are lost; its peers connect again.
+    /// The buffers of the dead process are lost. Its peers connect again.
     func loseBuffers(of peer: Peer) {
         peer.sockets.pusher.loseBuffers(&random)
         renewRoute(of: peer)
         guard peer.sockets.subscriber.isConnected else { return }
-        // What the old connection had delivered may be read late.
+        // Messages that the old connection had delivered may be read late.
         if peer.sockets.subscriber.connections.hasPresent, chance(0.3) {
             peer.sockets.subscriber.connections.stallPresent(until: stall())
         }

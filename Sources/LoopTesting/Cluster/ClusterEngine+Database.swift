@@ -2,23 +2,23 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The database of the reducer's processes: how statements reach it, and how answers come back.
+/// The database of the reducer's processes: how statements reach it, and how answers return.
 extension ClusterEngine {
-    /// A statement without an answer proves nothing after this, in nanoseconds.
+    /// The time after which a statement without an answer proves nothing, in nanoseconds.
     private var statementLimit: UInt64 { 5_000_000_000 }
     var leaseNanoseconds: UInt64 { UInt64(plan.lease.wholeNanoseconds) }
     private var steady: UInt64 { candidate.steady(at: now) }
 
     // MARK: At the process
 
-    /// The process that is looked at connects.
+    /// The focused process connects.
     private func connect() {
         candidate.hold.connection = connections.count
         connections.append(DatabaseConnection(of: candidate.index))
         candidate.hold.sent = []
     }
 
-    /// Sends a statement over the connection of the process that is looked at. One that is cut carries nothing.
+    /// Sends a statement over the connection of the focused process. A connection that is cut carries nothing.
     func send(_ statement: DatabaseConnection.Statement, for turn: TurnUnderWay? = nil) {
         guard let number = candidate.hold.connection else { return }
         candidate.hold.sent.append(DatabaseHold.Sent(at: steady, turn: turn))
@@ -27,8 +27,9 @@ extension ClusterEngine {
         agenda.note(.statement(Int32(number)), at: arrival)
     }
 
-    /// The client's side of a connection ends. The backend does not know: some of what it was sent may run, soon or late.
-    /// - Parameter count: how many of its statements run; nil: as it comes.
+    /// The client's side of a connection ends. The backend does not know, so some of the sent statements may still run, soon or
+    /// late.
+    /// - Parameter count: how many of its statements run, or nil for a random number.
     func cutConnection(running count: Int? = nil) {
         guard let number = candidate.hold.connection.take() else { return }
         if !connections[number].isCut {
@@ -38,7 +39,7 @@ extension ClusterEngine {
         candidate.hold.sent = []
     }
 
-    /// What each process does now and then: it connects, looks at the row, renews its lease, and answers peers while it stands by.
+    /// The regular work of each process: it connects, reads the row, renews its lease, and answers peers while it stands by.
     func look(_ index: Int) throws(Violation) {
         focus(on: index)
         agenda.note(.candidateLook(candidate: UInt8(index)), at: now + UInt64(50_000_000 / candidate.rate))
@@ -52,7 +53,7 @@ extension ClusterEngine {
             }
         case .standingBy, .takingOver, .leading: break
         }
-        // What came while it stood still is read first.
+        // Answers that arrived while it was frozen are read first.
         if let first = candidate.hold.sent.first, steady - min(steady, first.at) > statementLimit,
             now > process.frozenUntil + 10_000_000
         {
@@ -73,7 +74,7 @@ extension ClusterEngine {
 
     // MARK: A turn's records
 
-    /// Where a turn's records go: behind those of the turn before.
+    /// Places a turn's records behind those of the turn before.
     func place(_ turn: TurnUnderWay) throws(Violation) {
         if !turn.records.isEmpty {
             let batch = SimulatedBatch(turn.log, after: candidate.hold.end)
@@ -88,8 +89,8 @@ extension ClusterEngine {
         turn.end = candidate.hold.end
     }
 
-    /// Hands a turn's records to the database. One without any leaves by a proof that is younger than a lease; one that says that
-    /// records are missing by a newer one.
+    /// Passes a turn's records to the database. A turn without records leaves if a proof is younger than a lease. A turn that
+    /// reports missing records needs a newer proof.
     func sendToDatabase(_ turn: TurnUnderWay) throws(Violation) {
         guard let term = candidate.hold.term else { return }
         if let batch = turn.batch {
@@ -104,7 +105,7 @@ extension ClusterEngine {
         try concludeTurns()
     }
 
-    /// The database has all that a turn waits for.
+    /// The database has everything that a turn waits for.
     func takeReceipt(of turn: TurnUnderWay) throws(Violation) {
         guard turn.batch != nil, let database = storage.database, database.contains(turn.end) else { return }
         candidate.hold.receipt = turn.end
@@ -121,7 +122,7 @@ extension ClusterEngine {
         }
     }
 
-    /// Messages leave: what they depend on must be in the journal, whoever leads by now.
+    /// Checks messages that leave. The records that they depend on must be in the journal, even if another process leads by now.
     func demandInJournal(_ turn: TurnUnderWay) throws(Violation) {
         guard let database = storage.database else { return }
         checkers.count(.durableBeforeVisible)
@@ -142,7 +143,10 @@ extension ClusterEngine {
         guard let statement = connections[number].nextStatement() else { return }
         let holder = database.row.holder
         let answer = try run(statement, database)
-        if case .taken(_?) = answer { try demandClosest(connections[number].candidate, holder: holder) }
+        // A process that has ended was level when it sent its statement, and is so no more.
+        if case .taken(_?) = answer, !connections[number].isCut {
+            try demandClosest(connections[number].candidate, holder: holder)
+        }
         if connections[number].isCut, case .changed(true) = answer { tally.lateChangeCount += 1 }
         let isConfirmed = database.isConfirming || statement.isLook
         guard let time = connections[number].answer(answer, isConfirmed: isConfirmed, arrival: now + latency()) else {
@@ -160,7 +164,7 @@ extension ClusterEngine {
         case .takeOver(let sign, let holder, let address, let nonce):
             return .taken(database.takeOver(sign, by: holder, at: address, nonce: nonce))
         case .append(let batch, let term):
-            // The database refuses this one. Those behind it are on their way already.
+            // The database refuses this append. Those behind it are already on their way.
             if storage.faults.takeFailure(at: now) != nil { return .changed(false) }
             return .changed(try database.append(batch, in: term))
         case .renew(let term): return .changed(database.renew(term))
@@ -169,7 +173,7 @@ extension ClusterEngine {
     }
 
     private func records(behind link: BatchLink, _ view: JournalView) -> [Record]? {
-        // What has another end is taken for the same.
+        // With this rule broken, a state with another end is taken for an equal one.
         let compares = !brokenRules.contains(.warmStatesAreCompared)
         return compares ? view.records(behind: link) : Array(view.records.dropFirst(Int(link.position)))
     }
@@ -207,7 +211,7 @@ extension ClusterEngine {
         }
     }
 
-    /// A process that stands by sees the row.
+    /// A process that stands by has read the row.
     private func see(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
         if candidate.hold.seen?.sign != row.sign { candidate.following.heard = (row.end, steady) }
         candidate.hold.seen = row
@@ -222,8 +226,8 @@ extension ClusterEngine {
                 row.sign, holder: candidate.hold.holder, address: candidate.address, nonce: random.next()))
     }
 
-    /// Compares the newest batch with the one that the term's row names. Another batch is damage only if this process proves that no
-    /// other process has begun a term since.
+    /// Compares the newest batch with the one in the term's row. Another batch is damage only if this process proves that no other
+    /// process has begun a term since.
     private func judge(_ newest: BatchLink) throws(Violation) {
         guard let row = candidate.hold.taken else { return }
         if newest == row.end { return try lead(row) }
@@ -239,10 +243,10 @@ extension ClusterEngine {
         )
     }
 
-    // MARK: Whatever is unknown ends the term
+    // MARK: An unknown outcome ends the term
 
-    /// The connection of the process that is looked at is lost.
-    /// - Returns: whether it had one.
+    /// The connection of the focused process is lost.
+    /// - Returns: whether it had a connection.
     func loseConnection() throws(Violation) -> Bool {
         guard candidate.hold.connection != nil else { return false }
         guard candidate.hold.term != nil, process.isUp else {
@@ -262,8 +266,8 @@ extension ClusterEngine {
         return true
     }
 
-    /// Where a rule is broken, the process connects again and goes on with what is under way: it takes what it sees for a receipt,
-    /// or appends everything once more behind what it sees.
+    /// With a broken rule, the process connects again and continues with the turns under way. It takes the present end of the
+    /// journal for a receipt, or appends everything once more behind it.
     private func goOnInTheTerm() throws(Violation) {
         cutConnection()
         connect()
@@ -285,12 +289,12 @@ extension ClusterEngine {
         try concludeTurns()
     }
 
-    /// Nothing that depends on what is under way leaves, and the machine is thrown away. The process stands by again.
+    /// The term ends. No message that depends on turns under way leaves, and the machine is discarded. The process stands by again.
     func loseTerm(_ why: String) throws(Violation) {
         checkers.count(.durableBeforeVisible)
         say("candidate \(candidate.index) leads no more: \(why)")
         cutConnection()
-        // An end that was told has a receipt, and stays.
+        // An end that was reported has a receipt, and stays.
         let end = ending.outcome
         keepState()
         try letGoOfMachine()

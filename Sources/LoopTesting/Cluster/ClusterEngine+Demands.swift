@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Checks of the reducer that no checker makes: its queues, suspects, leases and idle sessions.
+/// Checks of the reducer outside of the checkers: its queues, suspects, leases and idle sessions.
 extension ClusterEngine {
     // MARK: Queues have limits
 
@@ -14,11 +14,11 @@ extension ClusterEngine {
             let most =
                 switch queue.kind {
                 case .commands: 4 * capacity + plan.commandsBase
-                // What a sender does not know is in its outbox.
+                // The outbox of a sender has the entries whose outcome it does not know.
                 case .outcomes: outbox
                 case .deferredBatches: plan.deferredBatchesMax
                 case .transfers: plan.transfersMax
-                // The reducer's own peer has a session besides those that are limited.
+                // The reducer's own peer has a session in addition to the limited ones.
                 case .sessions: reducer.configuration.sessionsMax + (loop.hasLocalEffects ? 1 : 0)
                 }
             try observe(.queued(queue, max: most))
@@ -27,7 +27,7 @@ extension ClusterEngine {
 
     // MARK: Suspects
 
-    /// An entry that was consumed is no suspect.
+    /// Checks that no entry that was consumed is a suspect.
     func demandSurvivorsStruck() throws(Violation) {
         guard plan.keeping != .memory else { return }
         for suspect in process.trap.note.suspects where suspect.effect == nil && suspect.session != .none {
@@ -48,7 +48,7 @@ extension ClusterEngine {
         peer.lease.reach(at: tick.stamp - process.clock.offset)
     }
 
-    /// The machine was told the time. A worker whose lease is over has no effects that another worker could run.
+    /// The machine was given the time. A worker whose lease is over has no effects that another worker could run.
     func watchLeases() throws(Violation) {
         let limit = UInt64(plan.silenceLimit.wholeNanoseconds)
         leases.advance(to: now, silenceLimit: limit)
@@ -79,8 +79,8 @@ extension ClusterEngine {
 
     // MARK: Idle sessions
 
-    /// A peer waits because the sessions are at their limit. Then none of them may be idle: of a process that is long gone,
-    /// holds no effect, and has sent no event whose outcome it still needs.
+    /// A peer waits because the sessions are at their limit. Then none of them may be idle. An idle session is of a process that
+    /// ended long ago, has no effect, and has sent no event whose outcome it still needs.
     func demandNoSpace(for peer: Peer) throws(Violation) {
         guard let reducer = process.machine, reducer.core.sessions.count >= plan.sessionsMax else { return }
         checkers.count(.progress)
@@ -94,7 +94,7 @@ extension ClusterEngine {
                 !living.contains(record.peer),
                 let time = roster.goneAt[record.peer]
             else { continue }
-            // The reducer does not count its own standstills.
+            // The reducer does not count the times in which it was frozen.
             if now <= time + patience + leases.stoodStill(since: time) { continue }
             throw Violation(
                 .progress,

@@ -14,10 +14,10 @@ extension ClusterEngine {
         )
     }
 
-    /// A body that goes on has a newer request.
+    /// A running body gets a newer request.
     func renew(_ run: UInt32, of peer: Peer, _ request: RequestBytes) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
-        // After a loss of records the state may request the same again.
+        // After a loss of records the state may request the same effect again.
         if loop.limits.requestsDiffer, !tally.hasLostRecords, body.grant.request == request {
             throw Violation(.nothingStale, "\(body.effect) is updated to the request that it has")
         }
@@ -80,8 +80,8 @@ extension ClusterEngine {
         wake(peer, at: now + 10_000)
     }
 
-    /// Sends the event that a body holds; it keeps it while the outbox is full.
-    /// - Returns: whether the body goes on.
+    /// Sends the event that a body keeps. The body keeps it while the outbox is full.
+    /// - Returns: whether the body continues.
     private func send(_ payload: [UInt8], of body: Peer.Body, _ peer: Peer) throws(Violation) -> Bool {
         let luck = random.fraction()
         let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.05 && !body.endsWithHeld)
@@ -92,7 +92,7 @@ extension ClusterEngine {
             payload[...], of: (body.effect, body.attempt), wantsSeq: wantsSeq, isLast: body.endsWithHeld,
             wantsAnswer: wantsAnswer)
         if case .accepted(let number) = result, peer.machine.entry(number)?.kind == .failed {
-            // The event is too large, and the machine has made a failure of it.
+            // The event is too large, so the machine has made a failure of it.
             (entry.kind, entry.payload, entry.wantsSeq, entry.wantsAnswer) = (.failed, nil, false, false)
         }
         switch result {
@@ -114,7 +114,7 @@ extension ClusterEngine {
             peer.bodies.change(body.run) { $0.isWaitingForSpace = true }
             return false
         case .refused(let refusal) where refusal.reason == .tooLarge:
-            // An error that leaves the body, as it does in a node.
+            // The error ends the body, as in a node.
             try end(body, Failure(message: "\(refusal)"), on: peer)
             return false
         case .refused(let refusal):
@@ -125,7 +125,7 @@ extension ClusterEngine {
         }
     }
 
-    /// A client sends the rest of what it began, or something new if it is due, and notes when it continues.
+    /// A client sends the rest of its events, or new ones that are due, and notes when it continues.
     func clientEvent(_ peer: Peer) throws(Violation) {
         guard peer.life.stage == .running, !peer.life.hasEnded, let pause = peer.client.pause else { return }
         if peer.life.frozenUntil > now {
@@ -144,7 +144,7 @@ extension ClusterEngine {
         while let payload = peer.client.unsent.first {
             guard try send(payload, of: peer) else {
                 peer.client.isWaitingForSpace = true
-                // There is more to send.
+                // There are more events to send.
                 peer.client.pause = peer.client.pause ?? 0
                 return
             }
@@ -154,7 +154,7 @@ extension ClusterEngine {
         if let pause = peer.client.pause { agenda.note(.clientEvent(Int32(peer.index)), at: now + pause) }
     }
 
-    /// - Returns: whether the outbox had room.
+    /// - Returns: whether the outbox had space.
     private func send(_ payload: [UInt8], of peer: Peer) throws(Violation) -> Bool {
         let luck = random.fraction()
         let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.1)
@@ -172,7 +172,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// The outbox has room again.
+    /// The outbox has space again.
     func resume(_ peer: Peer) throws(Violation) {
         if peer.client.isWaitingForSpace {
             peer.client.isWaitingForSpace = false

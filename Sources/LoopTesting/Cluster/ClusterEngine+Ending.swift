@@ -10,7 +10,7 @@ extension ClusterEngine {
         agenda.note(.endNears, at: end.at - min(end.at, between(.zero, .seconds(2))))
     }
 
-    /// The journal knows that the loop has ended; no peer does yet.
+    /// The journal has the loop's end. No peer knows it yet.
     func noteEnd(_ end: Outcome) throws(Violation) {
         say("the loop has ended: \(end.text.prefix(200))")
         ending.outcome = end
@@ -29,14 +29,14 @@ extension ClusterEngine {
         if try fault(kind, peer, &dice) { tally.faultCounts[kind, default: 0] += 1 }
     }
 
-    /// The end that some processes know is lost with a part of the journal: new processes replace those that have left.
+    /// The end that some processes know is lost with a part of the journal. New processes replace those that have left.
     func replaceDeparted() throws(Violation) {
         for (role, slot) in roster.takeDeparted() { try addPeer(role, slot) }
     }
 
     // MARK: Learning of the end
 
-    /// A process that has learned of the end has stopped what ran there, and leaves. One in the reducer's process stays there.
+    /// A process that has learned of the end has stopped its bodies, and leaves. The peer in the reducer's process stays.
     func depart(_ peer: Peer) throws(Violation) {
         if let body = peer.bodies.all.first {
             throw Violation(
@@ -49,7 +49,7 @@ extension ClusterEngine {
         if let reducer = process.machine, reducer.end == nil { try replaceDeparted() }
     }
 
-    /// A process says that the loop has ended: it must have read so.
+    /// A process reports that the loop has ended. It must have read that.
     func demandHeard(by peer: Peer) throws(Violation) {
         if peer.heardEnds.isEmpty {
             throw Violation(
@@ -58,19 +58,19 @@ extension ClusterEngine {
         }
     }
 
-    /// An observer says that the loop has ended.
+    /// An observer reports that the loop has ended.
     func observeEnd(_ peer: Peer) throws(Violation) {
         try demandHeard(by: peer)
         guard let history = peer.observing?.machine.history, let heard = peer.heardEnds[history]
         else { return }
-        // It waits a second for the last state, and cannot distinguish it from a lost one of the same seq.
+        // The observer waits a second for the last state, and cannot distinguish it from a lost one of an equal seq.
         let hadTime = now < heard.at + 1_000_000_000
         try observe(.observedEnd(peer: peer.index, history, seq: heard.seq, mustBeThere: hadTime))
     }
 
-    // MARK: When it is over
+    // MARK: The end of the run
 
-    /// Whether the loop has ended and every process knows. If the plan says so, more processes come then and learn of it too.
+    /// Whether the loop has ended and every process knows. If the plan requires it, more processes come then and learn of it too.
     func isOver() throws(Violation) -> Bool {
         guard outcome != nil, focusOnLeader(), !process.isSyncing, roster.unaware == nil,
             !plan.isUnguarded && storage.database == nil || hasWrittenAll

@@ -4,7 +4,7 @@ import LoopWire
 
 /// The faults of a run.
 extension ClusterEngine {
-    /// Draws the next fault with a generator of its own, so that all others stay the same without it.
+    /// Draws the next fault with a separate generator, so that leaving it out does not change the others.
     func drawFault() throws(Violation) {
         let number = tally.faultsDrawn
         tally.faultsDrawn += 1
@@ -30,7 +30,7 @@ extension ClusterEngine {
         case .push: return cutPush(of: peer, &dice)
         case .subscription:
             guard peer.sockets.subscriber.isConnected else { return false }
-            // What was under way is gone; the publisher does not send it again.
+            // Messages under way are lost, and the publisher does not send them again.
             _ = peer.sockets.subscriber.connections.cutPresent(&dice)
             peer.sockets.subscriber.connections.stallPresent(until: stall())
             renewSubscription(of: peer)
@@ -104,7 +104,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Sets the reducer's clock a little, or a day ahead or back, or right again.
+    /// Sets the reducer's clock a little, or a day forwards or back, or right again.
     private func setClock(_ dice: inout SeededRandom) {
         let day: Int64 = 86_400_000
         if abs(process.clock.wallOffset) > day / 2 {
@@ -116,7 +116,7 @@ extension ClusterEngine {
         }
     }
 
-    /// An operator asks for something that changes the loop or its journal.
+    /// An operator requests something that changes the loop or its journal.
     private func administer(_ dice: inout SeededRandom) throws(Violation) -> Bool {
         guard process.isUp, let core = process.machine?.core else { return false }
         let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
@@ -152,7 +152,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Messages of the past come again, over connections of their own.
+    /// Earlier messages arrive again, over separate connections.
     private func replay(_ peer: Peer, _ dice: inout SeededRandom) -> Bool {
         var (late, batches) = (Pipe<PeerFrame>(), Pipe<Batch>())
         for frame in peer.sockets.subscriber.recent.some(&dice) {
@@ -169,7 +169,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// A worker is asked to go, or a client whose stream another process goes on with.
+    /// Makes a worker leave, or a client if another process continues its stream.
     @discardableResult
     func stop(_ peer: Peer) throws(Violation) -> Bool {
         guard peer.role == .worker || peer.outbox != nil, peer.life.stage == .running else { return false }
@@ -185,7 +185,7 @@ extension ClusterEngine {
         try replace(peer)
     }
 
-    /// A process ends, and whatever it had with it.
+    /// A process ends, with everything that it had.
     func end(_ peer: Peer) throws(Violation) {
         peer.life.stage = .gone
         roster.noteKilled(peer, at: now)
@@ -193,7 +193,7 @@ extension ClusterEngine {
         try observe(.died(peer: peer.index))
     }
 
-    /// From here on nothing fails, and everything must settle.
+    /// From now on nothing fails, and everything must settle.
     func endFaults() throws(Violation) {
         say("the faults end")
         for index in candidates.indices {
@@ -208,7 +208,7 @@ extension ClusterEngine {
         process.trap.endsAtNext = false
         wakeReducer(at: now)
         for peer in roster.present {
-            // The number of a forged batch is not used again before its owner hears of it.
+            // The number of a forged batch is not used again before its owner learns of it.
             peer.life.frozenUntil = peer.life.forgedUntil
             peer.faults.forgetsClaims = false
             peer.heal()

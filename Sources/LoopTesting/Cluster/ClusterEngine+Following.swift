@@ -6,7 +6,8 @@ extension ClusterEngine {
     // MARK: Reading
 
     /// A standby replays what its server has, or begins again if that does not follow what it has.
-    /// - Parameter behind: the records of the leader's server behind what it has, or nil if that does not have this.
+    /// - Parameter behind: the records of the leader's server behind the standby's own, or nil if that server lacks the standby's
+    ///   newest batch.
     func follow(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
         guard let database = storage.database else { return }
         let source = candidate.following.source ?? database.view
@@ -21,7 +22,7 @@ extension ClusterEngine {
             candidate.following.backlog += UInt64(new.count)
             if !new.isEmpty { candidate.following.read(source.lossesCount) }
         } else if found != nil {
-            // Another process has appended something else behind what has a receipt.
+            // Another process has appended something else behind the records with a receipt.
             return try beginToFollow(source)
         } else if candidate.following.isCurrent(source, lease: leaseNanoseconds, at: steady)
             || brokenRules.contains(.lossIsTheLeaders)
@@ -49,7 +50,7 @@ extension ClusterEngine {
         candidate.following.backlog = source.newest.position - min(source.newest.position, newestSnapshot)
     }
 
-    /// Leaves a server that does not move while the leader does. A standby that is level has all that the leader has.
+    /// Leaves a server that does not advance while the leader does. A standby that is level has all that the leader has.
     private func judge(_ source: JournalView, _ row: JournalRow) throws(Violation) {
         guard let end = candidate.warm?.end, let database = storage.database else { return }
         let steady = candidate.steady(at: now)
@@ -69,7 +70,8 @@ extension ClusterEngine {
         }
     }
 
-    /// The index of a standby that reads a server without the journal's newest record, or nil. It goes to another one in time.
+    /// The index of a standby whose server lacks the journal's newest record, or nil. The standby changes to another server in
+    /// time.
     func standbyOfAStillServer() -> Int? {
         guard plan.hasWarmStandbys, let end = storage.database?.row.end else { return nil }
         return candidates.first { candidate in
@@ -77,17 +79,17 @@ extension ClusterEngine {
         }?.index
     }
 
-    /// The server that a standby reads does not move from here on, and may lack the newest batches.
+    /// The server that a standby reads does not advance from now on, and may lack the newest batches.
     func stopSource(_ dice: inout SeededRandom) -> Bool {
         let standbys = candidates.filter { $0.hold.standing == .standingBy }
         guard plan.hasWarmStandbys, let database = storage.database else { return false }
         guard let standby = standbys.randomElement(using: &dice) else { return false }
-        // It may have reached another server, which lacks what the one before had.
+        // The standby may have reached another server, which lacks what the former one had.
         standby.following.source = database.view(without: Int(now / 1000 % 4))
         return true
     }
 
-    /// The state of a machine that leads no more stays, with the records that have no receipt.
+    /// Keeps the state of a machine that no longer leads, with the records that have no receipt.
     func keepState() {
         guard let core = process.machine?.core, let began = candidate.hold.taken?.end else { return }
         let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
@@ -106,7 +108,7 @@ extension ClusterEngine {
         }
     }
 
-    /// What an ordinary recovery makes of the journal.
+    /// The state that an ordinary recovery makes of the journal.
     func recovered() throws(Violation) -> JournaledState<Ran> {
         guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
         do {
@@ -134,8 +136,8 @@ extension ClusterEngine {
 
     private var newestSnapshot: UInt64 { storage.disk?.snapshots.first?.entry.position ?? 0 }
 
-    /// How long a candidate leaves a free journal to others, in nanoseconds: a time for each record that it has to replay, two
-    /// leases at most. The simulator's journals are short, so the time is longer than in a node.
+    /// How long a candidate leaves a free journal to others, in nanoseconds. It is a time for each record that it has to replay,
+    /// and at most two leases. The simulator's journals are short, so the time for a record is longer than in a node.
     private func headStart(_ candidate: Candidate<Ran>, newest: UInt64) -> UInt64 {
         guard plan.hasWarmStandbys else { return 0 }
         let position = candidate.warm.map { $0.end.position - min($0.end.position, candidate.following.backlog) } ?? 0
@@ -143,7 +145,7 @@ extension ClusterEngine {
         return min((newest - reached) * 20_000_000, leaseNanoseconds * 2)
     }
 
-    /// Whether the process that is looked at leaves the journal, which is free, to others.
+    /// Whether the focused process leaves the free journal to others.
     func leavesToOthers(_ row: JournalRow) -> Bool {
         let steady = candidate.steady(at: now)
         if candidate.following.free?.sign != row.sign { candidate.following.free = (row.sign, steady) }
@@ -152,7 +154,7 @@ extension ClusterEngine {
         return headStart(candidate, newest: row.end.position) > steady - (candidate.following.free?.since ?? steady)
     }
 
-    /// A process takes over from another one. It is not far behind while a standby is level, and has been for so long that it has seen
+    /// A process takes over from another one. It must not be far behind if a standby is level, and has been for long enough to see
     /// that the journal is free.
     func demandClosest(_ index: Int, holder: UInt64) throws(Violation) {
         let taker = candidates[index]
@@ -172,6 +174,6 @@ extension ClusterEngine {
         )
     }
 
-    /// Within how many nanoseconds a standby looks at the row again, unless something stops it.
+    /// The time within which a standby reads the row again, unless something stops it, in nanoseconds.
     var looksWithin: UInt64 { 105_000_000 + plan.syncMaxNanoseconds + plan.latencyMaxNanoseconds }
 }

@@ -3,14 +3,14 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// Hostile processes: what they say, how it reaches the reducer, and what they overhear.
+/// Hostile processes: what they send, how it reaches the reducer, and what they overhear.
 extension ClusterEngine {
     // MARK: At the hostile processes
 
     /// A hostile process tries something.
     /// - Returns: whether it could.
     func actHostilely(_ dice: inout SeededRandom) throws(Violation) -> Bool {
-        // An append to a database may be lost though its process goes on. No one has heard of what waits for its receipt.
+        // An append to a database may be lost although its process continues. No process has received what waits for its receipt.
         guard isLeading, storage.database == nil || process.turns.isEmpty else { return false }
         guard process.isUp, let hostile = Hostile.allCases.randomElement(using: &dice),
             let act = plan.hostileActs.randomElement(using: &dice)
@@ -22,7 +22,7 @@ extension ClusterEngine {
         return !words.isEmpty
     }
 
-    /// In the first moments of an epoch effects can be claimed.
+    /// Hostile claims in the first moments of an epoch, when effects can be claimed.
     func claimHostilely() throws(Violation) {
         guard plan.hasHostiles, isFaulty, chance(0.3) else { return }
         for hostile in Hostile.allCases {
@@ -46,7 +46,7 @@ extension ClusterEngine {
             payload: try hostilePayload())
     }
 
-    /// With keys nothing that hostile processes send is applied; without, it may be an event.
+    /// With keys, nothing that hostile processes send is applied. Without keys, it may be an event.
     private func hostilePayload() throws(Violation) -> [UInt8] {
         guard plan.isUnguarded, chance(0.5) else { return [0xff, 0x00] }
         return try drawing { (work, draw) throws(Violation) in try work.burst(of: 0, &draw).events.first } ?? []
@@ -54,7 +54,7 @@ extension ClusterEngine {
 
     // MARK: At the reducer
 
-    /// What hostile processes have said.
+    /// Passes the messages of hostile processes to the reducer.
     func drainHostiles(_ intake: inout ReducerCore) throws(Violation) {
         for (word, hostile, _) in hostiles.take(at: now) {
             let principal = principal(of: hostile)
@@ -73,7 +73,7 @@ extension ClusterEngine {
         keys == nil || hostile.allowed == nil ? .unknown : .key(hostile.key)
     }
 
-    /// Only whole topics are served. A connection that subscribes to something else is ended.
+    /// Only whole topics are served. Any other subscription ends its connection.
     private func subscribe(
         _ hostile: Hostile, _ bytes: [UInt8], _ principal: Principal, _ intake: inout ReducerCore
     ) throws(Violation) {
@@ -88,7 +88,7 @@ extension ClusterEngine {
         hostiles.listen(to: peer, by: hostile)
     }
 
-    /// Ends the connections that listen to an inbox that turns out to be another key's.
+    /// Ends the connections that listen to the inbox of another key.
     func settleInboxes(_ owner: (PeerID) -> PublicKey?) {
         guard keys != nil else { return }
         hostiles.endListeners { inbox, hostile in owner(inbox).map { $0 != hostile.key } ?? false }

@@ -7,8 +7,9 @@ extension ClusterEngine {
     /// The position of forgers among all processes. No process waits for the outcome of what they send.
     private static var forger: Int { -1 }
 
-    /// A batch with the next number of a session whose process stands still and has nothing under way. When it goes on it hears
-    /// first how far its session is consumed. (What it had sent under that number meanwhile could not be told apart.)
+    /// A batch with the next number of a session whose process is frozen and has nothing under way. When the process continues, it
+    /// first learns how far its session is consumed. (Entries that it had sent under that number meanwhile could not be
+    /// distinguished.)
     /// - Returns: whether there is such a session.
     func forgeBatch(of peer: Peer) throws(Violation) -> Bool {
         guard process.isUp, peer.life.stage == .running, peer.life.frozenUntil <= now, peer.machine.isJoined,
@@ -43,7 +44,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// An effect that runs, with a later attempt, which is another effect's.
+    /// A running effect, with a later attempt of another effect.
     private func foreignAttempt() -> (effect: EffectID, attempt: Attempt)? {
         let bodies = roster.bodies
         guard let first = bodies.min(by: { $0.attempt < $1.attempt }),
@@ -52,9 +53,9 @@ extension ClusterEngine {
         return (first.effect, last.attempt)
     }
 
-    /// A client's outbox file is copied; the next time, if the client has sent more since, its process is stopped, and another
-    /// one goes on with the copy.
-    /// - Returns: whether one goes on.
+    /// Copies a client's outbox file. The next time, if the client has sent more since, its process is stopped, and another process
+    /// continues with the copy.
+    /// - Returns: whether another process continues.
     func restoreOutbox(of peer: Peer) throws(Violation) -> Bool {
         guard peer.role == .client, peer.isAlive, peer.machine.isJoined, peer.machine.history == storage.history else {
             return false
@@ -75,7 +76,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Where nothing is lost, hardly anything is sent twice.
+    /// If nothing is lost, hardly anything is sent twice.
     func demandLittleLoad() throws(Violation) {
         guard plan.losesNothing, plan.end?.fault == nil else { return }
         checkers.count(.bounded)

@@ -3,9 +3,10 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// Keys: whose each connection is, which connections stand, and what becomes of them when keys change. (Protocol, section 12.)
+/// Keys: the owner of each connection, which connections are allowed, and what happens to them when keys change. (Protocol, section
+/// 12.)
 extension ClusterEngine {
-    /// Who a process is to the reducer, as its connections prove.
+    /// The principal of a process, as its connections prove.
     func principal(of peer: Peer) -> Principal { key(of: peer).map { .key($0) } ?? .unknown }
 
     private func key(of peer: Peer) -> PublicKey? {
@@ -18,7 +19,7 @@ extension ClusterEngine {
         }
     }
 
-    /// Whether a process has connections. One whose key is not admitted tries again and again.
+    /// Whether a process has connections. A process whose key is not admitted tries again and again.
     func isConnected(_ peer: Peer) -> Bool {
         guard let key = key(of: peer) else { return true }
         return candidate.keys.admits(key)
@@ -41,7 +42,7 @@ extension ClusterEngine {
         wakeCandidates()
     }
 
-    /// The reducer reads its folder. Connections of keys that may do something else now end, and are made again.
+    /// The reducer reads its folder. Connections of keys whose rights have changed end, and are made again.
     func admitKeys(_ intake: inout ReducerCore) throws(Violation) {
         guard let keys, let (cut, added) = candidate.keys.read(keys) else { return }
         intake.admit(candidate.keys.allowed)
@@ -55,7 +56,7 @@ extension ClusterEngine {
         try replaceRefused()
     }
 
-    /// What libzmq had read before is still handed to the machine.
+    /// Messages that libzmq had read before are still passed to the machine.
     private func closeConnections(of peer: Peer, _ key: PublicKey, _ intake: inout ReducerCore) throws(Violation) {
         for _ in 0..<pick(4) {
             guard let message = peer.sockets.dealer.toReducer.popFirst() else { break }
@@ -71,7 +72,7 @@ extension ClusterEngine {
         if peer.sockets.subscriber.isConnected { peer.sockets.subscriber.connections.pipes = [] }
     }
 
-    /// What waits in PUSH leaves over the new connection.
+    /// Messages that wait in PUSH leave over the new connection.
     private func connect(_ peer: Peer) {
         renewRoute(of: peer)
         if peer.sockets.subscriber.isConnected { renewSubscription(of: peer) }
@@ -80,8 +81,8 @@ extension ClusterEngine {
 
     // MARK: Refusals
 
-    /// A process was told that it may not do what it does, and has ended. Its supervisor starts it again when keys have changed.
-    /// Where its session is another key's, that lasts: an operator begins another outbox, as the refusal says.
+    /// A process was refused for its key, and has ended. Its supervisor starts it again when keys have changed. If its session is
+    /// another key's, the refusal is permanent. Then an operator begins another outbox, as the refusal says.
     func endRefused(_ peer: Peer, _ refused: Refused) throws(Violation) {
         guard keys != nil, refused.what.isOfKeys else {
             throw Violation(
@@ -105,7 +106,7 @@ extension ClusterEngine {
 
     // MARK: What reaches the machine
 
-    /// Hands a message to the machine, and shows the checkers what it has changed.
+    /// Passes a message to the machine, and shows the checkers what it has changed.
     func hand(
         _ message: ToReducer, from route: Route, by principal: Principal, _ intake: inout ReducerCore
     ) throws(Violation) {
@@ -115,7 +116,7 @@ extension ClusterEngine {
         try judge(.message(message), principal, from: before, to: intake.progress)
     }
 
-    /// Hands a batch to the machine. What is not refused must be read.
+    /// Passes a batch to the machine. If it is not refused, it must be read.
     func hand(_ batch: Batch, by principal: Principal, _ intake: inout ReducerCore) throws(Violation) {
         let before = intake.progress
         let read = intake.read(of: batch.session)
@@ -127,7 +128,7 @@ extension ClusterEngine {
         try judge(.batch(batch), principal, from: before, to: after)
     }
 
-    /// Whether a subscription may stand.
+    /// Whether a subscription is allowed.
     func mayFollow(
         _ topic: Topic, _ principal: Principal, of peer: PeerID?, _ intake: inout ReducerCore
     ) throws(Violation) -> Bool {
@@ -137,8 +138,8 @@ extension ClusterEngine {
         return may
     }
 
-    /// The publisher hears of the subscriptions of a connection. It ends with the first that may not be.
-    /// - Returns: whether the connection stands.
+    /// The publisher learns of the subscriptions of a connection. The first that is not allowed ends the connection.
+    /// - Returns: whether all are allowed.
     func mayFollowAll(_ peer: Peer, _ intake: inout ReducerCore) throws(Violation) -> Bool {
         guard keys != nil else { return true }
         for topic in [.inbox(loop.id, peer.id)] + peer.sockets.subscriber.topics {
@@ -151,7 +152,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// What a process decides that another one has deposed has no effect: it will get no receipt.
+    /// The decisions of a process that was replaced as leader have no effect, because it will get no receipt.
     private func judge(
         _ heard: Heard, _ principal: Principal, from before: TurnProgress, to after: TurnProgress
     ) throws(Violation) {

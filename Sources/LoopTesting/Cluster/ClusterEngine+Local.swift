@@ -2,8 +2,8 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The peer of the reducer's own process, for the feedbacks that are placed there: the same machine, without sockets
-/// between. It comes and goes with the process. (The same order as `LocalPeer`.)
+/// The peer in the reducer's own process, for the feedbacks that are placed there. It has the machine of other peers, but no
+/// sockets. It begins and ends with the process. (In the order of `LocalPeer`.)
 extension ClusterEngine {
     func beginLocally() throws(Violation) {
         guard loop.hasLocalEffects else { return }

@@ -2,11 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Faults that matter only together with others: messages of an earlier session, unnoticed losses of a journal's end,
-/// copies of journals.
+/// Faults that matter only together with others: messages of an earlier session, unnoticed losses of a journal's end, copies of
+/// journals.
 extension ClusterEngine {
-    /// What is said to a process is kept, so that it can come again; once its session is another, what was said in the one
-    /// before may come over an earlier connection.
+    /// Keeps a frame to a process, so that it can arrive again. After a change of the process's session, frames of the former
+    /// session may arrive over an earlier connection.
     func keep(_ frame: PeerFrame, saidTo peer: Peer) {
         guard let again = peer.sockets.subscriber.keep(frame) else { return }
         var late = Pipe<PeerFrame>()
@@ -19,12 +19,12 @@ extension ClusterEngine {
         if !late.isEmpty { wake(peer, at: late.readableAt) }
     }
 
-    /// The machine loses power after a turn, and what that turn wrote is gone with it. Peers have heard of the turn, but not
-    /// those whose entries it consumed: so no peer can show that it is lost.
+    /// The machine loses power after a turn, and everything that the turn wrote is lost. Peers have received messages of the turn,
+    /// but those whose entries it consumed have not. So no peer can show the loss.
     func loseQuietly(
         _ loss: AwaitedLoss, _ turn: TurnUnderWay, _ messages: [Outbound]
     ) throws(Violation) {
-        // The other worker, which was away, may come back with entries of the attempt that it does not have any more.
+        // The other worker, which was away, may return with entries of the attempt that it no longer has.
         let isAwaited = loss.of == .attemptEnd && !loss.endsAgain
         storage.awaitedLoss = isAwaited ? AwaitedLoss(of: .refusal, endsAgain: false) : nil
         let senders = Set(turn.records.compactMap { $0.entry?.session })
@@ -38,7 +38,7 @@ extension ClusterEngine {
         if loss.endsAgain { process.endsAgainAt = now + between(plan.silenceLimit / 4, plan.silenceLimit * 3) }
     }
 
-    /// A message as a worker sends it that may have forgotten, for an epoch, what it runs.
+    /// A message of a worker that may have forgotten, for an epoch, what it runs.
     func forgetful(_ message: ToReducer, _ peer: Peer) throws(Violation) -> ToReducer {
         guard case .claim(let session, let epoch, let part) = message, peer.faults.forgets(in: epoch) else {
             return message
@@ -47,11 +47,11 @@ extension ClusterEngine {
         return .claim(session, epoch, ClaimPart([], number: part.number, part: part.part, parts: part.parts))
     }
 
-    /// An operator stops the reducer, puts an older copy of the journal into its place, and starts it. That takes a while:
-    /// whatever was under way is gone.
+    /// An operator stops the reducer, puts back an older copy of the journal, and starts it. That takes a while, so everything
+    /// under way is lost.
     /// - Returns: whether there was an older copy.
     func putBackCopy() throws(Violation) -> Bool {
-        // The copy has not got a number that another has used, and its owner does not know of it yet.
+        // The copy lacks a number that a forger has used, and the number's owner does not know of it yet.
         guard !roster.present.contains(where: { $0.life.forgedUntil > now }) else { return false }
         guard process.isUp, plan.keeping != .memory, let count = storage.restoreCopy() else { return false }
         process.trap.end(signal: 0)
@@ -64,7 +64,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// The first start on the older copy: by now every process has noticed the silence, or stands still.
+    /// The first start on the older copy. By now every process has noticed the silence, or is frozen.
     func startOnCopy(without lost: [Record], _ disk: SimulatedDisk) throws(Violation) {
         loseConnections()
         try forget(lost, of: disk)

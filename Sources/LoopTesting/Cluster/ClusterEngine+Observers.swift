@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Observers: the shipped observer's machine besides a peer's, on the same sockets. (The same order as `PeerShell`.)
+/// Observers: the shipped observer's machine in addition to a peer's, on the same sockets. (In the order of `PeerShell`.)
 extension ClusterEngine {
     func watch(_ watched: SimulationPlan.Watched, _ peer: Peer) throws(Violation) {
         var machine = ObserverMachine(following(watched), at: time(peer))
@@ -38,14 +38,14 @@ extension ClusterEngine {
         return work.definition.sections[section].reading.follower(initial, loop.coder, brokenRules)
     }
 
-    /// Damages the state in an observer's memory, which the next hash must show.
+    /// Damages the state in an observer's memory. The next hash must show it.
     func damageObserver(_ slot: Int) throws(Violation) {
         guard let peer = roster.living(.observer, slot), peer.observing?.damage() == true else { return }
         say("what observer \(peer.index) knows is damaged")
         try observe(.damaged(peer: peer.index))
     }
 
-    /// The publisher learns of a subscription after a while.
+    /// The subscriptions that the publisher knows. It learns of each after a while.
     func subscriptions() -> Subscriptions {
         var subscriptions = Subscriptions()
         for peer in roster.present
@@ -88,7 +88,7 @@ extension ClusterEngine {
             switch wish {
             case .send(let message): try send(message, from: peer)
             case .ended: try observeEnd(peer)
-            // Its shell finds out how current the state is.
+            // The observer's shell finds out how current the state is.
             case .standing: break
             case .begins:
                 try observe(.beganEpoch(peer: peer.index))
@@ -144,7 +144,7 @@ extension PeerFrame {
     var isForObservers: Bool {
         switch message {
         case .update, .delta, .unchanged, .stateHash, .transitions: true
-        // In an inbox a tick tells one peer of a new epoch.
+        // A tick in an inbox is how one peer learns of a new epoch.
         case .serverHeartbeat, .ended: session == .none
         case .introduction, .joinAccepted, .commands, .acknowledgement, .tick, .assignments, .outcomes, .busy,
             .statePart, .status, .refused, .answer, .goodbyeHeard, .refusalDetails, .redirect, .noLeader:

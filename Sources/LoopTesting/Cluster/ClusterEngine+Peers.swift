@@ -4,7 +4,7 @@ import LoopWire
 
 /// Workers and clients: the turns of their processes, and a record of what they sent.
 extension ClusterEngine {
-    /// - Parameter slot: the position among the processes of its role; a new one takes the place of one that is gone.
+    /// - Parameter slot: the position among the processes of its role. A process that replaces another has its slot.
     @discardableResult
     func addPeer(_ role: Peer.Role, _ slot: Int) throws(Violation) -> Peer {
         let before = candidate.index
@@ -55,7 +55,7 @@ extension ClusterEngine {
         return peer
     }
 
-    /// Another process takes the place of one that is gone, and goes on with its outbox file, if it had one.
+    /// Another process replaces one that has ended, and continues with its outbox file, if it had one.
     func replace(_ peer: Peer) throws(Violation) {
         let new = try addPeer(peer.role, peer.slot)
         guard let outbox = peer.outbox else { return }
@@ -74,13 +74,13 @@ extension ClusterEngine {
         peer.outbox = outbox
     }
 
-    /// DEALER has another connection, and ROUTER gives it another routing id.
+    /// DEALER makes another connection, to which ROUTER gives another routing id.
     func renewRoute(of peer: Peer) {
         let number = roster.nextID()
         peer.sockets.dealer.reconnect(as: number)
     }
 
-    /// SUB has another connection. The publisher hears of the subscription a little later.
+    /// SUB makes another connection. The publisher learns of the subscription a little later.
     func renewSubscription(of peer: Peer) {
         peer.sockets.subscriber.reconnect(knownFrom: now + 2 * latency())
         wakeReducer(at: peer.sockets.subscriber.knownFrom)
@@ -150,7 +150,7 @@ extension ClusterEngine {
         }
     }
 
-    /// Pushes what is ready, as far as the socket accepts it.
+    /// Sends the batches that are ready, as far as the socket accepts them.
     func push(_ peer: Peer) throws(Violation) {
         guard peer.sockets.pusher.connections.hasPresent else { return }
         while peer.isAlive, let batch = peer.machine.nextBatch() {
@@ -176,8 +176,8 @@ extension ClusterEngine {
 
     // MARK: Actions and records
 
-    /// After every call of a machine: notes new entries, does what the machine wishes, and tells outcomes.
-    /// - Parameter made: the entry that was just handed to the machine, if it was an event or the end of an effect.
+    /// Runs after every call of a machine. It notes new entries, performs the machine's actions, and reports outcomes.
+    /// - Parameter made: the entry that was just passed to the machine, if it was an event or the end of an effect.
     func settleAccounts(of peer: Peer, _ made: SentEntry? = nil) throws(Violation) {
         focus(on: peer.place)
         try noteNewEntries(of: peer, made)
@@ -195,7 +195,7 @@ extension ClusterEngine {
                 try observe(.told(id: id, .applied(.initial), detail: "", isUnheard: false))
             }
         } else if settled < peer.accounts.settled || peer.machine.lastNumber < peer.accounts.last {
-            // The session was lost, and everything under way was reported so: numbers begin again.
+            // The session was lost, and everything under way was reported as lost. Numbers begin again.
             peer.accounts.restart(settled: settled)
         }
         if peer.life.hasEnded { try depart(peer) }

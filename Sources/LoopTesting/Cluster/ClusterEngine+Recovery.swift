@@ -6,7 +6,7 @@ import LoopWire
 extension ClusterEngine {
     // MARK: Beginning
 
-    /// A process starts: it opens the journal, reads in the crash note how the last one ended, and recovers.
+    /// A process starts. It opens the journal, reads in the crash note how the last process ended, and recovers.
     func startReducer() throws(Violation) {
         if storage.database != nil { return startCandidate() }
         if storage.disk == nil || plan.keeping == .memory { try makeDisk() }
@@ -29,7 +29,7 @@ extension ClusterEngine {
         try observe(.began(storage.history))
     }
 
-    /// Opens the journal and goes on from it; later, if that fails.
+    /// Opens the journal and continues from it, or tries again later if that fails.
     func openAndServe() throws(Violation) {
         guard let disk = storage.disk else { return }
         process.trap.endsAtNext = false
@@ -74,7 +74,7 @@ extension ClusterEngine {
         return machine(on: core)
     }
 
-    /// A machine that goes on from a state, at the beginning of a new epoch.
+    /// A machine that continues from a state, at the beginning of a new epoch.
     func machine(on recovered: JournaledState<Ran>) -> ReducerMachine<Ran> {
         var core = recovered
         var configuration = ReducerConfiguration(
@@ -89,8 +89,8 @@ extension ClusterEngine {
         if let bytes = plan.statePartBytes { configuration.statePartBytes = bytes }
         configuration.stateHashes = plan.hasStateHashes
         if let bytes = plan.payloadBytesMax { configuration.payloadBytesMax = bytes }
-        // Where every record is applied to a second state, hashes of marks are compared as they come; and states that are
-        // large are fetched in chunks.
+        // If every record is applied to a second state, hashes of marks are compared as they come. Large states are fetched in
+        // chunks.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
         if candidates.count > 1 { configuration.searchLimit = LeaderSearch.walkMax }
         if plan.keeping == .memory || plan.candidateCount > 0 { core.note = nil }
@@ -98,7 +98,7 @@ extension ClusterEngine {
             recovered: core, configuration: configuration, seed: random.next(), nonce: random.next(), at: reducerMoment)
     }
 
-    /// A recovery gives the same result from every snapshot, and without one.
+    /// Checks that a recovery gives an equal result from every snapshot, and without one.
     func compare(_ recovered: JournaledState<Ran>, _ disk: SimulatedDisk) throws(Violation) {
         try checkers.rest(recovered, wholly: true)
         guard process.life.number % 8 == 0 else { return }
@@ -108,8 +108,8 @@ extension ClusterEngine {
         if !plan.hasShadow { try compare(recovered, disk, from: nil) }
     }
 
-    /// A state that is not a function of its events breaks all kinds of promises. If the journal gives another state than the
-    /// reducer has, that is reported as the cause.
+    /// A state that is not a function of its events breaks many promises. If the journal gives another state than the reducer's,
+    /// that is reported as the cause.
     func rootCause(of violation: Violation) -> Violation {
         guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
             loop.limits.restInterval == 1, let core = process.machine?.core, let disk = storage.disk,
@@ -150,15 +150,15 @@ extension ClusterEngine {
 
     // MARK: Two reducers
 
-    /// Another process is started on the same journal, while this one has it.
-    /// - Returns: whether there is one that has it.
+    /// Another process is started on the journal of a running one.
+    /// - Returns: whether a process had the journal.
     func startSecondReducer() throws(Violation) -> Bool {
         guard let disk = storage.disk, process.isUp, plan.keeping != .memory else { return false }
         checkers.count(.oneOrder)
         if brokenRules.contains(.journalsHaveOneOwner) { disk.release() }
         do {
             var second = try SimulatedJournal(disk, durability: plan.durability, rules: brokenRules)
-            // It was not stopped: it recovers and begins an epoch of its own, besides the first.
+            // The new process was not refused. It recovers and begins a separate epoch, beside the first.
             let recovery = try Recovery(plain, from: second, coder: loop.coder)
             var machine = ReducerMachine(
                 recovered: recovery.core, configuration: ReducerConfiguration(), seed: 1, nonce: random.next(),

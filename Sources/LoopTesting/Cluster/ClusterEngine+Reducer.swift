@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The reducer's turns, as its shell takes them.
+/// The reducer's turns, as its shell performs them.
 extension ClusterEngine {
     var reducerMoment: Moment { process.clock.moment(at: now) }
 
@@ -12,7 +12,7 @@ extension ClusterEngine {
         agenda.note(.reducerTurn(candidate: process.life.candidate), at: time)
     }
 
-    /// Drain ROUTER wholly, then batches, let time pass, and hand the records to the disk.
+    /// Drains ROUTER completely, then batches, lets time pass, and passes the records to the disk.
     func reducerTurn() throws(Violation) {
         guard now >= process.wakesAt else { return }
         process.wakesAt = .max
@@ -46,7 +46,7 @@ extension ClusterEngine {
         try append(TurnUnderWay(ready, at: process.turnMoment))
     }
 
-    /// Hands a turn's records to the disk, which needs some time. Meanwhile the next turn may begin.
+    /// Passes a turn's records to the disk, which needs some time. Meanwhile the next turn may begin.
     func append(_ turn: TurnUnderWay) throws(Violation) {
         if storage.database != nil { try place(turn) }
         try sendEarly(turn)
@@ -79,7 +79,7 @@ extension ClusterEngine {
         wakeReducer(at: max(now, min(process.clock.virtual(process.deadline), nextArrivalAtReducer())))
     }
 
-    /// Where a rule is broken, messages of a turn leave before its receipt.
+    /// With a broken rule, messages of a turn leave before its receipt.
     private func sendEarly(_ turn: TurnUnderWay) throws(Violation) {
         let isBehindOthers = turn.records.isEmpty && !process.turns.isEmpty
         let isFirst = candidate.hold.receipt == BatchLink() && brokenRules.contains(.tailIsReadInTheTerm)
@@ -97,7 +97,7 @@ extension ClusterEngine {
         try concludeTurns()
     }
 
-    /// Concludes the turns that wait for nothing any more, in their order.
+    /// Concludes the turns that no longer wait for anything, in their order.
     func concludeTurns() throws(Violation) {
         while process.turns.first?.awaits == 0, let done = process.turns.removeFirst() { try conclude(done) }
         guard process.isUp else { return }
@@ -134,7 +134,7 @@ extension ClusterEngine {
         }
         if !done.hasLeft { try deliver(released.messages, of: done) }
         keepUp(released)
-        // After the turn's snapshot, as in a node: what a new history begins with is not durable before the next turn.
+        // This follows the turn's snapshot, as in a node: the first records of a new history are not durable before the next turn.
         if let lost = done.historyLost { try goOn(without: lost) }
     }
 
@@ -154,7 +154,7 @@ extension ClusterEngine {
         return true
     }
 
-    /// Compares a few turns completely, and the others only where most differences would show.
+    /// Compares a few turns completely, and the others only as far as most differences would show.
     private func observeReducer() throws(Violation) {
         process.releaseCount += 1
         guard process.turns.isEmpty, process.releaseCount % loop.limits.restInterval == 0 else { return }
@@ -192,7 +192,7 @@ extension ClusterEngine {
         tally.historiesBegun += 1
     }
 
-    /// What follows a turn that is durable: background writes, snapshots, operators' questions to the journal.
+    /// The work after a durable turn: background writes, snapshots, operators' requests to the journal.
     private func keepUp(_ released: Released) {
         if plan.keeping == .none, now - process.flushedAt >= 200_000_000 {
             process.journal?.flush()
@@ -205,14 +205,14 @@ extension ClusterEngine {
         }
         snapshotIfDue()
         for job in released.backgroundJobs {
-            // Of no generator, on whose numbers everything else depends.
+            // The time does not come from the generator, because everything else depends on its numbers.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
             process.backgroundJobs.begin(job, doneAt: time)
             agenda.note(.jobDone(candidate: process.life.candidate), at: time)
         }
     }
 
-    /// An ordinary snapshot: taken between two turns, written while the loop goes on, and there once its row is.
+    /// An ordinary snapshot. It is taken between two turns, written while the loop continues, and valid once its row is there.
     private func snapshotIfDue() {
         guard plan.keeping != .memory, let disk = storage.disk,
             process.snapshots.isDue(at: disk.position, interval: plan.snapshotInterval)

@@ -4,7 +4,7 @@ import LoopWire
 
 /// Whether everything has settled.
 extension ClusterEngine {
-    /// What is not settled yet; nil if everything is.
+    /// What is not settled yet, or nil if everything is.
     func unsettled() -> String? {
         guard focusOnLeader() else { return "no reducer leads" }
         guard let reducer = process.machine, !process.isSyncing else { return "the reducer is busy" }
@@ -40,7 +40,7 @@ extension ClusterEngine {
         return unsettledEffects(reducer)
     }
 
-    /// A session that should have been retired by now.
+    /// A session that should have been retired by now, or nil.
     private func keptInVain(_ reducer: ReducerMachine<Ran>) -> SessionID? {
         guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
         return reducer.core.sessions.keys.sorted().first { session in
@@ -78,7 +78,7 @@ extension ClusterEngine {
         return nil
     }
 
-    /// Whether an effect that does not run may wait for those that stand still, or for its next try.
+    /// Whether an effect that does not run may wait for frozen processes, or for its next try.
     private func mayWait(_ id: EffectID, _ effect: LiveEffect, _ reducer: ReducerMachine<Ran>, _ running: Int) -> Bool {
         if let retry = effect.retry, retries.mayWait(id, retry, at: now) { return true }
         let policy = reducer.core.feedback(of: id)?.policy ?? EffectPolicy()

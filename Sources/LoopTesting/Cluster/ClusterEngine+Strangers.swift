@@ -2,10 +2,10 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// A reducer without keys among hostile processes. They can act for any other process; what becomes of those is not checked. The
-/// reducer must go on, within its limits and as its journal says. (Protocol, section 12, "Without keys".)
+/// A reducer without keys among hostile processes. They can act for any other process, so what happens to the others is not
+/// checked. The reducer must continue within its limits and according to its journal. (Protocol, section 12, "Without keys".)
 extension ClusterEngine {
-    /// An honest process that hears the impossible ends, and its supervisor starts another.
+    /// An honest process that receives something impossible ends, and its supervisor starts another.
     func performUnguarded(_ task: Agenda.Task) throws(Violation) {
         do {
             try perform(task)
@@ -18,10 +18,10 @@ extension ClusterEngine {
         }
     }
 
-    /// Whether every record is durable, also those with which a history begins.
+    /// Whether every record is durable, even those with which a history begins.
     var hasWrittenAll: Bool { process.machine?.core.position == storage.disk?.position }
 
-    /// What is missing until the reducer has gone on: it serves a process that comes after the hostile ones.
+    /// What is missing until the reducer has proved to work: it must serve a process that comes after the hostile ones.
     func unsettledAmongStrangers(_ reducer: ReducerMachine<Ran>) -> String? {
         guard let latecomer else { return "hostile processes are there" }
         guard hasWrittenAll else { return "the reducer has records to write" }
@@ -31,7 +31,7 @@ extension ClusterEngine {
 }
 
 extension Agenda.Task {
-    /// The process whose turn it is; nil: the task is the reducer's, or of no process.
+    /// The process whose turn it is, or nil if the task is the reducer's, or no process's.
     fileprivate var peer: Int32? {
         switch self {
         case .peerTurn(let index), .effectStep(let index, _), .clientEvent(let index): index

@@ -14,7 +14,7 @@ extension ClusterEngine {
         return earliest
     }
 
-    /// All control messages, in any order among the peers.
+    /// Reads all control messages, in any order among the peers.
     func drainRouter(_ intake: inout ReducerCore) throws(Violation) {
         for request in process.operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
@@ -36,7 +36,7 @@ extension ClusterEngine {
         }
     }
 
-    /// Subscriptions that reach the publisher.
+    /// Reads the subscriptions that have reached the publisher.
     func drainSubscriptions(_ intake: inout ReducerCore) throws(Violation) {
         var begun: [UpdateStream] = []
         for peer in roster.present where isConnected(peer) && peer.sockets.subscriber.takeNews(at: now) {
@@ -48,7 +48,7 @@ extension ClusterEngine {
         for stream in begun { intake.publishAgain(stream) }
     }
 
-    /// Some batches, in any order among the connections.
+    /// Reads some batches, in any order among the connections.
     func drainCollector(_ intake: inout ReducerCore) throws(Violation) {
         var waiting: [(peer: Peer, pipe: Int)] = []
         for peer in roster.present {
@@ -75,12 +75,12 @@ extension ClusterEngine {
 
     // MARK: Departures
 
-    /// - Parameter turn: the one that made them.
+    /// - Parameter turn: the turn that made the messages.
     func deliver(_ messages: [Outbound], of turn: TurnUnderWay) throws(Violation) {
         if !messages.isEmpty { try demandInJournal(turn) }
         for message in messages {
             try demandFit(of: message)
-            // What is late of a leader that is none any more has a receipt. It is older than what the others check.
+            // Late messages of a former leader have a receipt. They are older than what the other checkers compare.
             if isLeading { try observe(.left(message)) }
             if !plan.isUnguarded, isLeading {
                 try retries.check(message, of: turn.moment) { checkers.count(.bounded) }
@@ -116,7 +116,7 @@ extension ClusterEngine {
         }
     }
 
-    /// A message that grows with its content fits into its limit, or has one item.
+    /// Checks that a message that grows with its content fits into its limit, or has only one item.
     private func demandFit(of message: Outbound) throws(Violation) {
         switch message {
         case .inbox(_, let frame), .reply(_, let frame):
@@ -145,8 +145,8 @@ extension ClusterEngine {
             peer.sockets.subscriber.dropsNext(at: now, holding: plan.pipeMax) || !peer.isAlive || !isConnected(peer)
         if isTranscribing { transcript?.note(.toPeer(peer.index, frame, isLost: isLost), at: now) }
         guard !isLost, let connection = peer.sockets.subscriber.connections.present else { return }
-        // Where words of an earlier session come again over a connection of their own, all connections move up, and this
-        // frame comes over an earlier one too.
+        // If messages of an earlier session can arrive again over another connection, all connections move up. Then this frame
+        // arrives over an earlier one too.
         if plan.hasReplays { keep(frame, saidTo: peer) }
         let arrival = max(now + latency(), peer.sockets.cutFromReducerUntil)
         let carried = network.carry(frame, on: topic ?? .inbox(loop.id, peer.id))
@@ -158,14 +158,14 @@ extension ClusterEngine {
             peer.said.append(message)
             return wakeReducer(at: now)
         }
-        // Where entries are stuck, a goodbye asks for another session, and this one goes on until that is granted.
+        // If entries are stuck, a goodbye requests another session, and this one continues until that is granted.
         if case .goodbye(let session, let id, let history) = message, peer.machine.outbox.isEmpty {
             try observe(.saidGoodbye(PeerSession(history: history, session: session, peer: id)))
         }
         if case .claim(_, _, let part) = message {
             try demandFit(part.attempts.count, bytesEach: ClaimedAttempt.byteCount, "a claim")
-            // Between two parts a connection comes to stand, or is gone: the first of them found none. Of no generator, on
-            // whose numbers everything else depends.
+            // Between two parts a connection may begin or end, so that the first part found none. The choice does not come from the
+            // generator, because everything else depends on its numbers.
             if part.parts > 1, isFaulty, (now &+ UInt64(part.part)) &* 0x9E37_79B9 % 8 == 0 { return }
         }
         let said = network.carry(try forgetful(message, peer))

@@ -2,15 +2,15 @@ import LoopCluster
 package import LoopCore
 import LoopWire
 
-/// A reducer, workers and clients: the shipped machines under virtual time, one seeded generator, a network and a
-/// journal that fail as real ones do, and the checkers of the promises. What they run is a ``Workload``.
+/// A reducer, workers and clients: the shipped machines under virtual time. It has one seeded generator, a network and a journal
+/// that fail like real ones, and the checkers of the promises. The processes run a ``Workload``.
 ///
-/// The parts are independent values: ``ReducerProcess``, ``Storage``, ``Roster`` with its processes,
-/// ``Network``, ``Tally``, and the watches of what no checker sees. The engine is their agenda and their wiring.
+/// The parts are independent values: ``ReducerProcess``, ``Storage``, ``Roster`` with its processes, ``Network``, ``Tally``, and
+/// the watches, which check what no checker observes. The engine is their agenda and their wiring.
 ///
-/// A run has two phases. While faults come, clients and effects send events. Then the faults end, and everything must
-/// settle within a bounded virtual time. Everything is decided by the seed. A loop that ends is over when every process has
-/// learned of it, including late ones if the plan has an end.
+/// A run has two phases. During the faults, clients and effects send events. Then the faults end, and everything must settle within
+/// a bounded virtual time. The seed decides everything. A loop that ends is over when every process has learned of it, including
+/// late ones if the plan has an end.
 package final class ClusterEngine<Work: Workload> {
     typealias State = Work.Definition.State
     typealias Event = Work.Definition.Event
@@ -21,21 +21,21 @@ package final class ClusterEngine<Work: Workload> {
     package let scenario: Scenario
     package let plan: SimulationPlan
     let brokenRules: BrokenRules
-    /// Events at given times, whatever is drawn.
+    /// Events at given times, independent of the seed.
     private let timeline: [(time: UInt64, what: TimelineEntry)]
     let loop: SimulatedLoop
     var work: Work
     var random: SeededRandom
     var agenda = Agenda()
     var checkers: Checkers<Work>
-    /// Kept only if people will read it: it costs more than the run.
+    /// The messages of the run, or nil unless people will read them. They cost more than the run.
     package internal(set) var transcript: Transcript?
     package internal(set) var tally = Tally()
     var network: Network
     var storage = Storage()
     /// The reducer's processes. There is one, unless the journal is in a database.
     let candidates: [Candidate<Ran>]
-    /// The one that is looked at: whose turn it is, or the one that the process in turn talks to.
+    /// The focused candidate: the one whose turn it is, or the one that the present process talks to.
     var candidate: Candidate<Ran>
     var connections: [DatabaseConnection] = []
     var roster = Roster<Work.Script>()
@@ -44,20 +44,20 @@ package final class ClusterEngine<Work: Workload> {
     var leases = LeaseWatch()
     var transfers = TransferWatch()
     var ending = Ending()
-    /// The folder of keys; nil: the reducer has none.
+    /// The folder of keys, or nil if the reducer has none.
     var keys: SimulatedKeys?
     var hostiles = HostileTraffic()
-    /// Processes that were refused: others take their places once keys have changed.
+    /// Processes that were refused. Others replace them once keys have changed.
     var refusedPeers: [Peer] = []
-    /// Without keys: the process that joins after the hostile ones have gone; nil: it has not joined yet.
+    /// In a run without keys, the process that joins after the hostile ones have left, or nil before.
     var latecomer: Peer?
-    /// After this time bodies and clients do nothing more.
+    /// Whether bodies and clients do nothing more.
     var standsStill = false
 
     /// - Parameters:
-    ///   - plan: what the seed has drawn, with the generator as it is after it.
-    ///   - happenings: events at given times, whatever is drawn.
-    ///   - records: whether the messages are kept for people.
+    ///   - plan: what the seed has drawn, and the generator afterwards.
+    ///   - happenings: events at given times, independent of the seed.
+    ///   - records: whether to keep the messages for people.
     init(
         _ scenario: Scenario, plan: (SimulationPlan, SeededRandom), work: Work,
         timeline: [(time: UInt64, what: TimelineEntry)] = [], breaking rules: [Rule] = [], records: Bool = false
@@ -88,7 +88,7 @@ package final class ClusterEngine<Work: Workload> {
         }
     }
 
-    /// The process of the candidate that is looked at.
+    /// The process of the focused candidate.
     var process: ReducerProcess<Ran> {
         _read { yield candidate.process }
         _modify { yield &candidate.process }
@@ -101,7 +101,7 @@ package final class ClusterEngine<Work: Workload> {
 
     /// Virtual nanoseconds since the beginning.
     package var now: UInt64 { agenda.now }
-    /// How the loop has ended, as far as the journal knows.
+    /// The outcome of the loop, as far as the journal has it.
     package var outcome: Outcome? { ending.outcome }
     var isTranscribing: Bool { transcript != nil }
     var faultsEnd: UInt64 { UInt64(plan.faultPhase.wholeNanoseconds) }
@@ -216,7 +216,7 @@ package final class ClusterEngine<Work: Workload> {
     func pick(_ count: Int) -> Int { random.pick(count) }
     func latency() -> UInt64 { between(50_000, plan.latencyMaxNanoseconds) }
 
-    /// Asks the workload for something, with the run's own random generator.
+    /// Asks the workload for something, with the run's random generator.
     func drawing<Result>(
         for peer: Peer? = nil, _ ask: (inout Work, inout Draw) throws(Violation) -> Result
     ) throws(Violation) -> Result {
@@ -228,8 +228,7 @@ package final class ClusterEngine<Work: Workload> {
         return result
     }
 
-    /// The time of the next fault comes from the faults' own generator, so that faults come at the same times whatever happens
-    /// between them.
+    /// The time of the next fault comes from the generator of faults. So the faults have equal times whatever happens between them.
     private func noteNextFault() {
         guard plan.faultsPerSecond > 0 else { return agenda.note(.fault, at: faultsEnd) }
         let mean = 1e9 / plan.faultsPerSecond

@@ -1,8 +1,8 @@
 import LoopCluster
 public import LoopCore
 
-/// A cluster that runs a loop under faults, in virtual time and in one thread: the reducer and the workers of production, a
-/// network, disks and processes that fail as real ones do, and a checker for each promise. Everything is decided by the seed.
+/// A cluster that runs a loop under faults, in virtual time and in one thread. It has the reducer and the workers of production,
+/// and a checker for each promise. The network, the disks and the processes fail like real ones. The seed decides everything.
 ///
 /// ```swift
 /// @Test(arguments: 0..<20 as Range<UInt64>) func `the report is the same whatever fails`(seed: UInt64) throws {
@@ -17,10 +17,10 @@ public import LoopCore
 /// }
 /// ```
 ///
-/// A run is over when the loop has ended and every process knows, or when it has come to rest after the faults. A loop that
-/// does not rest within a minute is stopped: effects and clients do nothing more, and what was sent must be settled.
+/// A run is over when the loop has ended and every process knows, or when it has come to rest after the faults. A loop that does
+/// not rest within a minute is stopped: effects and clients do nothing more, and everything that was sent must settle.
 ///
-/// Effects that only send events send them by themselves; all others need an ``answer(_:_:)``.
+/// The cluster itself answers effects that only send events. All others need an ``answer(_:_:)``.
 public final class SimulatedCluster<Definition: LoopDefinition> {
     /// The state of the loop under test.
     public typealias State = Definition.State
@@ -40,14 +40,14 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
 
     /// - Parameters:
     ///   - definition: the loop to run.
-    ///   - seed: decides everything that is left to chance.
-    ///   - faults: what may fail; each seed draws its own from them.
-    ///   - workers: how many worker processes there are.
-    ///   - clients: how many client processes there are, which send what `client` and `send` say.
+    ///   - seed: the seed of all random decisions.
+    ///   - faults: what may fail. Each seed draws its own faults from them.
+    ///   - workers: the number of worker processes.
+    ///   - clients: the number of client processes, which send the events of `client` and `send`.
     ///   - duration: how long faults come, in whole milliseconds, at least one.
-    ///   - withoutFaults: the numbers of faults that are left out, such as "0-3,7", as a shrunk failure prints them.
-    ///   - simpler: in which ways the run is simpler than the seed's own, such as "fast-network,one-worker", as a
-    ///     shrunk failure prints them.
+    ///   - withoutFaults: the numbers of omitted faults, such as "0-3,7", as a shrunk failure prints them.
+    ///   - simpler: the ways in which the run is simpler than the seed's own, such as "fast-network,one-worker", as a shrunk
+    ///     failure prints them.
     public init(
         _ definition: Definition, seed: UInt64, faults: Faults = .all, workers: Int = 3, clients: Int = 1,
         duration: Duration = .seconds(20), withoutFaults: String = "", simpler: String = ""
@@ -78,13 +78,14 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
     /// How many messages a failure shows.
     public var transcriptLines = 40
 
-    /// Sizes and limits of the cluster, in place of those that the seed draws.
+    /// Changes the sizes and limits of the cluster that the seed has drawn.
     package var planning: @Sendable (inout SimulationPlan) -> Void = { _ in }
 
-    /// Says what the effects of a feedback do. The closure names the type of the requests, and is asked at each attempt.
+    /// Sets the behaviour of the effects of a feedback. The type of the requests is that of the closure's parameter. The closure is
+    /// called at each attempt.
     /// - Parameters:
-    ///   - feedback: its name.
-    ///   - body: what one attempt does.
+    ///   - feedback: the name of the feedback.
+    ///   - body: adds the steps of one attempt.
     public func answer<Request: Sendable>(
         _ feedback: String, _ body: @escaping @Sendable (Request, inout SimulatedEffect<Event>) -> Void
     ) {
@@ -103,24 +104,24 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         }
     }
 
-    /// Demands something of every state that the accepted events make, in their order.
+    /// Adds a condition that every state must meet that the accepted events make. States are checked in their order.
     public func invariant(_ name: String, _ holds: @escaping @Sendable (State) -> Bool) {
         invariants.append((name, holds))
     }
 
-    /// A client sends an event at a time.
+    /// Sends an event from a client at a given time.
     /// - Parameters:
     ///   - event: the event to send.
     ///   - time: the time since the start of the run.
-    ///   - number: of the client, from 0.
+    ///   - number: the number of the client, from 0.
     public func send(_ event: Event, at time: Duration, client number: Int = 0) {
         demand(number)
         clientPlans[number, default: ClientPlan()].send(event, at: UInt64(max(0, time.wholeNanoseconds)))
     }
 
-    /// A client sends events repeatedly while faults come, at this mean interval.
+    /// Sends events from a client repeatedly while faults come, at this mean interval.
     /// - Parameters:
-    ///   - number: of the client, from 0.
+    ///   - number: the number of the client, from 0.
     ///   - interval: the mean time between two events.
     ///   - event: makes the next event.
     public func client(
@@ -136,15 +137,15 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         }
     }
 
-    /// Plans faults at a given time, whatever the seed draws.
+    /// Plans faults at a given time, independent of the seed.
     public func at(_ time: Duration, _ what: (inout Timeline) -> Void) {
         var told = Timeline()
         what(&told)
         timeline += told.all.map { (UInt64(max(0, time.wholeNanoseconds)), $0) }
     }
 
-    /// Runs to the end.
-    /// - Throws: the first promise or invariant that was broken, and how to run it again.
+    /// Runs the cluster to the end.
+    /// - Throws: ``SimulationFailure`` for the first broken promise or invariant, and how to run it again.
     public func run() throws(SimulationFailure) -> SimulationEnd<Definition> {
         var scenario = scenario
         scenario.transcriptLines = transcriptLines
@@ -160,8 +161,8 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         return SimulationEnd(engine)
     }
 
-    /// Runs to the end and returns every message.
-    /// - Throws: the first promise or invariant that was broken.
+    /// Runs the cluster to the end and returns every message.
+    /// - Throws: ``SimulationFailure`` for the first broken promise or invariant.
     package func conversation() throws(SimulationFailure) -> [String] {
         var scenario = scenario
         scenario.transcriptLines = .max
@@ -180,11 +181,11 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
 
     private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
 
-    /// Makes the cluster of a scenario, as described so far.
+    /// Makes the function that makes the cluster of a scenario, as described so far.
     private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
         let (definition, faults, workers, clients, planning) = (definition, faults, workers, clients, planning)
         let (answers, invariants, clientPlans, timeline) = (answers, invariants, clientPlans, timeline)
-        // Planned faults happen while faults come.
+        // Faults last at least until the last planned event.
         let last = max(clientPlans.values.map(\.lastTime).max() ?? 0, timeline.map(\.time).max() ?? 0)
         return { scenario, records in
             var (plan, random) = SimulationPlan.drawn(scenario, faults)
@@ -215,7 +216,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
 }
 
 extension Scenario {
-    /// The call that runs it again, for a test.
+    /// The call that runs the scenario again, for a test.
     fileprivate func line<Definition>(_ definition: Definition.Type) -> String {
         var words = ["\(definition)(…)", "seed: \(seed)", "…"]
         words.append(
@@ -233,7 +234,7 @@ public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
     public let state: Definition.State
     /// How many events were accepted.
     public let seq: Seq
-    /// The loop's result; nil: it has none yet, and has come to rest.
+    /// The loop's outcome, or nil if the loop has come to rest without one.
     public let outcome: Outcome?
     /// The events that were applied, in order.
     public let events: [Definition.Event]
@@ -241,7 +242,7 @@ public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
     public let faults: [String: Int]
     /// How often each promise was checked, by its name.
     public let checks: [String: Int]
-    /// How long it took, in virtual time.
+    /// The duration of the run, in virtual time.
     public let duration: Duration
 
     init(_ engine: ClusterEngine<AnsweredWorkload<Definition>>) {

@@ -2,16 +2,16 @@ public import LoopCore
 
 /// The steps of a simulated effect's body: an answer lists them in advance, and the cluster performs them.
 ///
-/// Steps follow each other in order. An effect that is killed with its worker begins again elsewhere, with another answer and
-/// other random numbers; what it has sent until then counts.
+/// Steps are performed in order. An effect that is killed with its worker begins again elsewhere, with another answer and other
+/// random numbers. The events that it has sent before still count.
 public struct SimulatedEffect<Event: Sendable> {
     /// The effect's name in the loop.
     public let id: EffectID
-    /// How often this effect has failed before; 0 at the first try.
+    /// How often this effect has failed before, or 0 at the first try.
     public let failures: Int
     /// Whether an earlier attempt may have had events applied before its worker was lost.
     public let isResumed: Bool
-    /// Whether this is the answer to a newer request of an effect that goes on. It replaces what was left of the one before.
+    /// Whether this is the answer to a newer request of a running effect. It replaces the remaining steps of the former answer.
     public let isUpdate: Bool
     /// Random numbers of this attempt, decided by the seed.
     public var random: SeededRandom
@@ -38,7 +38,7 @@ public struct SimulatedEffect<Event: Sendable> {
         steps.append(.pause(UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// Waits for a time that the seed decides, from zero to this.
+    /// Waits for a time that the seed decides, from zero to `longest`.
     public mutating func pause(upTo longest: Duration) {
         let limit = UInt64(max(0, longest.wholeNanoseconds))
         steps.append(.pause(UInt64.random(in: 0...limit, using: &random)))
@@ -47,21 +47,21 @@ public struct SimulatedEffect<Event: Sendable> {
     /// Sends an event.
     public mutating func send(_ event: Event) { steps.append(.send(event)) }
 
-    /// The body throws. The feedback's policy decides what follows; steps after this one are not performed.
+    /// Makes the body throw an error. The feedback's policy decides what follows. Steps after this one are not performed.
     public mutating func fail(_ error: any Error) { steps.append(.fail(error)) }
 
-    /// The body throws an error with this text.
+    /// Makes the body throw an error with this text.
     public mutating func fail(_ message: String) { fail(SimulatedEffectError(message: message)) }
 
-    /// The body runs until it is cancelled, and sends nothing more.
+    /// Makes the body run until it is cancelled, without further events.
     public mutating func runForever() { steps.append(.runForever) }
 }
 
 /// The error of a simulated effect that fails with a text.
 public struct SimulatedEffectError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The text that `fail` was given.
+    /// The text that was passed to `fail`.
     public var message: String
 
-    /// The message alone.
+    /// The message.
     public var description: String { message }
 }

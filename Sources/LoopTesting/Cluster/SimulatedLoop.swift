@@ -2,11 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What a run knows of the loop that it runs, whatever the loop's types.
+/// The data of a run's loop that do not depend on the loop's types.
 struct SimulatedLoop {
     let id: LoopID
     let fingerprint: DefinitionFingerprint
-    /// The groups of workers that effects are placed in.
+    /// The groups of workers in which effects are placed.
     let workerGroups: [String]
     /// Whether some effects run in the reducer's process.
     let hasLocalEffects: Bool

@@ -1,40 +1,40 @@
 import LoopCluster
 package import LoopCore
 
-/// What one seed draws: the cluster's size and limits, and which faults come how often (swarm testing, Groce 2012: each
-/// run leaves out some kinds, so that none hides another).
+/// The plan that one seed draws: the cluster's size and limits, and the rates of faults. Each run omits some kinds, so that none
+/// hides another (swarm testing, Groce 2012).
 package struct SimulationPlan: Sendable {
     /// What an observer follows, and when it comes.
     package struct Watched: Sendable {
         package enum Mode: String, CaseIterable, Sendable { case full, delta, events, transitions, both }
 
         package var mode: Mode
-        /// The position of the section that it follows; nil: all of the state.
+        /// The position of the section that it follows, or nil for the whole state.
         package var section: Int?
-        /// Milliseconds between two updates, at least.
+        /// The least number of milliseconds between two updates.
         package var interval: UInt32 = 0
-        /// When it comes, as a share of the time in which there are faults.
+        /// When it comes, as a share of the time with faults.
         package var share: Double = 0
-        /// When what it knows is damaged in its memory, as such a share; nil: never.
+        /// When its knowledge is damaged in its memory, as such a share, or nil for never.
         package var damageShare: Double?
 
         package init(_ mode: Mode) { self.mode = mode }
 
         var includesStates: Bool { mode != .transitions }
         var includesTransitions: Bool { mode == .transitions || mode == .both }
-        /// Whether a state is made of the one before.
+        /// Whether each state is made of the one before.
         var dependsOnTheLast: Bool { mode == .delta || mode == .events }
     }
 
-    /// What the journal promises.
+    /// The journal's guarantees.
     package enum Keeping: String, Sendable { case memory, none, os, fsync }
 
     package var silenceLimit: Duration
     package var keeping: Keeping
     package var faults: [Fault]
-    /// How often some of them come per second, in place of what is usual.
+    /// How often some faults come per second, instead of their usual rates.
     package var emphasis: [Fault: Double] = [:]
-    /// On average, per second.
+    /// The mean number of faults per second.
     package var faultsPerSecond: Double
     package var faultPhase: Duration
     package var settlePhase = Duration.seconds(90)
@@ -49,72 +49,73 @@ package struct SimulationPlan: Sendable {
     package var pipeMax: Int
     package var sessionRetention: Duration
     package var sessionsMax = 10_000
-    /// The largest payload of one message of commands, claims and the like, in bytes; nil: as shipped.
+    /// The largest payload of one message of commands, claims and the like, in bytes, or nil for the shipped limit.
     package var payloadBytesMax: Int?
     /// The share of effects' attempts that fail.
     package var failureShare: Double
-    /// How many batches the reducer takes in one turn, at most.
+    /// The largest number of batches that the reducer reads in one turn.
     package var drainMax: Int
-    /// How many turns may wait for the journal at the same time.
+    /// The number of turns that may wait for the journal at one time.
     package var turnsMax = 1
-    /// How many records there are between two snapshots.
+    /// The number of records between two snapshots.
     package var snapshotInterval: UInt64
     package var hasStateHashes: Bool
-    /// Whether no fault loses a message: then little is sent twice.
+    /// Whether no fault loses a message. Then little is sent twice.
     package var losesNothing = false
-    /// How many batches of the reducer wait while an event is reduced alone, and how many encoded states it keeps of each kind.
+    /// How many batches wait while the reducer reduces an event alone, and how many encoded states of each kind it keeps.
     package var deferredBatchesMax = 4
     package var transfersMax = 4
-    /// How many commands may wait for a peer, besides four for each effect that it may hold.
+    /// The number of commands that may wait for a peer, in addition to four for each effect that it may have.
     package var commandsBase = 64
-    /// How long an append takes that is slow, at most.
+    /// The longest time of a slow append.
     package var slowAppendMax = Duration.seconds(3)
-    /// Whether every record is applied to a second state as it comes. That costs as much as the reducer's own state does.
+    /// Whether every record is applied to a second state at once. That costs as much as the reducer's own state does.
     package var hasShadow: Bool
-    /// Whether messages of the past are kept to come again.
+    /// Whether old messages are kept to arrive again.
     package var hasReplays: Bool
-    /// The first start after this virtual time is one of a build that takes every event.
+    /// The virtual time after which the next start has a build that can reduce every event.
     package var buildReplacedAt: UInt64
     /// What the observers follow, and when they come.
     package var observers: [Watched] = []
-    /// The largest state that is published whole, and the parts in which a larger one is fetched, in bytes; nil: as shipped.
+    /// The largest state that is published whole, and the size of the parts in which a larger one is fetched, in bytes. Nil is the
+    /// shipped limit.
     package var stateBytesMax: Int?
     package var statePartBytes: Int?
-    /// Whether clients keep an outbox file, with which others go on after them.
+    /// Whether clients keep an outbox file, with which others continue after them.
     package var hasOutboxFiles = false
-    /// The share of payloads that no event can be read from.
+    /// The share of payloads that are no event.
     package var garbageShare = 0.02
-    /// How the loop ends; nil if it runs for ever.
+    /// How the loop ends, or nil if it runs forever.
     package var end: End?
-    /// How many processes the reducer has on one database; 0: the journal is a file.
+    /// The number of reducer processes on one database, or 0 if the journal is a file.
     package var candidateCount = 0
-    /// Within what time the leader renews its lease.
+    /// The duration of the leader's lease.
     package var lease = Duration.seconds(1)
     /// Whether standbys replay the journal while they wait.
     package var hasWarmStandbys = false
     /// Whether the loop has timers.
     package var hasTimers = false
-    /// Whether the reducer has keys, and each process one of them.
+    /// Whether the reducer and each process have keys.
     package var hasKeys = false
-    /// Whether hostile processes take part in a loop without keys: only the promises that hold there are checked.
+    /// Whether hostile processes take part in a loop without keys. Then only the promises that need no keys are checked.
     package var isUnguarded = false
-    /// What hostile processes try.
+    /// The acts that hostile processes try.
     var hostileActs = HostileAct.allCases
     /// Whether there are hostile processes.
     var hasHostiles: Bool { faults.contains(.hostile) }
 
     /// How a loop ends, and what happens to its reducer then.
     package struct End: Sendable {
-        /// From this virtual time on clients ask for it, until they have learned of it.
+        /// The virtual time from which clients request the end, until they have learned of it.
         package var at: UInt64
-        /// Whether effects ask for it too.
+        /// Whether effects request it too.
         package var isByEffects: Bool
-        /// A fault at a time after the journal first has the end; nil for none.
+        /// A fault at a time after the journal first has the end, or nil for none.
         package var fault: (kind: Fault, after: UInt64)?
     }
 
-    /// What a seed draws of these faults.
-    /// - Returns: with the generator as it is after it.
+    /// The plan that a seed draws from these faults.
+    /// - Returns: the plan, and the generator afterwards.
     package static func drawn(_ scenario: Scenario, _ faults: Faults) -> (SimulationPlan, SeededRandom) {
         var random = SeededRandom(seed: scenario.seed)
         let plan = SimulationPlan(&random, scenario, faults)
@@ -155,12 +156,11 @@ package struct SimulationPlan: Sendable {
         for simplification in scenario.simpler { simplify(simplification) }
     }
 
-    /// Adds observers, and draws how large a state is for its messages. Has a generator of its own, so that nothing else
-    /// depends on it.
+    /// Adds observers, and draws the sizes of state messages. It has a separate generator, so that nothing else depends on it.
     /// - Parameters:
-    ///   - count: how many.
-    ///   - sections: how many sections there are to be followed.
-    ///   - parts: limits of messages, and of the parts of a state; nil: as shipped.
+    ///   - count: the number of observers.
+    ///   - sections: the number of sections that can be followed.
+    ///   - parts: the limits of messages, and of the parts of a state. Nil is the shipped limit.
     mutating func addObservers(_ count: Int, _ scenario: Scenario, sections: Int, parts: [Int?]) {
         if scenario.simpler.contains(.noObservers) { return }
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f62_7365_7276_6572)
@@ -171,7 +171,7 @@ package struct SimulationPlan: Sendable {
         }
     }
 
-    /// Has some loops end: at any time, when the faults end, or right after. Has a generator of its own, so that nothing else
+    /// Makes some loops end: at any time, when the faults end, or right after. It has a separate generator, so that nothing else
     /// depends on it.
     mutating func addEnd(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x656e_6473)
@@ -184,40 +184,41 @@ package struct SimulationPlan: Sendable {
         let after = dice.fraction() < 0.3 ? 0 : UInt64.random(in: 0...1_500_000_000, using: &dice)
         if let kind = kinds.randomElement(using: &dice) ?? nil { end.fault = (kind, after) }
         if candidateCount > 0 {
-            // What loses records does not hit a database.
+            // A fault that loses records does not apply to a database.
             if end.fault?.kind == .restored || end.fault?.kind == .powerLoss { end.fault?.kind = .crash }
             if end.fault?.kind == .restart { end.fault?.kind = .stepDown }
         }
         self.end = end
     }
 
-    /// Draws how many sessions there may be, and how large a message. Has a generator of its own, so that nothing else depends on
-    /// it.
+    /// Draws the number of sessions, and the largest size of a message. It has a separate generator, so that nothing else depends
+    /// on it.
     mutating func addLimits(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6c69_6d69_7473)
         payloadBytesMax = [nil, nil, 40, 100, 400].randomElement(using: &dice) ?? nil
         guard dice.fraction() < 0.3 else { return }
-        // The living processes, and those that come when the loop has ended. Sessions that others left must make room.
+        // The living processes, and those that come when the loop has ended. The sessions of ended processes must make space for
+        // them.
         let living = workerCount + clientCount + observers.count
         sessionsMax = living + (end == nil ? 1 : 2 + observers.count) + Int.random(in: 0...2, using: &dice)
         sessionRetention = min(sessionRetention, .seconds(10))
     }
 
-    /// Draws whether clients keep an outbox file. Has a generator of its own, so that nothing else depends on it.
+    /// Draws whether clients keep an outbox file. It has a separate generator, so that nothing else depends on it.
     mutating func addOutboxFiles(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f75_7462_6f78)
         hasOutboxFiles = dice.fraction() < 0.5
     }
 
-    /// Draws whether turns overlap, as in a node. Has a generator of its own, so that nothing else depends on it.
+    /// Draws whether turns overlap, as in a node. It has a separate generator, so that nothing else depends on it.
     mutating func addOverlap(_ scenario: Scenario) {
         var dice = SeededRandom(seed: scenario.seed ^ 0x6f76_6572_6c61_70)
         if !hasKeys, !isUnguarded, dice.fraction() < 0.5 { turnsMax = 4 }
     }
 
     /// Gives the reducer and every process keys, and adds hostile processes and changes of keys to the faults. No copy of the
-    /// journal is put back: it does not show whose the newer sessions were, so no peer's report of the loss would be believed,
-    /// and an operator has to start the peers again. Turns do not overlap: they are judged one by one.
+    /// journal is put back. It does not have the owners of the newer sessions, so no peer's report of the loss would be believed.
+    /// An operator would have to start the peers again. Turns do not overlap, because they are judged one by one.
     mutating func addKeys() {
         hasKeys = true
         turnsMax = 1
@@ -257,7 +258,7 @@ package struct SimulationPlan: Sendable {
         }
     }
 
-    /// One of the plan's faults, the frequent ones more often.
+    /// One of the plan's faults. Frequent faults are drawn more often.
     func drawFault(_ dice: inout SeededRandom) -> Fault {
         var share = dice.fraction() * faults.map { perSecond($0) }.reduce(0, +)
         for fault in faults.dropLast() {
@@ -271,7 +272,7 @@ package struct SimulationPlan: Sendable {
         emphasis.isEmpty ? fault.perSecond : emphasis[fault] ?? fault.perSecond
     }
 
-    /// Has these faults and no others, each at this rate per second.
+    /// Sets these faults and no others, each with its rate per second.
     mutating func setFaults(_ emphasis: [(fault: Fault, perSecond: Double)]) {
         faults = emphasis.map(\.fault)
         self.emphasis = Dictionary(uniqueKeysWithValues: emphasis.map { ($0.fault, $0.perSecond) })

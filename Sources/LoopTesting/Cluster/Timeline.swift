@@ -1,4 +1,4 @@
-/// One planned fault, which happens at its time, whatever the seed draws.
+/// One planned fault, which happens at its time, independent of the seed.
 enum TimelineEntry: Sendable {
     case join
     case kill(SimulatedPeerName)
@@ -13,78 +13,69 @@ enum TimelineEntry: Sendable {
     case failDisk(nanoseconds: UInt64)
 }
 
-/// A slot in the cluster; another process may have it by then.
+/// A slot in the cluster. Another process may have the slot by then.
 enum SimulatedPeerName: Equatable, Sendable {
     case worker(Int)
     case client(Int)
 }
 
-/// The planned faults of one moment of a simulated cluster's run. Workers and clients are numbered from 0; one that replaces
+/// The planned faults of one moment of a simulated cluster's run. Workers and clients are numbered from 0. A process that replaces
 /// another has its number.
 public struct Timeline: Sendable {
     var all: [TimelineEntry] = []
 
-    /// Which messages a cut holds back.
+    /// The messages that a cut delays.
     public enum Direction: Sendable {
         /// The messages of both sides.
         case both
-        /// Messages of the reducer do not arrive.
+        /// The messages of the reducer.
         case fromReducer
-        /// Messages of the other side do not arrive.
+        /// The messages of the other side.
         case toReducer
     }
 
-    /// A further worker is started.
+    /// Starts a further worker.
     public mutating func joinWorker() { all.append(.join) }
 
-    /// The process is killed; another takes its place.
+    /// Kills a worker's process. Another one replaces it.
     public mutating func killWorker(_ number: Int) { all.append(.kill(.worker(number))) }
 
-    /// The process is killed; another takes its place.
-    public mutating func killClient(_ number: Int) { all.append(.kill(.client(number))) }
-
-    /// The worker is asked to leave: it hands its effects back. Another takes its place.
+    /// Asks a worker to leave. It hands its effects back, and another one replaces it.
     public mutating func stopWorker(_ number: Int) { all.append(.stop(.worker(number))) }
 
-    /// The process stands still for a duration.
-    public mutating func freezeWorker(_ number: Int, for duration: Duration) {
-        all.append(.freeze(.worker(number), nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
-    }
-
-    /// Nothing gets through between a worker and the reducer for a duration; messages that are sent meanwhile wait, as far as
-    /// there is room.
+    /// Cuts a worker off from the reducer for a duration. Messages that are sent meanwhile wait, as far as there is space.
     public mutating func partition(worker number: Int, _ direction: Direction = .both, for duration: Duration) {
         all.append(.cut(.worker(number), direction, nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// Nothing gets through between a client and the reducer for a duration.
+    /// Cuts a client off from the reducer for a duration.
     public mutating func partition(client number: Int, _ direction: Direction = .both, for duration: Duration) {
         all.append(.cut(.client(number), direction, nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// The reducer's publisher drops the next messages for a worker, as it does for one that reads too slowly.
+    /// Makes the reducer's publisher drop the next messages for a worker, as it does for a slow reader.
     public mutating func dropInbox(worker number: Int, messages: Int) {
         all.append(.dropInbox(.worker(number), messages: messages))
     }
 
-    /// The worker's connection for events loses the middle of what it carries.
+    /// Makes the worker's connection for events lose the middle of what it carries.
     public mutating func losePushes(worker number: Int) { all.append(.losePushes(.worker(number))) }
 
-    /// The reducer's process is killed, and started again.
+    /// Kills the reducer's process, and starts it again.
     public mutating func crashReducer() { all.append(.crashReducer(losesPower: false)) }
 
-    /// The reducer's machine loses power: unsynced records are lost.
+    /// Makes the reducer's machine lose power. Unsynced records are lost.
     public mutating func losePower() { all.append(.crashReducer(losesPower: true)) }
 
-    /// The reducer is stopped gracefully, and started again.
+    /// Stops the reducer gracefully, and starts it again.
     public mutating func restartReducer() { all.append(.restartReducer) }
 
-    /// The reducer stands still for a duration.
+    /// Freezes the reducer for a duration.
     public mutating func freezeReducer(for duration: Duration) {
         all.append(.freezeReducer(nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }
 
-    /// The journal's disk is full for a duration.
+    /// Fills the journal's disk for a duration.
     public mutating func fillDisk(for duration: Duration) {
         all.append(.failDisk(nanoseconds: UInt64(max(0, duration.wholeNanoseconds))))
     }

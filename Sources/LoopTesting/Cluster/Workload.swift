@@ -2,9 +2,9 @@ import LoopCluster
 package import LoopCore
 package import LoopWire
 
-/// What a simulated cluster runs besides the shipped machines: a definition, the bodies of its effects, and what its clients
-/// send. The engine asks for one step after the other and decides when it comes to pass; whatever a workload draws, it draws
-/// from the run's generator.
+/// What a simulated cluster runs in addition to the shipped machines: a definition, the bodies of its effects, and the events of
+/// its clients. The engine requests one step after the other and decides when it takes place. A workload draws only from the run's
+/// generator.
 package protocol Workload: Sendable {
     associatedtype Definition: LoopDefinition
     /// The remaining steps of one attempt's body.
@@ -17,32 +17,31 @@ package protocol Workload: Sendable {
     /// A body begins, or continues with a newer request.
     mutating func script(for job: Job, _ draw: inout Draw) throws(Violation) -> Script
 
-    /// What a body does next.
+    /// The next step of a body.
     mutating func next(_ script: inout Script, _ draw: inout Draw) throws(Violation) -> BodyStep
 
-    /// Whether a body that was to send the script's event ends with that: it says so with the event, as bodies of a node do when
-    /// they can.
+    /// Whether a body ends with the script's event, in one entry, as bodies of a node do when they can.
     func endsWithItsEvent(_ script: Script, _ draw: inout Draw) -> Bool
 
     /// What a client sends now, and when it sends next.
     mutating func burst(of client: Int, _ draw: inout Draw) throws(Violation) -> Burst
 
-    /// Whether reducing an event ends a process whose build cannot take it.
+    /// Whether reducing an event ends a process whose build cannot reduce it.
     func isPoison(_ event: Definition.Event) -> Bool
 
     /// Whether there are events that may be set aside.
     var hasPoison: Bool { get }
 
-    /// Returns what is wrong with a state that the accepted events make.
+    /// Throws if a state that the accepted events make is wrong.
     func judge(_ state: Definition.State, at seq: Seq) throws(Violation)
 
-    /// What a transcript says of an event; nil: nothing.
+    /// The text of an event in a transcript, or nil for none.
     func describe(_ event: Definition.Event) -> String?
 
-    /// What to look for where a promise was broken that depends on the definition too; nil: nothing.
+    /// Advice for a broken promise that also depends on the definition, or nil for none.
     func advice(on promise: Promise) -> String?
 
-    /// Whether two states are the same.
+    /// Whether two states are equal.
     func areEqual(_ a: Definition.State, _ b: Definition.State) -> Bool
 }
 
@@ -67,35 +66,35 @@ extension Workload {
 package struct WorkloadLimits: Sendable {
     package var eventBytesMax = 512 << 10
     package var outboxBytesMax = 32 << 20
-    /// How many effects run at once in the reducer's process.
+    /// The number of effects that run at once in the reducer's process.
     package var localCapacity = 256
-    /// Whether an effect never asks for the same thing twice in a row.
+    /// Whether no effect gets two equal requests in a row.
     package var requestsDiffer = false
     /// The number of turns between two rough comparisons of the reducer's state with the journal's. Every eighth is complete.
     package var restInterval = 1
     /// The number of records after which the journal's state is replaced by one from its snapshot.
     package var shadowRecordsMax = 32
-    /// How long a loop is given to come to rest after the faults; then its bodies and clients stand still, so that everything
-    /// that was sent is settled. Nil: it is to come to rest by itself.
+    /// How long a loop may take to come to rest after the faults. Then its bodies and clients do nothing more, so that everything
+    /// that was sent settles. If nil, it must come to rest by itself.
     package var restLimit: Duration?
 }
 
-/// One attempt that begins, or whose request is a newer one.
+/// An attempt that begins, or that has a newer request.
 package struct Job: Sendable {
     package let grant: Grant
     package let history: History
-    /// Nil: the reducer has not told.
+    /// The name of the feedback, or nil if the reducer has not sent it.
     package let feedback: String?
     package let isUpdate: Bool
 }
 
-/// What a step may depend on: the run's chance, and how far it has come.
+/// The inputs of a step: the run's generator, and the progress of the run.
 package struct Draw: Sendable {
     package var random: SeededRandom
     /// Virtual nanoseconds since the beginning.
     package let now: UInt64
     package let faultsEnd: UInt64
-    /// Whether the next event is to be one that a build of the loop cannot take; to be taken back once it was.
+    /// Whether the next event should be one that a build of the loop cannot reduce. The workload resets it afterwards.
     package var wantsPoison = false
 
     package var isFaulty: Bool { now < faultsEnd }
@@ -109,11 +108,11 @@ package struct Draw: Sendable {
 
 /// What a body does next.
 package enum BodyStep: Sendable {
-    /// Sends an encoded event, and waits while there is no room.
+    /// Sends an encoded event, and waits while there is no space.
     case send([UInt8])
     case pause(nanoseconds: UInt64)
     case end(Failure?)
-    /// Nothing more, until it is cancelled.
+    /// Does nothing more until it is cancelled.
     case rest
 }
 
@@ -121,6 +120,6 @@ package enum BodyStep: Sendable {
 package struct Burst: Sendable {
     /// The encoded events.
     package var events: [[UInt8]] = []
-    /// After how many nanoseconds it is its turn again; nil: it has sent everything.
+    /// The number of nanoseconds until its next turn, or nil if it has sent everything.
     package var pause: UInt64?
 }

@@ -1,14 +1,14 @@
 import LoopCluster
 import LoopCore
 
-/// A process's connection to the database. Its statements run in order, and their answers come in order. Where it is cut, the
-/// process hears nothing more; what it had sent may run much later, because the backend does not know.
+/// A process's connection to the database. Its statements run in order, and their answers arrive in order. If it is cut, the
+/// process receives nothing more. Sent statements may run much later, because the backend does not know of the cut.
 struct DatabaseConnection {
-    /// What is asked of the database.
+    /// The statements of a process.
     enum Statement {
-        /// - Parameter behind: where the asker's own state ends; nil: it has none.
+        /// - Parameter behind: the end of the process's own state, or nil if it has none.
         case look(behind: BatchLink?)
-        /// Where the newest batch ends.
+        /// Returns the end of the newest batch.
         case newest
         case takeOver(JournalRow.Sign, holder: UInt64, address: String, nonce: UInt64)
         case append(SimulatedBatch, SimulatedTerm)
@@ -24,12 +24,13 @@ struct DatabaseConnection {
         }
     }
 
-    /// What the database says.
+    /// The answers of the database.
     enum Answer {
-        /// The row, and the records behind what the asker has; nil: the journal does not have that, or not the records any more.
+        /// The row, and the records behind the process's state. The records are nil if the journal lacks that state, or no longer
+        /// has all of them.
         case row(JournalRow, behind: [Record]?)
         case newest(BatchLink)
-        /// The row with which a term begins; nil: another process was faster.
+        /// The row with which a term begins, or nil if another process was faster.
         case taken(JournalRow?)
         /// Whether the statement has changed one row.
         case changed(Bool)
@@ -39,18 +40,18 @@ struct DatabaseConnection {
     let candidate: Int
     private var statements: [Statement] = []
     private var answers: [Answer] = []
-    /// Answers wait until a standby confirms what was changed.
+    /// The number of answers that wait until a standby confirms the changes.
     private(set) var unconfirmedCount = 0
     private(set) var isCut = false
-    /// No statement runs before that.
+    /// The time before which no statement runs.
     var stalledUntil: UInt64 = 0
-    /// When the newest statement arrives, and the newest answer.
+    /// The arrival times of the newest statement and of the newest answer.
     private var sentAt: UInt64 = 0
     private var answeredAt: UInt64 = 0
 
     init(of candidate: Int) { self.candidate = candidate }
 
-    /// - Returns: when it arrives.
+    /// - Returns: the time at which it arrives.
     mutating func send(_ statement: Statement, arrival: UInt64) -> UInt64 {
         statements.append(statement)
         sentAt = max(sentAt, arrival)
@@ -59,8 +60,8 @@ struct DatabaseConnection {
 
     mutating func nextStatement() -> Statement? { statements.isEmpty ? nil : statements.removeFirst() }
 
-    /// - Parameter isConfirmed: whether it may be told.
-    /// - Returns: when it arrives; nil: not now.
+    /// - Parameter isConfirmed: whether the answer may leave now.
+    /// - Returns: the time at which it arrives, or nil if it does not leave now.
     mutating func answer(_ answer: Answer, isConfirmed: Bool, arrival: UInt64) -> UInt64? {
         if isCut { return nil }
         answers.append(answer)
@@ -73,7 +74,7 @@ struct DatabaseConnection {
     }
 
     /// A standby has confirmed everything.
-    /// - Returns: when each of the answers that waited arrives.
+    /// - Returns: the arrival time of each answer that waited.
     mutating func confirm(arrival: UInt64) -> [UInt64] {
         defer { unconfirmedCount = 0 }
         answeredAt = max(answeredAt, arrival)
@@ -82,7 +83,7 @@ struct DatabaseConnection {
 
     mutating func nextAnswer() -> Answer? { answers.isEmpty ? nil : answers.removeFirst() }
 
-    /// The process hears nothing more. Some of what it has sent may still run.
+    /// The process receives nothing more. Some of its sent statements may still run.
     mutating func cut(running count: Int) {
         isCut = true
         (answers, unconfirmedCount) = ([], 0)

@@ -2,24 +2,24 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// A database with one loop's journal: the row that says who holds it and where it ends, and the batches. It keeps the rules of
-/// `docs/spec/3-POSTGRES.md`, and knows nothing of time, of connections and of those who use it.
+/// A database with one loop's journal: the batches, and the row with its holder and its end. It follows the rules of
+/// `docs/spec/3-POSTGRES.md`. It has no notion of time, connections or users.
 ///
 ///     append: is the term mine, and does my batch follow the newest one? ──▶ one batch more, or nothing
 ///     takeover: is the row as I saw it? ──▶ a term of mine, or nothing
 ///
-/// While no standby confirms, changes can be seen and have no receipt. A failover takes them back.
+/// While no standby confirms, changes are visible and have no receipt. A failover takes them back.
 final class SimulatedDatabase {
-    /// The records and snapshots that can be seen.
+    /// The visible records and snapshots.
     let disk: SimulatedDisk
     private(set) var row = JournalRow()
     /// The checksum at the end of each batch, by its position.
     private var checksums: [UInt64: UInt64] = [0: 0]
     /// The term of the newest batch.
     private var appendedIn = SimulatedTerm.none
-    /// What the standby has; nil: everything.
+    /// What the standby has, or nil if it has everything.
     private var confirmed: (row: JournalRow, appendedIn: SimulatedTerm)?
-    /// How many failovers have lost records.
+    /// The number of failovers that have lost records.
     private(set) var lossesCount = 0
     private let rules: BrokenRules
 
@@ -28,17 +28,17 @@ final class SimulatedDatabase {
         self.rules = rules
     }
 
-    /// Whether the journal has a batch that ends like this.
+    /// Whether the journal has a batch with this end.
     func contains(_ link: BatchLink) -> Bool { checksums[link.position] == link.checksum }
 
-    /// Where the newest batch ends that can be seen.
+    /// The end of the newest visible batch.
     var newest: BatchLink { BatchLink(position: disk.position, checksum: checksums[disk.position] ?? 0) }
 
-    /// The journal as a server has it that does not move any more.
+    /// The present journal, as a server has it that does not advance any more.
     var view: JournalView { view(without: 0) }
 
-    /// The journal as a server has it that does not move any more, and lacks the newest batches.
-    /// - Parameter count: how many of the newest batches it lacks. Batches before the trimmed position always count as there.
+    /// The journal, as a server has it that does not advance any more, and lacks the newest batches.
+    /// - Parameter count: the number of batches that it lacks. Batches before the trimmed position always count as present.
     func view(without count: Int) -> JournalView {
         let ends = checksums.keys.filter { $0 >= disk.trimmed }.sorted()
         let end = ends.dropLast(count).last ?? disk.position
@@ -51,7 +51,7 @@ final class SimulatedDatabase {
 
     /// Appends a batch.
     /// - Returns: whether it did.
-    /// - Throws: where a batch of an earlier term follows a later takeover, which no rule may let happen.
+    /// - Throws: ``Violation`` if a batch of an earlier term follows a later takeover, which no broken rule may allow.
     func append(_ batch: SimulatedBatch, in term: SimulatedTerm) throws(Violation) -> Bool {
         let isInTerm = row.term == term || rules.contains(.appendsCompareTheTerm)
         let follows = row.end == batch.before || rules.contains(.appendsCompareTheChain)
@@ -67,8 +67,8 @@ final class SimulatedDatabase {
         return true
     }
 
-    /// Begins a term, if the row is as it was seen.
-    /// - Returns: the row behind that; nil: it is not.
+    /// Begins a term, if the row has not changed since it was read.
+    /// - Returns: the row behind that, or nil if it has changed.
     func takeOver(_ seen: JournalRow.Sign, by holder: UInt64, at address: String, nonce: UInt64) -> JournalRow? {
         guard row.sign == seen else { return nil }
         row.term = SimulatedTerm(number: row.term.number + 1, nonce: nonce)
@@ -89,7 +89,7 @@ final class SimulatedDatabase {
         return true
     }
 
-    /// A snapshot counts if the term is the one that is over last, and the journal has what it stands for.
+    /// A snapshot counts if its term is the newest one, and the journal has the records that it covers.
     func add(_ snapshot: SimulatedDisk.Snapshot, in term: SimulatedTerm) {
         guard row.term == term, confirmed == nil else { return }
         disk.add(snapshot, breaking: BrokenRules())
@@ -103,7 +103,7 @@ final class SimulatedDatabase {
 
     var isConfirming: Bool { confirmed == nil }
 
-    /// No standby confirms anything from here on.
+    /// From now on no standby confirms anything.
     func stopConfirming() { if confirmed == nil { confirmed = (row, appendedIn) } }
 
     /// The standby has everything.
@@ -112,8 +112,8 @@ final class SimulatedDatabase {
         disk.sync()
     }
 
-    /// The standby takes the place of the primary: what it does not have is gone.
-    /// - Returns: the records that are gone.
+    /// The standby replaces the primary. What it does not have is lost.
+    /// - Returns: the lost records.
     func failOver() -> [Record] {
         guard let confirmed else { return [] }
         (row, appendedIn) = confirmed
@@ -125,7 +125,7 @@ final class SimulatedDatabase {
     }
 }
 
-/// One process's ownership of the journal. A number can be given twice, where a failover has lost the first time.
+/// One process's ownership of the journal. Two terms have one number if a failover has lost the first of them.
 struct SimulatedTerm: Hashable, Sendable, CustomStringConvertible {
     var number: UInt64 = 0
     var nonce: UInt64 = 0
@@ -140,31 +140,31 @@ struct JournalView {
     let records: [Record]
     let checksums: [UInt64: UInt64]
     let trimmed: UInt64
-    /// How many failovers had lost records before.
+    /// The number of earlier failovers that had lost records.
     let lossesCount: Int
 
-    /// Where the newest batch ends.
+    /// The end of the newest batch.
     var newest: BatchLink {
         BatchLink(position: UInt64(records.count), checksum: checksums[UInt64(records.count)] ?? 0)
     }
 
-    /// Whether it has a batch that ends like this.
+    /// Whether it has a batch with this end.
     func contains(_ link: BatchLink) -> Bool { checksums[link.position] == link.checksum }
 
-    /// The records behind a batch, or nil if it does not have the batch, or not all of them any more.
+    /// The records behind a batch, or nil if it lacks the batch, or no longer has all of the records.
     func records(behind link: BatchLink) -> [Record]? {
         guard contains(link), link.position >= trimmed else { return nil }
         return Array(records.dropFirst(Int(link.position)))
     }
 }
 
-/// Where a batch ends, and the checksum that covers it and all before it.
+/// The end of a batch, and the checksum that covers it and all batches before it.
 struct BatchLink: Hashable, Sendable {
     var position: UInt64 = 0
     var checksum: UInt64 = 0
 }
 
-/// The records of a turn, as they are appended: behind the very batch that is expected there.
+/// The records of a turn in the form in which they are appended: behind exactly the expected batch.
 struct SimulatedBatch {
     let log: RecordLog
     let before: BatchLink
@@ -181,7 +181,7 @@ struct SimulatedBatch {
 
 /// The row of the journal.
 struct JournalRow: Equatable {
-    /// What changes as long as the holder lives.
+    /// The numbers that change while the holder lives.
     struct Sign: Equatable {
         var term: SimulatedTerm
         var renewals: UInt64
@@ -189,13 +189,13 @@ struct JournalRow: Equatable {
     }
 
     var term = SimulatedTerm.none
-    /// The random number of the process that holds it.
+    /// The random number of the holder's process.
     var holder: UInt64 = 0
-    /// Where peers find that process.
+    /// The address at which peers find that process.
     var address = ""
     var renewals: UInt64 = 0
     var isReleased = true
-    /// Where the newest batch ends.
+    /// The end of the newest batch.
     var end = BatchLink()
 
     var sign: Sign { Sign(term: term, renewals: renewals, position: end.position) }

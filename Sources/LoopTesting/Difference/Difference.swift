@@ -1,4 +1,4 @@
-/// What differs between two values of any type, line by line: only what changed, each line with the path to it.
+/// The difference between two values of any type, line by line: only what changed, each line with the path to it.
 ///
 /// ```text
 /// - cars[2].plate: "A"
@@ -6,36 +6,35 @@
 /// + waiting: 7 (inserted)
 /// ```
 ///
-/// Structs, enums, optionals, arrays, sets and dictionaries are compared by reflection, part by part; what has no parts,
-/// and what hides them, by its description. Sets and dictionaries are in sorted order, so that the text is the same each
-/// time.
+/// Structs, enums, optionals, arrays, sets and dictionaries are compared by reflection, part by part. Values that have no parts, or
+/// hide them, are compared by their descriptions. Sets and dictionaries are in sorted order, so that the text is deterministic.
 public struct Difference: Equatable, Sendable, CustomStringConvertible {
-    /// The lines, `-` for the first value and `+` for the second; none when the values are the same.
+    /// The lines, `-` for the first value and `+` for the second. Empty if the values are equal.
     public let lines: [String]
 
     /// - Parameters:
     ///   - old: the value of the `-` lines.
     ///   - new: the value of the `+` lines.
-    ///   - linesMax: beyond which lines are counted only.
+    ///   - linesMax: the number of lines beyond which lines are only counted.
     public init<Value>(from old: Value, to new: Value, linesMax: Int = 40) {
         var comparison = Comparison(linesMax: max(linesMax, 2))
         comparison.compare(old, new, path: "", depth: 0)
         lines = comparison.result
     }
 
-    /// Whether the values are the same: as `Equatable` says, or else by their encoded bytes, or else by reflection.
+    /// Whether the values are equal: by `Equatable`, or else by their encoded bytes, or else by reflection.
     public var isEmpty: Bool { lines.isEmpty }
 
-    /// The lines below each other; empty when the values are the same.
+    /// The lines as one text, or an empty text if the values are equal.
     public var description: String { lines.joined(separator: "\n") }
 }
 
 /// A walk through two values at once.
 private struct Comparison {
     private static let depthMax = 24
-    /// Longer texts are cut to what is around their first difference.
+    /// The length beyond which texts are shortened to the part around their first difference.
     private static let charactersMax = 120
-    /// Up to this many pairs of elements the shortest way from one array to the other is looked for.
+    /// The largest number of pairs of elements for which the shortest edit from one array to the other is searched.
     private static let pairsMax = 250_000
 
     private let linesMax: Int
@@ -76,7 +75,7 @@ private struct Comparison {
             }
         default: break
         }
-        // They differ, and nothing in them was seen to.
+        // The values differ, but none of their parts shows it.
         if lines.count + omittedCount == count { change(old, new, path) }
     }
 
@@ -152,7 +151,7 @@ private struct Comparison {
         return entries
     }
 
-    /// Elements of sets and keys of dictionaries are hashable, whatever stands for them in a mirror.
+    /// Elements of sets and keys of dictionaries are hashable, even if a mirror shows something else.
     private func key(_ child: Mirror.Child) -> AnyHashable {
         child.value as? AnyHashable ?? AnyHashable(ValueText.of(child.value, charactersMax: .max))
     }
@@ -174,7 +173,7 @@ private struct Comparison {
         add("+", path, second)
     }
 
-    /// Both texts, cut to what is around their first difference where one is too long.
+    /// Both texts. If one is too long, both are shortened to the part around their first difference.
     private static func window(_ a: String, _ b: String) -> (String, String) {
         if max(a.count, b.count) <= charactersMax { return (a, b) }
         let common = zip(a, b).prefix { $0 == $1 }.count
@@ -190,7 +189,7 @@ private struct Comparison {
 
     private func join(_ path: String, _ label: String) -> String { path.isEmpty ? label : "\(path).\(label)" }
 
-    /// Types of the standard library and of Foundation say more by their description than by their fields.
+    /// Whether a type is of the standard library or of Foundation. The description of such a value is clearer than its fields.
     private func isLibraryType(_ value: Any) -> Bool {
         if Mirror(reflecting: value).displayStyle == .tuple { return false }
         let name = String(reflecting: type(of: value))

@@ -1,9 +1,9 @@
 internal import LoopWire
 
-/// Whether two values are the same, for values of any type.
+/// Whether two values of any type are equal.
 ///
-/// `Equatable` decides where the type conforms. Else the values' encoded bytes do, where it can be encoded: the encoding is
-/// deterministic. What can be neither compared nor encoded is the same when all that can be seen of it by reflection is.
+/// `Equatable` decides if the type conforms to it. Otherwise the encoded bytes decide, if the value can be encoded, because the
+/// encoding is deterministic. Other values are equal if everything that reflection shows of them is.
 enum SameValue {
     static func are(_ a: Any, _ b: Any) -> Bool {
         guard type(of: a) == type(of: b) else { return false }

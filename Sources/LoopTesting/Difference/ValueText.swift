@@ -1,6 +1,6 @@
-/// Any value on one line, the same in every process: sets and dictionaries in sorted order, strings quoted.
+/// The text of any value on one line, equal in every process: sets and dictionaries in sorted order, strings quoted.
 ///
-/// A type of one's own says what it looks like by `CustomStringConvertible`; else its fields are shown.
+/// A `CustomStringConvertible` type of a program determines its own text. For any other type the fields are shown.
 struct ValueText {
     private static let depthMax = 16
 
@@ -8,7 +8,7 @@ struct ValueText {
     private let charactersMax: Int
     private var count = 0
 
-    /// - Parameter charactersMax: beyond which the text is cut, with an ellipsis.
+    /// - Parameter charactersMax: the length beyond which the text is shortened, with an ellipsis.
     static func of(_ value: Any, charactersMax: Int = 160) -> String {
         var writer = ValueText(charactersMax: charactersMax)
         writer.write(value, depth: 0)
@@ -88,13 +88,13 @@ struct ValueText {
         return inherited + mirror.children.enumerated().map { ($1.label ?? "\($0)", $1.value) }
     }
 
-    /// The label of a part of a tuple; nil: it has none but its position.
+    /// The label of a part of a tuple, or nil if it has only a position.
     static func name(_ label: String?) -> String? {
         guard let label, label.first != "." else { return nil }
         return label
     }
 
-    /// Texts in alphabetical order, whole numbers by their size before all others.
+    /// Sorts texts alphabetically, with whole numbers by size before all others.
     static func sorted(_ texts: [String]) -> [String] { texts.sorted(by: isOrdered) }
 
     static func isOrdered(_ a: String, _ b: String) -> Bool {

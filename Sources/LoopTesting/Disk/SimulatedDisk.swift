@@ -2,18 +2,18 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What outlives a reducer's process: the records, the snapshots, and who has opened them.
+/// The state that survives a reducer's process: the records, the snapshots, and the process that has opened them.
 final class SimulatedDisk {
     let history: History
-    /// All records ever written, also those that were trimmed: checkers look at them, journals do not.
+    /// All records ever written, even those that were trimmed. Checkers read the trimmed ones, journals do not.
     private(set) var records: [Record] = []
-    /// What was written and may be read; the newest snapshot first.
+    /// The written snapshots that may be read, the newest first.
     private(set) var snapshots: [Snapshot] = []
     /// Records up to this position were trimmed.
     private(set) var trimmed: UInt64 = 0
-    /// Records up to this position are safe from a loss of power; those after it are in memory only.
+    /// Records up to this position survive a loss of power. Those after it are only in memory.
     private(set) var synced: UInt64 = 0
-    /// The process that has it open; 0: none.
+    /// The number of the process that has it open, or 0.
     private(set) var owner = 0
     private var owners = 0
 
@@ -23,7 +23,7 @@ final class SimulatedDisk {
         var isDamaged = false
     }
 
-    /// As SQLite's journal does it.
+    /// The number of snapshots that are kept, as in SQLite's journal.
     private static let snapshotsMax = 2
 
     /// Whether every append is synced.
@@ -37,7 +37,7 @@ final class SimulatedDisk {
     var position: UInt64 { UInt64(records.count) }
 
     /// - Returns: the number of the new owner.
-    /// - Throws: of kind `.locked` while another one has it.
+    /// - Throws: `JournalError` of kind `.locked` while another owner has it.
     func open() throws(JournalError) -> Int {
         guard owner == 0 else {
             throw JournalError(
@@ -53,7 +53,7 @@ final class SimulatedDisk {
 
     // MARK: Copies
 
-    /// What an operator has put aside.
+    /// The copy that an operator has made.
     private struct Copy {
         let count: Int
         let snapshots: [Snapshot]
@@ -62,11 +62,12 @@ final class SimulatedDisk {
 
     private var copy: Copy?
 
-    /// An operator makes a copy, as it is on the disk, in place of an earlier one.
+    /// An operator makes a copy of what is on the disk, and replaces an earlier copy.
     func makeCopy() { copy = Copy(count: Int(synced), snapshots: snapshots, trimmed: trimmed) }
 
     /// Puts the copy back, and keeps it.
-    /// - Returns: what is missing from there on; nil: there is no copy, or nothing has come since, or it is of another history.
+    /// - Returns: the records that are missing from now on. Nil without a change if there is no copy, if nothing has been written
+    ///   since, or if another history has begun since.
     func putBackCopy() -> [Record]? {
         guard let copy, copy.count < records.count else { return nil }
         let since = records[copy.count...]
@@ -83,14 +84,14 @@ final class SimulatedDisk {
 
     func sync() { synced = position }
 
-    /// What was written but not synced is lost, from some place on.
-    /// - Parameter kept: the share of it that reached the disk all the same.
-    /// - Returns: what is lost.
+    /// Loses power: what was written but not synced is lost, from some position on.
+    /// - Parameter kept: the share of the unsynced records that reached the disk anyway.
+    /// - Returns: the lost records.
     func losePower(keeping kept: Double) -> [Record] {
         losePower(behind: synced + UInt64(Double(position - synced) * kept))
     }
 
-    /// What was written after a position is lost, but for what was synced.
+    /// Loses power: unsynced records after a position are lost.
     func losePower(behind last: UInt64) -> [Record] {
         let lost = Array(records[Int(max(last, synced))...])
         records.removeLast(lost.count)
@@ -98,30 +99,30 @@ final class SimulatedDisk {
         return lost
     }
 
-    /// Synced, with everything before it: the file of the snapshot that it replaces is gone for good.
+    /// Adds a snapshot. Syncs everything before it, because the file of the replaced snapshot is lost for good.
     func add(_ snapshot: Snapshot, breaking rules: BrokenRules) {
         if !rules.contains(.snapshotsFollowTheirRecords) { sync() }
-        // One that stood at the same place is replaced.
+        // A snapshot at an equal position is replaced.
         snapshots.removeAll { $0.entry.position == snapshot.entry.position }
         snapshots.insert(snapshot, at: 0)
-        // The one at the cut of a trimmed journal stays.
+        // The snapshot at the cut of a trimmed journal stays.
         let stays = trimmed > 0 ? 1 : 0
         if snapshots.count > Self.snapshotsMax + stays { snapshots.remove(at: snapshots.count - 1 - stays) }
     }
 
     /// Damages the newest snapshot, unless a recovery would be impossible without it.
-    /// - Returns: whether there was one.
+    /// - Returns: whether a snapshot was damaged.
     func damageNewestSnapshot() -> Bool {
         guard let newest = snapshots.first, !newest.isDamaged, trimmed == 0 || isSafeWithoutNewest else { return false }
         snapshots[0].isDamaged = true
         return true
     }
 
-    /// Whether the snapshot before the newest is sound, and no loss of power takes one that comes after it. A disk that
-    /// both loses and damages what was written to it is beyond what a journal can promise.
+    /// Whether the snapshot before the newest is intact, and no loss of power takes a later one. No journal can survive a disk that
+    /// both loses and damages what was written to it.
     private var isSafeWithoutNewest: Bool { alwaysSyncs && snapshots.dropFirst().contains { !$0.isDamaged } }
 
-    /// Forgets the records below a seq, up to a sound snapshot that is not the newest one.
+    /// Removes the records below a seq, up to an intact snapshot that is not the newest one.
     func trim(before seq: Seq) {
         let sound = snapshots.filter { !$0.isDamaged }
         guard let cut = sound.dropFirst().first(where: { $0.entry.seq < seq }) else { return }

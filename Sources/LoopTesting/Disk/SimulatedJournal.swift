@@ -2,18 +2,18 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// One process's hold on a disk.
+/// The journal as one process has it open on a disk.
 struct SimulatedJournal: Journal {
     let disk: SimulatedDisk
     let durability: Durability
     private let owner: Int
-    /// What the next append meets.
+    /// The error of the next append, or nil.
     var failure: JournalError.Kind?
-    /// Once an append has failed, nothing that this hold says can be trusted.
+    /// Whether an append has failed. Then nothing from this journal can be trusted.
     private var hasFailed = false
     private let rules: BrokenRules
 
-    /// - Throws: of kind `.locked`.
+    /// - Throws: `JournalError` of kind `.locked`.
     init(_ disk: SimulatedDisk, durability: Durability, rules: BrokenRules) throws(JournalError) {
         self.disk = disk
         self.durability = durability
@@ -21,7 +21,7 @@ struct SimulatedJournal: Journal {
         owner = try disk.open()
     }
 
-    /// One that only reads, whoever has it open.
+    /// Creates a journal that only reads, even if a process has the disk open.
     init(reading disk: SimulatedDisk, rules: BrokenRules) {
         self.disk = disk
         self.rules = rules

@@ -2,14 +2,14 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// Encodes the few types of the simulator's loop by hand, and whatever else is asked of it as CBOR; deterministic, and fast
-/// enough for millions of events.
+/// Encodes the few types of the simulator's loop by hand, and any other type as CBOR. It is deterministic, and fast enough for
+/// millions of events.
 package struct SlotCoder: ValueCoder {
     package init() {}
 
     package func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
         var writer = ByteWriter(capacity: 88)
-        // The usual types first: asking for a conformance at run time costs more than the coding.
+        // The usual types come first, because a look-up of a conformance at run time costs more than the coding.
         if let event = value as? SlotEvent {
             event.write(to: &writer)
         } else if let number = value as? UInt64 {
@@ -33,7 +33,7 @@ package struct SlotCoder: ValueCoder {
     }
 }
 
-/// What ``SlotCoder`` can encode.
+/// A type that ``SlotCoder`` encodes by hand.
 protocol SlotCodable {
     func write(to writer: inout ByteWriter)
     init(from reader: inout ByteReader) throws(WireError)
@@ -97,7 +97,7 @@ extension SlotState: SlotCodable {
         }
         for _ in 0..<(try reader.u8()) { marks[try reader.u64()] = try reader.u64() }
         digest = try reader.u64()
-        // What may follow without deadlines is one number; with deadlines there is another count of bytes.
+        // Without deadlines, at most one number follows. Deadlines have another number of bytes.
         if reader.remaining != 0, reader.remaining != 8 {
             var deadlines = TrackedDictionary<UInt64, WallTime>()
             for _ in 0..<(try reader.u8()) {

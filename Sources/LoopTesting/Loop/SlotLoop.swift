@@ -1,9 +1,9 @@
 package import LoopCore
 
-/// The loop that the simulator runs: a few slots that are switched on and off, each wanting one effect while it is on.
+/// The loop that the simulator runs: a few slots that are switched on and off. Each wants one effect while it is on.
 ///
-/// Slots 0 and 1 keep their effect when their version changes and get an update; slots 2 and 3 restart it; slots 4 to 7
-/// are jobs with limits on how many run at once and for how long. It ends on request. With timers, it also has deadlines.
+/// If their version changes, slots 0 and 1 keep their effect and get an update, and slots 2 and 3 restart it. Slots 4 to 7 are jobs
+/// with limits of concurrency and time. The loop ends on request. With timers, it also has deadlines.
 package struct SlotLoop: LoopDefinition {
     package static let name = "slots"
     package static let slotCount = 8
@@ -18,7 +18,7 @@ package struct SlotLoop: LoopDefinition {
         return state
     }
 
-    package func reduce(_ state: inout SlotState, _ event: SlotEvent) {
+    private func reduceSlots(_ state: inout SlotState, _ event: SlotEvent) {
         if event.kind == .end { state.endedBy = event.id }
         guard state.slots.indices.contains(event.slot) else { return }
         var slot = state.slots[event.slot]
@@ -38,17 +38,17 @@ package struct SlotLoop: LoopDefinition {
         if slot != state.slots[event.slot] { state.set(slot, at: event.slot) }
     }
 
-    package func reduce(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
-        reduce(&state, event)
+    package func reduce(into state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
+        reduceSlots(&state, event)
         if state.deadlines != nil { reduceTimers(&state, event, transition) }
-        // Everything that a reducer may know goes into the digest, so that a replay that differs shows.
+        // Every input of `reduce` goes into the digest, so that a replay that differs shows.
         var random = transition.random
         for part in [event.id, transition.seq.value, UInt64(bitPattern: transition.time.milliseconds), random.next()] {
             state.digest = (state.digest ^ part) &* 0x0000_0100_0000_01b3
         }
     }
 
-    /// Deadlines are in the past or within a few seconds; one that has expired is set again at times.
+    /// Deadlines are in the past or within a few seconds. An expired one is sometimes set again.
     private func reduceTimers(_ state: inout SlotState, _ event: SlotEvent, _ transition: Transition) {
         var random = transition.random
         let key = UInt64(event.slot)
@@ -58,14 +58,14 @@ package struct SlotLoop: LoopDefinition {
         case .clearTimer: state.deadlines?[key] = nil
         case .expired:
             let isSetAgain = Int.random(in: 0..<3, using: &random) == 0
-            // Some stay as they are: one that has fired does so once, also where its key stays.
+            // Some stay unchanged: a timer that has fired does so only once, even if its key stays.
             if isSetAgain { state.deadlines?[key] = time } else if key % 4 > 0 { state.deadlines?[key] = nil }
         case .on, .off, .bump, .step, .finish, .poison, .end, .ran: return
         }
     }
 
-    /// Clients are answered with the digest, which no other state has.
-    package func answer(to event: SlotEvent, in state: SlotState) -> (any Codable & Sendable)? {
+    /// The answer to a client's event is the digest, which no other state has.
+    package func answer(to event: SlotEvent, in state: SlotState) -> UInt64? {
         switch event.kind {
         case .on, .off, .bump, .end: state.digest
         case .step, .finish, .poison, .setTimer, .clearTimer, .expired, .ran: nil
@@ -84,7 +84,7 @@ package struct SlotLoop: LoopDefinition {
     }
 
     private var schedules: [Feedback<SlotState, SlotEvent>] {
-        // Far enough apart for a slow observer to reach the newest state between two of them.
+        // Their runs are far enough apart for a slow observer to reach the newest state between two of them.
         let all: [(String, Int, MissedRuns)] = [("once", 11, .once), ("all", 7, .all(atMost: 3)), ("skip", 17, .skip)]
         return all.map { name, seconds, missed in
             .schedule(name, .every(.seconds(seconds)), missed: missed) { run in
@@ -93,7 +93,7 @@ package struct SlotLoop: LoopDefinition {
         }
     }
 
-    /// Keys from `poisonedKey` on send what some builds cannot take.
+    /// Keys from `poisonedKey` on send events that some builds cannot reduce.
     package static let poisonedKey = 128
 
     private var deadlines: Feedback<SlotState, SlotEvent> {
@@ -127,16 +127,16 @@ package struct SlotLoop: LoopDefinition {
     }
 
     private var jobs: Feedback<SlotState, SlotEvent> {
-        var feedback = Feedback<SlotState, SlotEvent>(
+        Feedback(
             name: "jobs", placement: .workers,
             policy: EffectPolicy(
                 retry: SlotLoop.patient, timeout: .milliseconds(1500), concurrency: 3, concurrencyPerGroup: 1),
             query: {
                 KeyedQuery<SlotState, SlotEvent, UInt64, UInt64> { $0.jobs }
             },
-            effect: { (_: UInt64, _) in .none })
-        feedback.group = { request in (request as? UInt64).map { "\($0 % 2)" } ?? "" }
-        return feedback
+            effect: { (_: UInt64, _) in .none }
+        )
+        .grouped { (request: UInt64) in "\(request % 2)" }
     }
 
     private static let patient = Retry.exponential(max: 1000, first: .milliseconds(20), longest: .milliseconds(400))
@@ -150,17 +150,17 @@ package struct SlotState: Equatable, Sendable {
     }
 
     package private(set) var slots = Array(repeating: Slot(), count: SlotLoop.slotCount)
-    /// What slots 0 and 1 want, and what slots 4 to 7 want: follows from the slots, and is kept so that a query costs
-    /// nothing while its slots stay as they are.
+    /// The requests of slots 0 and 1, and of slots 4 to 7. They follow from the slots, and are stored so that a query costs nothing
+    /// while its slots are unchanged.
     package private(set) var updating: [UInt64: UInt64] = [:]
     package private(set) var jobs: [UInt64: UInt64] = [:]
-    /// The client's last wish for each slot that is not off.
+    /// The client's last request for each slot that is not off.
     package var marks = TrackedDictionary<UInt64, UInt64>()
-    /// Changes with every event, and with everything a reducer may know of a transition.
+    /// The digest, which changes with every event and with every input of `reduce`.
     package var digest: UInt64 = 0xcbf2_9ce4_8422_2325
-    /// The event that has ended the loop.
+    /// The id of the event that has ended the loop.
     package var endedBy: UInt64?
-    /// When each key is due; nil in a loop without timers.
+    /// When each key is due, or nil in a loop without timers.
     package var deadlines: TrackedDictionary<UInt64, WallTime>?
 
     package mutating func set(_ slot: Slot, at index: Int) {
@@ -202,7 +202,7 @@ extension SlotState: Codable {
     }
 }
 
-/// One event of the simulator's loop, told apart from all others by its id.
+/// One event of the simulator's loop, which its id distinguishes from all others.
 package struct SlotEvent: Codable, Equatable, Sendable {
     package enum Kind: UInt8, Codable, Sendable, CaseIterable {
         case on = 1
@@ -210,11 +210,11 @@ package struct SlotEvent: Codable, Equatable, Sendable {
         case bump = 3
         /// An effect did something.
         case step = 4
-        /// An effect says that its slot is no longer wanted.
+        /// An effect reports that its slot is no longer wanted.
         case finish = 5
-        /// An event that some builds of the loop cannot take: reducing it ends the process.
+        /// An event that some builds of the loop cannot reduce: reducing it ends the process.
         case poison = 6
-        /// The loop is to end.
+        /// Ends the loop.
         case end = 7
         /// A deadline is set, or cleared.
         case setTimer = 8

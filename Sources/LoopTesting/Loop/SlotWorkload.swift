@@ -2,8 +2,8 @@ import LoopCluster
 package import LoopCore
 import LoopWire
 
-/// The simulator's own loop, in all kinds of trouble: effects that fail, go on for ever, or do several things at once; clients
-/// that send in bursts; payloads that are no event; events that end the process.
+/// The simulator's own loop with many kinds of trouble: effects that fail, run forever, or do several things at once. Clients send
+/// in bursts, some payloads are no event, and some events end the process.
 package struct SlotWorkload: Workload {
     package let definition: SlotLoop
     package let coder: any ValueCoder = SlotCoder()
@@ -15,18 +15,18 @@ package struct SlotWorkload: Workload {
     }
 
     private let plan: SimulationPlan
-    /// Every event differs from all others.
+    /// The number of ids so far. Every event has its own.
     private var ids: UInt64 = 0
 
-    /// What one body has still to do.
+    /// The remaining work of one body.
     package struct Script: Sendable {
         fileprivate let slot: Int
         fileprivate var stepsLeft: Int
         fileprivate let fails: Bool
         fileprivate let finishes: Bool
-        /// Goes on until it is cancelled.
+        /// Whether it continues until it is cancelled.
         fileprivate let isEndless: Bool
-        /// Does nothing until it is cancelled.
+        /// Whether it does nothing until it is cancelled.
         fileprivate let hangs: Bool
         fileprivate var pauses = false
     }
@@ -60,7 +60,7 @@ package struct SlotWorkload: Workload {
         if script.pauses {
             script.pauses = false
             if script.isEndless { return .pause(nanoseconds: draw.between(100_000_000, 1_000_000_000)) }
-            // Some events follow each other at once, and travel in one batch.
+            // Some events follow each other at once, and leave in one batch.
             return .pause(nanoseconds: draw.chance(0.4) ? 0 : draw.between(0, 300_000_000))
         }
         if script.isEndless {
@@ -97,7 +97,7 @@ package struct SlotWorkload: Workload {
         let count = Self.bursts[draw.pick(Self.bursts.count)]
         for _ in 0..<count {
             if plan.hasTimers, draw.chance(0.5) {
-                // Most keys are set again and again.
+                // Most keys are set repeatedly.
                 let kind = draw.chance(0.8) ? SlotEvent.Kind.setTimer : .clearTimer
                 burst.events.append(try payload(kind, draw.pick(24), &draw))
                 continue

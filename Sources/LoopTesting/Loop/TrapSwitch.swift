@@ -2,26 +2,26 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Where the simulated process ends in the middle of a reduction. Nothing can stop the machine there, so the moment is kept:
-/// the crash note as it stands then, while whatever the machine does afterwards is thrown away with it.
+/// Makes the simulated process end in the middle of a reduction. Nothing can stop the machine there, so the switch stores the crash
+/// note of that moment. Everything that the machine does afterwards is discarded with it.
 ///
-/// It is unchecked because a definition, which holds it, must be sendable. It belongs to one cluster, and only the thread that
-/// runs this cluster uses it.
+/// It is unchecked because a definition, which has it, must be sendable. It belongs to one cluster, and only this cluster's thread
+/// uses it.
 final class TrapSwitch<Event>: @unchecked Sendable {
-    /// Whether this build of the loop cannot take poison.
+    /// Whether this build of the loop cannot reduce poison.
     var isArmed = true
-    /// The process ends in the reduction of the next event, whatever it is.
+    /// Whether the process ends in the reduction of the next event, whatever it is.
     var endsAtNext = false
     /// The event in whose reduction it ended.
     private(set) var sprung: (event: Event, isItsFault: Bool)? { didSet { hasSprung = sprung != nil } }
     private(set) var hasSprung = false
 
     private let isPoison: (Event) -> Bool
-    /// Whether no event ends the process by chance while there are suspects: an event in which that happens twice is set aside.
+    /// Whether chance ends the process in no event while there are suspects, because two such ends would set an event aside.
     private let sparesSuspects: Bool
     /// The note of this cluster's reducer, as one process leaves it to the next.
     let note = CrashNote()
-    /// What the note said at the moment of the end.
+    /// The content of the note at the moment of the end.
     private var kept: [UInt8] = []
 
     init(sparesSuspects: Bool, isPoison: @escaping (Event) -> Bool) {
@@ -38,15 +38,15 @@ final class TrapSwitch<Event>: @unchecked Sendable {
         kept = note.bytes
     }
 
-    /// What the note says of the moment at which it sprang.
+    /// What the note of the moment of the end shows.
     func finding(_ history: History) -> CrashFinding {
         let copy = CrashNote()
         copy.bytes = kept
         return copy.begin(history: history, executable: 0, thread: 1)
     }
 
-    /// The process has ended: the note says what it said at that moment.
-    /// - Parameter signal: what a signal handler leaves in the note; 0: nothing.
+    /// The process has ended, and the note gets its content of that moment.
+    /// - Parameter signal: the signal that a signal handler notes, or 0 for none.
     func end(signal: UInt64) {
         if hasSprung {
             note.bytes = kept
@@ -56,25 +56,25 @@ final class TrapSwitch<Event>: @unchecked Sendable {
         endsAtNext = false
     }
 
-    /// A new journal: an old note says nothing.
+    /// Clears the note, because it is worthless for a new journal.
     func clear() { note.bytes = [UInt8](repeating: 0, count: CrashNote.byteCount) }
 }
 
-/// A definition as the simulated reducer runs it: each of its reductions may be the process's last.
+/// A definition as the simulated reducer runs it: the process may end in each of its reductions.
 struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
     static var name: String { Base.name }
     static var schema: Int { Base.schema }
     static var oldestSchema: Int { Base.oldestSchema }
 
     let base: Base
-    /// Nil in a process that is only looked at.
+    /// The switch, or nil in a process that only reads.
     let trap: TrapSwitch<Base.Event>?
 
     var initial: Base.State { base.initial }
 
-    func reduce(_ state: inout Base.State, _ event: Base.Event, _ transition: Transition) {
+    func reduce(into state: inout Base.State, _ event: Base.Event, _ transition: Transition) {
         trap?.reduces(event)
-        base.reduce(&state, event, transition)
+        base.reduce(into: &state, event, transition)
     }
 
     var feedbacks: [Feedback<Base.State, Base.Event>] { base.feedbacks }
@@ -85,12 +85,12 @@ struct TrappedLoop<Base: LoopDefinition>: LoopDefinition {
 
     func progress(of state: Base.State) -> Progress? { base.progress(of: state) }
 
-    func answer(to event: Base.Event, in state: Base.State) -> (any Codable & Sendable)? {
+    func answer(to event: Base.Event, in state: Base.State) -> Base.Answer? {
         base.answer(to: event, in: state)
     }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> Base.State {
-        try base.migrateState(old, from: schema)
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> Base.State {
+        try base.migrateState(old, from: schema, at: time)
     }
 
     func migrateEvent(_ old: Encoded, from schema: Int) throws -> Base.Event {

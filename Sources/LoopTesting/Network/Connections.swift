@@ -1,20 +1,20 @@
 import LoopCore
 
-/// The connections of one socket, the present one last. Earlier ones may still hold messages.
+/// The connections of one socket, with the present one last. Earlier ones may still have messages.
 struct Connections<Message> {
     var pipes: [Pipe<Message>] = []
 
     /// Whether no message is under way.
     var isEmpty: Bool { pipes.allSatisfy(\.isEmpty) }
 
-    /// When the next message can be read; never: `.max`.
+    /// The time at which the next message can be read, or `.max` for never.
     var readableAt: UInt64 {
         var earliest = UInt64.max
         for pipe in pipes { earliest = min(earliest, pipe.readableAt) }
         return earliest
     }
 
-    /// How many connections have a message that can be read.
+    /// The number of connections with a message that can be read.
     func readableCount(at now: UInt64) -> Int {
         var count = 0
         for pipe in pipes where pipe.readableAt <= now { count += 1 }
@@ -22,7 +22,7 @@ struct Connections<Message> {
     }
 
     /// Takes a message from one of the connections that have one.
-    /// - Parameter choice: which of these connections, from 0.
+    /// - Parameter choice: the number of the connection among these, from 0.
     mutating func popFirst(_ choice: Int, at now: UInt64) -> Message? {
         var choice = choice
         let index = pipes.firstIndex { pipe in
@@ -33,18 +33,18 @@ struct Connections<Message> {
         return index.flatMap { pipes[$0].popFirst() }
     }
 
-    /// The position of the present connection; nil: there is none.
+    /// The position of the present connection, or nil if there is none.
     var present: Int? { pipes.indices.last }
 
     /// Sends a message over one connection.
-    /// - Returns: when it can be read.
+    /// - Returns: the time at which it can be read.
     mutating func append(_ message: Message, arrival: UInt64, over connection: Int) -> UInt64 {
         pipes[connection].append(message, arrival: arrival)
         return max(arrival, pipes[connection].stalledUntil)
     }
 
     /// Sends a message over the present connection.
-    /// - Returns: when it can be read; nil: there is no connection.
+    /// - Returns: the time at which it can be read, or nil if there is no connection.
     @discardableResult
     mutating func append(_ message: Message, arrival: UInt64) -> UInt64? {
         present.map { append(message, arrival: arrival, over: $0) }
@@ -52,11 +52,11 @@ struct Connections<Message> {
 
     var hasPresent: Bool { !pipes.isEmpty }
 
-    /// Whether the present connection holds this many messages, or there is none.
+    /// Whether the present connection has at least this many messages, or there is none.
     func isFull(_ countMax: Int) -> Bool { pipes.last.map { $0.count >= countMax } ?? true }
 
-    /// The present connection is lost: what was at its front stays readable, the middle is gone.
-    /// - Returns: a connection with the rest; nil: there was none to be lost.
+    /// The present connection is lost. Messages at its front stay readable, and the middle is lost.
+    /// - Returns: a connection with the rest, or nil if there was none to lose.
     mutating func cutPresent(_ random: inout SeededRandom) -> Pipe<Message>? {
         present.map { pipes[$0].cut(&random) }
     }
@@ -76,7 +76,7 @@ struct Connections<Message> {
         for index in pipes.indices { pipes[index].stalledUntil = time }
     }
 
-    /// Forgets earlier connections that hold nothing any more.
+    /// Removes earlier connections without messages.
     mutating func dropEmpty() {
         guard pipes.count > 1 else { return }
         let last = pipes.removeLast()

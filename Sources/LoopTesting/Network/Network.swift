@@ -2,10 +2,10 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What messages go through on their way.
+/// What happens to messages on their way.
 ///
-/// Messages travel as values. One in sixteen goes through its bytes: enough to see that bytes and values say the same, which
-/// the tests of the wire check for every message, and cheap enough for millions of them.
+/// Messages are passed as values. One in sixteen is encoded and decoded. That is enough to see that bytes and values agree, and
+/// cheap enough for millions of messages. The tests of the wire check every message.
 struct Network {
     let loop: LoopID
     private var messageCount = 0
@@ -18,7 +18,7 @@ struct Network {
     }
 
     /// A frame of the reducer as it arrives.
-    /// - Parameter topic: the one that it is published on; nil: it is a reply.
+    /// - Parameter topic: the topic on which it is published, or nil for a reply.
     mutating func carry(_ frame: PeerFrame, on topic: @autoclosure () -> Topic?) -> PeerFrame {
         guard goesThroughBytes() else { return frame }
         let topic = topic()

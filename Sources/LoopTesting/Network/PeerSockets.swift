@@ -1,27 +1,27 @@
 import LoopCore
 import LoopWire
 
-/// The sockets of one process. SUB brings what the reducer publishes, PUSH carries entries, and DEALER does both for control
-/// messages.
+/// The sockets of one process. SUB receives what the reducer publishes, PUSH carries entries, and DEALER carries control messages
+/// in both directions.
 struct PeerSockets {
     var subscriber = SubscriberSocket()
     var pusher = PusherSocket()
     var dealer = DealerSocket()
-    /// A partition: what the reducer sends arrives no earlier than this.
+    /// The time before which nothing from the reducer arrives, because of a partition.
     var cutFromReducerUntil: UInt64 = 0
-    /// A partition: what the process sends arrives no earlier than this.
+    /// The time before which nothing from the process arrives, because of a partition.
     var cutToReducerUntil: UInt64 = 0
 
-    /// When the process can read its next message; never: `.max`.
+    /// The time at which the process can read its next message, or `.max` for never.
     var readableAt: UInt64 { min(subscriber.connections.readableAt, dealer.fromReducer.readableAt) }
 
-    /// When the reducer can read the next message of this process; never: `.max`.
+    /// The time at which the reducer can read the next message of this process, or `.max` for never.
     var readableAtReducer: UInt64 { min(dealer.toReducer.readableAt, pusher.connections.readableAt) }
 
     /// Whether the reducer has read everything that this process sent.
     var isReadByReducer: Bool { dealer.toReducer.isEmpty && pusher.connections.isEmpty }
 
-    /// Holds messages back, those under way and those that are sent later.
+    /// Delays messages, both those under way and those that are sent later.
     mutating func cut(_ direction: Timeline.Direction, until time: UInt64) {
         if direction != .toReducer {
             cutFromReducerUntil = time
@@ -45,29 +45,29 @@ struct PeerSockets {
     }
 }
 
-/// A SUB socket, with what the publisher knows of it.
+/// A SUB socket, with the publisher's knowledge of it.
 struct SubscriberSocket {
     var connections = Connections<PeerFrame>()
-    /// What it is subscribed to besides its inbox.
+    /// Its subscriptions in addition to its inbox.
     var topics: [Topic] = []
     private(set) var isConnected = false
-    /// It receives nothing until it is made again.
+    /// Whether it receives nothing until it is made again.
     var isDead = false
-    /// The publisher knows of the subscription from this time on.
+    /// The time from which the publisher knows of the subscription.
     private(set) var knownFrom = UInt64.max
-    /// The reducer has not heard of the subscription yet.
+    /// Whether the reducer has not read the subscription yet.
     private(set) var isNew = false
-    /// How many messages the publisher drops next.
+    /// The number of messages that the publisher drops next.
     var dropCount = 0
-    /// When its process next gets a new session, what was said in the session before comes once more.
+    /// Whether messages of the former session arrive once more when its process next gets a new session.
     var hearsEarlierSession = false
-    /// The newest messages, where the plan has them come again.
+    /// The newest messages, if the plan has them arrive again.
     private(set) var recent = Recent<PeerFrame>()
     /// The session of the newest message.
     private var addressedSession = SessionID.none
 
-    /// A new socket takes the place of the old one.
-    /// - Parameter time: when the publisher knows of the subscription.
+    /// Replaces the socket with a new one.
+    /// - Parameter time: the time from which the publisher knows of the subscription.
     mutating func connect(knownFrom time: UInt64) {
         isConnected = true
         isDead = false
@@ -75,14 +75,14 @@ struct SubscriberSocket {
         reconnect(knownFrom: time)
     }
 
-    /// The same socket has another connection.
+    /// The socket makes another connection.
     mutating func reconnect(knownFrom time: UInt64) {
         connections.pipes.append(Pipe())
         knownFrom = time
         isNew = true
     }
 
-    /// Nothing of what was sent until now arrives, now or again.
+    /// Nothing that was sent until now arrives, now or later.
     mutating func loseAll() {
         recent = Recent()
         if isConnected { connections.pipes = [] }
@@ -90,7 +90,7 @@ struct SubscriberSocket {
 
     func isSubscribed(at now: UInt64) -> Bool { isConnected && knownFrom <= now }
 
-    /// Whether the reducer hears of the subscription now.
+    /// Whether the reducer reads the subscription now.
     mutating func takeNews(at now: UInt64) -> Bool {
         guard isNew, knownFrom <= now else { return false }
         isNew = false
@@ -98,7 +98,7 @@ struct SubscriberSocket {
     }
 
     /// Whether the publisher drops the next message.
-    /// - Parameter countMax: how many messages a connection holds.
+    /// - Parameter countMax: the capacity of a connection, in messages.
     mutating func dropsNext(at now: UInt64, holding countMax: Int) -> Bool {
         if dropCount > 0 {
             dropCount -= 1
@@ -107,8 +107,8 @@ struct SubscriberSocket {
         return !isSubscribed(at: now) || isDead || connections.isFull(countMax)
     }
 
-    /// Keeps a message that was published to this process.
-    /// - Returns: the messages that come once more now; nil: this is not the time for it.
+    /// Stores a message that was published to this process.
+    /// - Returns: the messages that arrive once more now, or nil if none do.
     mutating func keep(_ frame: PeerFrame) -> [PeerFrame]? {
         defer { recent.note(frame) }
         guard frame.session != .none, frame.session != addressedSession else { return nil }
@@ -123,16 +123,16 @@ struct SubscriberSocket {
 /// A PUSH socket.
 struct PusherSocket {
     var connections = Connections<Batch>()
-    /// It delivers nothing until it is made again.
+    /// Whether it delivers nothing until it is made again.
     var isDead = false
-    /// Whether it takes no message until it is made again, because it has no connection and makes none.
+    /// Whether it accepts no message until it is made again, because it has no connection and makes none.
     var takesNothing = false
-    /// Until then a new socket delivers no more than the old one.
+    /// The time before which a new socket delivers no more than the old one.
     var lostUntil: UInt64 = 0
-    /// The newest batches, where the plan has them come again.
+    /// The newest batches, if the plan has them arrive again.
     var recent = Recent<Batch>()
 
-    /// A new socket takes the place of the old one. What the old one had not handed over is gone.
+    /// Replaces the socket with a new one. What the old one had not passed on is lost.
     mutating func rebuild(at now: UInt64, _ random: inout SeededRandom) {
         isDead = now < lostUntil
         takesNothing = false
@@ -141,7 +141,7 @@ struct PusherSocket {
         connections.dropEmpty()
     }
 
-    /// The reducer's process has died, and any number of the batches that it had buffered with it.
+    /// The reducer's process has died. Any number of the batches that it had buffered are lost.
     mutating func loseBuffers(_ random: inout SeededRandom) {
         for index in connections.pipes.indices {
             let lost = Int.random(in: 0...connections.pipes[index].count, using: &random)
@@ -149,7 +149,7 @@ struct PusherSocket {
         }
     }
 
-    /// Nothing of what was sent until now arrives, now or again.
+    /// Nothing that was sent until now arrives, now or later.
     mutating func loseAll() {
         recent = Recent()
         connections.pipes = connections.pipes.isEmpty ? [] : [Pipe()]
@@ -162,16 +162,16 @@ struct DealerSocket {
     private(set) var route: [UInt8] = []
     var toReducer = Pipe<ToReducer>()
     var fromReducer = Pipe<PeerFrame>()
-    /// It carries nothing until it is made again.
+    /// Whether it carries nothing until it is made again.
     var isDead = false
 
-    /// The process closes it. What it has sent may still be read; no answer finds it.
+    /// The process closes it. What it has sent may still be read, but no answer reaches it.
     mutating func close() {
         route = []
         fromReducer.removeAll()
     }
 
-    /// Another connection, under another routing id. What was under way is gone.
+    /// Makes another connection, under another routing id. Messages under way are lost.
     mutating func reconnect(as number: UInt32) {
         route = (0..<8).map { UInt8(truncatingIfNeeded: UInt64(number) >> (8 * $0)) }
         isDead = false

@@ -1,16 +1,16 @@
 import LoopCore
 
-/// One connection's one direction: messages arrive in the order in which they were sent, each with a delay.
+/// One direction of one connection. Messages arrive in the order in which they were sent, each with a delay.
 struct Pipe<Message> {
     private struct Item {
         var message: Message
-        /// Virtual nanoseconds.
+        /// The time of arrival, in virtual nanoseconds.
         var arrival: UInt64
     }
 
     private var items: [Item] = []
     private var head = 0
-    /// Nothing can be read before this time.
+    /// The time before which nothing can be read.
     var stalledUntil: UInt64 = 0
 
     var count: Int { items.count - head }
@@ -20,7 +20,7 @@ struct Pipe<Message> {
         items.append(Item(message: message, arrival: max(arrival, items.last?.arrival ?? 0)))
     }
 
-    /// When the next message can be read; never: `.max`.
+    /// The time at which the next message can be read, or `.max` for never.
     var readableAt: UInt64 { head < items.count ? max(items[head].arrival, stalledUntil) : .max }
 
     mutating func popFirst() -> Message? {
@@ -42,7 +42,7 @@ struct Pipe<Message> {
         head = 0
     }
 
-    /// The connection is lost: what was at the front stays readable, the middle is gone, the rest goes on over the new
+    /// The connection is lost. Messages at the front stay readable, the middle is lost, and the rest continues over the new
     /// connection, which is returned.
     mutating func cut(_ random: inout SeededRandom) -> Pipe {
         let kept = Int.random(in: 0...count, using: &random)

@@ -15,10 +15,10 @@ struct Recent<Message> {
         }
     }
 
-    /// All of them, the oldest first.
+    /// All messages, the oldest first.
     var inOrder: [Message] { Array(messages[next...] + messages[..<next]) }
 
-    /// None, or up to four of them, in any order.
+    /// Up to four of the messages, in any order.
     func some(_ dice: inout SeededRandom) -> [Message] {
         guard !messages.isEmpty else { return [] }
         return (0..<Int.random(in: 0...4, using: &dice)).map { _ in

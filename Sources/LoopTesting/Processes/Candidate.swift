@@ -2,22 +2,22 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// One of the reducer's processes, with its place among them. One that has the journal in a file is alone.
+/// One of the reducer's processes, with its position among them. A reducer with a journal in a file has only one.
 final class Candidate<Definition: LoopDefinition> {
     let index: Int
     var process: ReducerProcess<Definition>
-    /// How it stands to the database; unused where the journal is a file.
+    /// Its relation to the database, unused if the journal is a file.
     var hold = DatabaseHold()
-    /// The state that it has replayed, the end of the row up to which the journal has it, and the records ahead of that end, which the
-    /// journal may lack. Nil if it follows nothing.
+    /// The state that it has replayed, or nil if it follows nothing. With it are the end of the row up to which the journal has it,
+    /// and its later records, which the journal may lack.
     var warm: (core: JournaledState<Definition>, end: BatchLink, ahead: [Record])?
     /// How it follows the journal while it stands by.
     var following = StandbyFollowing(pace: 0)
-    /// How many nanoseconds of its steady clock a virtual second has, divided by 10⁹.
+    /// The rate of its steady clock: the nanoseconds that it counts in a virtual second, divided by 10⁹.
     var rate = 1.0
     /// What it has read of the folder of keys.
     var keys = KeyReading()
-    /// It cannot reach the database before that.
+    /// The time before which it cannot reach the database.
     var cutUntil: UInt64 = 0
 
     init(index: Int, process: consuming ReducerProcess<Definition>) {
@@ -25,36 +25,37 @@ final class Candidate<Definition: LoopDefinition> {
         self.process = process
     }
 
-    /// Where peers find it.
+    /// The address at which peers find it.
     var address: String { Self.address(index) }
 
     static func address(_ index: Int) -> String { "tcp://candidate:\(7710 + index)" }
 
-    /// Its steady clock, as it judges leases.
+    /// Its steady clock, by which it judges leases.
     func steady(at now: UInt64) -> UInt64 { UInt64(Double(now) * rate) }
 }
 
 /// How a process that stands by follows the journal.
 struct StandbyFollowing {
-    /// How many records it replays between two looks.
+    /// The number of records that it replays between two looks.
     let pace: UInt64
-    /// A server that does not move any more, from which it reads; nil if it reads the leader's.
+    /// The server that it reads, which does not advance any more, or nil if it reads the leader's.
     var source: JournalView?
-    /// How many of the records that it has read it has still to replay. The simulator replays them at once, and counts.
+    /// The number of records that it has read and has still to replay. The simulator replays them at once, and counts.
     var backlog: UInt64 = 0
-    /// Where the leader's journal ended at its last sign of life, and when that came, by the process's steady clock.
+    /// The end of the leader's journal at its last sign of life, and the time of that sign on the process's steady clock.
     var heard: (end: BatchLink, at: UInt64)? { didSet { signsCount += 1 } }
-    /// How many signs of life have come since it has read records.
+    /// The number of signs of life since it last read records.
     private var signsCount = 0
-    /// How many failovers had lost records when its server had the newest ones that it has read; nil if it has written them.
+    /// The number of failovers that had lost records when its server had its newest read records. Nil if it has written them
+    /// itself.
     private(set) var lossesCount: Int?
-    /// The row as it was free first, and when, by that clock.
+    /// The row when it was first seen free, and the time on that clock.
     var free: (sign: JournalRow.Sign, since: UInt64)?
-    /// Since when its server has not had what the leader has, by that clock.
+    /// The time on that clock since which its server has lacked something that the leader has.
     private var stillSince: UInt64?
-    /// Since when it has looked all the time, and was level at each look; nil if it has not.
+    /// The time since which it has looked regularly and was level at each look, or nil.
     var levelSince: UInt64?
-    /// When it has looked last.
+    /// The time of its last look.
     private(set) var lookedAt: UInt64 = 0
 
     init(pace: UInt64) { self.pace = pace }
@@ -73,8 +74,8 @@ struct StandbyFollowing {
     /// Whether a server has the newest record of the leader.
     func hasAll(_ source: JournalView) -> Bool { heard.map { source.contains($0.end) } ?? false }
 
-    /// Whether what a server lacks is lost: it has all that the leader has, which was heard within its lease,
-    /// and after the newest records were read.
+    /// Whether what a server lacks is lost. The server must have all that the leader has. The leader's sign must have come within
+    /// its lease, and after the newest records were read.
     func isCurrent(_ source: JournalView, lease: UInt64, at steady: UInt64) -> Bool {
         signsCount > 1 && hasAll(source) && heard.map { steady - $0.at <= lease / 100 * 115 } ?? false
     }
@@ -86,7 +87,7 @@ struct StandbyFollowing {
     }
 }
 
-/// How a process stands to the journal's row.
+/// The relation of a process to the journal's row.
 ///
 ///     away ── connects ──▶ standing by ── the holder is silent ──▶ taking over ── the row is its own ──▶ leading
 ///      ▲                        ▲                                        └── another was faster ──┐        │
@@ -96,7 +97,7 @@ struct DatabaseHold {
     enum Standing: Equatable {
         /// The process does not run.
         case gone
-        /// It connects at this time.
+        /// The process connects at this time.
         case away(until: UInt64)
         case standingBy
         case takingOver
@@ -104,29 +105,29 @@ struct DatabaseHold {
     }
 
     var standing = Standing.gone
-    /// A random number of the process's own.
+    /// The process's own random number.
     var holder: UInt64 = 0
-    /// The number of its connection; nil: it has none.
+    /// The number of its connection, or nil if it has none.
     var connection: Int?
-    /// The statements that have no answer, the oldest first.
+    /// The statements without an answer, the oldest first.
     var sent: [Sent] = []
-    /// When the newest statement was sent of those that have shown that it leads.
+    /// When the newest statement was sent that has proved that it leads.
     var provenAt: UInt64 = 0
-    /// The end of what it has sent, and of what it has a receipt for.
+    /// The end of the rows that it has sent, and of those for which it has a receipt.
     var end = BatchLink()
     var receipt = BatchLink()
     /// The row with which its term began, or nil if it has no term.
     var taken: JournalRow?
     var watch = HolderWatch()
-    /// The row as it was seen last.
+    /// The row as it was last read.
     var seen: JournalRow?
-    /// It has let go of the journal, and takes nothing more.
+    /// Whether it has released the journal, and accepts nothing more.
     var isSteppingDown = false
 
-    /// A statement that has no answer.
+    /// A statement without an answer.
     struct Sent {
         let at: UInt64
-        /// The turn that waits for it; nil: none does.
+        /// The turn that waits for it, or nil if none does.
         let turn: TurnUnderWay?
     }
 

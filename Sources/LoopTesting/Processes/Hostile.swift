@@ -2,23 +2,23 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// A process that wants what is not for it. It knows every number there is, and makes its messages by itself.
+/// A process that wants what is not for it. It knows every number, and makes its messages by itself.
 enum Hostile: UInt8, CaseIterable {
     case observer = 200
     case sender
-    /// Its key is for a group that no effect is in.
+    /// A process whose key is for a group without effects.
     case worker
     case admin
-    /// It has shown no key. libzmq lets none of its messages through; the machine must not rely on that.
+    /// A process that has shown no key. libzmq passes none of its messages on, but the machine must not rely on that.
     case stranger
 
     /// The group of the hostile worker.
     static let group = "elsewhere"
 
-    /// Its key, where the reducer has keys.
+    /// Its key, if the reducer has keys.
     var key: PublicKey { SimulatedKeys.key(rawValue) }
 
-    /// What its key is for; nil: it has none.
+    /// The rights of its key, or nil if it has none.
     var allowed: AllowedKey? {
         let role: Role
         switch self {
@@ -41,7 +41,7 @@ enum Hostile: UInt8, CaseIterable {
     var groups: [String] { self == .worker ? [Self.group] : [] }
 }
 
-/// What reaches the reducer's sockets.
+/// A message to the reducer's sockets.
 enum HostileWord {
     case message(ToReducer)
     case batch(Batch)
@@ -49,7 +49,7 @@ enum HostileWord {
     case subscription([UInt8])
 }
 
-/// What hostile processes have said, and where they listen.
+/// The messages that hostile processes have sent, and the inboxes to which they listen.
 struct HostileTraffic {
     typealias Underway = (word: HostileWord, of: Hostile, arrival: UInt64)
 
@@ -57,14 +57,14 @@ struct HostileTraffic {
     /// The inboxes that hostile processes listen to.
     private(set) var listeners: [(inbox: PeerID, by: Hostile)] = []
 
-    /// When the next word arrives; never: `.max`.
+    /// The time at which the next word arrives, or `.max` for never.
     var readableAt: UInt64 { underway.map(\.arrival).min() ?? .max }
 
     mutating func say(_ words: [HostileWord], by hostile: Hostile, arrival: UInt64) {
         for (index, word) in words.enumerated() { underway.append((word, hostile, arrival + UInt64(index))) }
     }
 
-    /// What has arrived.
+    /// Takes the words that have arrived.
     mutating func take(at now: UInt64) -> [Underway] {
         let arrived = underway.filter { $0.arrival <= now }
         underway.removeAll { $0.arrival <= now }
@@ -73,11 +73,11 @@ struct HostileTraffic {
 
     mutating func listen(to inbox: PeerID, by hostile: Hostile) { listeners.append((inbox, hostile)) }
 
-    /// Connections end.
+    /// Ends some of the listeners' connections.
     mutating func endListeners(where isEnded: (PeerID, Hostile) -> Bool) {
         listeners.removeAll { isEnded($0.inbox, $0.by) }
     }
 
-    /// Words on their way are dropped, and all listeners are gone.
+    /// Drops the words under way, and removes all listeners.
     mutating func end() { (underway, listeners) = ([], []) }
 }

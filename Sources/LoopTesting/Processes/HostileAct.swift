@@ -3,23 +3,23 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What hostile processes try.
+/// The acts that hostile processes try.
 enum HostileAct: CaseIterable {
-    /// To join as what they are, which they may.
+    /// To join in their own role, which is allowed.
     case join
     /// To join as the peer of another's session, in that session.
     case joinAsAnother
-    /// The same, with another history or an earlier session.
+    /// To join as the peer of another's session, with another history or an earlier session.
     case joinAsAnotherAnew
-    /// To say that records are missing: those of an epoch, of a session, or of entries that there never were.
+    /// To report missing records: those of an epoch, of a session, or of entries that never existed.
     case reportLostEpoch, reportLostSession, reportLostEntries
-    /// To join for groups of which they may serve none.
+    /// To join for groups that they may not serve.
     case joinForeignGroups
-    /// To claim everything that runs, in a session of their own.
+    /// To claim everything that runs, in their own session.
     case claimEffects
-    /// To speak for another's session.
+    /// To send control messages in another's session.
     case speakForAnother
-    /// To do what operators do.
+    /// To send requests of operators.
     case operate
     /// To read the state, or the events.
     case fetch
@@ -27,13 +27,13 @@ enum HostileAct: CaseIterable {
     case sendForAnother
     /// To send an entry of an effect in another's session.
     case commitForAnother
-    /// To send entries of a kind that is not for them, in a session of their own.
+    /// To send entries of a kind that they may not send, in their own session.
     case sendWhatIsNotForThem
-    /// To listen to another's inbox, to topics, or to what is no topic.
+    /// To listen to another's inbox, to topics, or to bytes that are no topic.
     case listen
 }
 
-/// What hostile processes know of a cluster.
+/// The knowledge of hostile processes about a cluster.
 struct HostileKnowledge {
     struct Session {
         let id: SessionID
@@ -48,7 +48,7 @@ struct HostileKnowledge {
     let groups: [String]
     let history: History
     let epoch: Epoch
-    /// Its own session; nil: it has none.
+    /// Its own session, or nil if it has none.
     let own: Session?
     /// The sessions of others, at least one.
     let others: [Session]
@@ -56,7 +56,7 @@ struct HostileKnowledge {
     /// The bytes of its events.
     let payload: [UInt8]
 
-    /// What a hostile process says for an act; nothing where it lacks something for it.
+    /// The words of a hostile process for an act, or none if it lacks something for the act.
     func words(for act: HostileAct, by hostile: Hostile, _ dice: inout SeededRandom) -> [HostileWord] {
         guard let other = others.randomElement(using: &dice) else { return [] }
         var join = joinRequest(of: hostile)
@@ -83,7 +83,7 @@ struct HostileKnowledge {
             guard let own else { break }
             return [.message(.join(join)), .message(.claim(own.id, epoch, ClaimPart(running, number: dice.next())))]
         case .speakForAnother: return [.message(speech(for: other, &dice))]
-        // An admin may.
+        // An admin may do this.
         case .operate where hostile == .admin: return []
         case .operate: return operatorRequest(&dice).map { [.message($0)] } ?? []
         case .fetch:

@@ -2,15 +2,15 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// What an observer has besides a peer's machine, on the same sockets. (As nodes have it.)
+/// The parts of an observer in addition to a peer's machine, on the same sockets. (As in nodes.)
 struct Observing {
     var machine: ObserverMachine
     let watched: SimulationPlan.Watched
-    /// Makes states of what the machine hands out; nil: it follows none.
+    /// Makes states from the machine's actions, or nil if it follows none.
     var follower: (any SimulatedFollower)?
-    /// The newest seq that it has shown in the history that it follows.
+    /// The newest seq that it has shown in its present history.
     private var shown: (history: History, seq: Seq)?
-    /// What it knows was damaged, and it has not noticed yet.
+    /// Whether its knowledge was damaged, and it has not noticed yet.
     private var isDamaged = false
 
     init(machine: ObserverMachine, watched: SimulationPlan.Watched, follower: (any SimulatedFollower)?) {
@@ -19,7 +19,7 @@ struct Observing {
         self.follower = follower
     }
 
-    /// - Returns: whether it follows another history from here on, or an older epoch of this one.
+    /// - Returns: whether it follows another history from now on, or an older epoch of this one.
     mutating func receive(_ frame: PeerFrame, isReply: Bool, at time: MonotonicTime) -> Bool {
         let (history, epoch) = (machine.history, machine.epoch)
         if isReply {
@@ -32,14 +32,14 @@ struct Observing {
         return true
     }
 
-    /// - Returns: whether it has shown this state last.
+    /// - Returns: whether this was the last state that it has shown.
     mutating func show(_ seq: Seq, of history: History) -> Bool {
         defer { shown = (history, seq) }
         return shown.map { $0 == (history, seq) } ?? false
     }
 
-    /// What it knows becomes another state in its memory.
-    /// - Returns: whether it does.
+    /// Changes the state in its memory.
+    /// - Returns: whether the state was changed.
     mutating func damage() -> Bool {
         guard follower?.damage() == true else { return false }
         isDamaged = true
@@ -56,15 +56,15 @@ struct Observing {
     }
 }
 
-/// Makes states of what an observer's machine hands out, as encoded values for the checkers.
+/// Makes states from the actions of an observer's machine, as encoded values for the checkers.
 protocol SimulatedFollower: Sendable {
     mutating func take(_ action: ObserverAction) -> [SimulatedStep]
 
-    /// - Returns: whether what it knows is another state now.
+    /// - Returns: whether it has another state now.
     mutating func damage() -> Bool
 }
 
-/// What comes of an observer's action.
+/// The result of an observer's action.
 enum SimulatedStep {
     case shows(Seq, [UInt8])
     case misses(ClosedRange<Seq>)
@@ -76,7 +76,7 @@ struct TypedFollower<Value: Codable & Sendable>: SimulatedFollower {
     private let coder: any ValueCoder
     private let initial: Value
 
-    /// - Parameter initial: what a damaged state becomes.
+    /// - Parameter initial: the value of a damaged state.
     init(_ follower: StateFollower<Value>, _ coder: any ValueCoder, _ initial: Value, _ rules: BrokenRules) {
         self.follower = follower
         self.follower.brokenRules = rules

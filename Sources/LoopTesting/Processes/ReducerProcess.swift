@@ -2,17 +2,17 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The reducer's process: its machine, its hold on the journal, the turns under way and what other threads do for it. The same
-/// value stands for each process that follows another.
+/// The reducer's process: its machine, its journal, the turns under way and the work of other threads. One value represents all
+/// successive processes.
 struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
-    /// Nil in a turn, and while the process has no machine.
+    /// The machine, or nil in a turn and while the process has none.
     var machine: ReducerMachine<Definition>?
     var journal: SimulatedJournal?
-    /// Whether the process has a machine, in a turn or not. To compare the machine with nil would copy it.
+    /// Whether the process has a machine, in a turn or not. A comparison of the machine with nil would copy it.
     private(set) var isUp = false
-    /// Where the process ends in the middle of a reduction.
+    /// Makes the process end in the middle of a reduction.
     let trap: TrapSwitch<Definition.Event>
-    /// Counts the processes, and the machines of one process: what was noted for an earlier one is void.
+    /// Counts the processes, and the machines of one process. Tasks of an earlier one are void.
     private(set) var life: ProcessLife
     var clock = ReducerClock()
     private(set) var beganAt: UInt64 = 0
@@ -20,22 +20,22 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     private(set) var turnMoment = TurnMoment()
     /// The turns whose records are on their way to the disk.
     var turns = TurnsUnderWay()
-    /// When the machine wants its next turn, if nothing arrives before.
+    /// The time of the machine's next turn, if nothing arrives before.
     var deadline = MonotonicTime.zero
     /// How many turns with records were released.
     var releaseCount = 0
     var wakesAt = UInt64.max
     var frozenUntil: UInt64 = 0
-    /// The process ends once more at this time.
+    /// The time at which the process ends once more.
     var endsAgainAt = UInt64.max
     var backgroundJobs = BackgroundJobs()
     var snapshots = SnapshotSchedule()
-    /// When the journal was last flushed, where it does not sync by itself.
+    /// The time of the journal's last flush, if it does not sync by itself.
     var flushedAt: UInt64 = 0
-    /// What operators ask for in the next turn.
+    /// The operators' requests for the next turn.
     var operatorRequests: [AdministrationRequest] = []
 
-    /// - Parameter candidate: the position among the reducer's processes.
+    /// - Parameter candidate: its position among the reducer's processes.
     init(trap: TrapSwitch<Definition.Event>, candidate: Int = 0) {
         self.trap = trap
         life = ProcessLife(candidate: UInt8(candidate))
@@ -44,7 +44,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// Whether a turn's records are on their way to the disk.
     var isSyncing: Bool { !turns.isEmpty }
 
-    /// Whatever was noted for the present machine is void.
+    /// Makes all tasks of the present machine void.
     mutating func endLife() { life.number += 1 }
 
     /// A machine has recovered from the journal.
@@ -56,7 +56,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
         snapshots.newestAt = position
     }
 
-    /// The process has died, or throws away what it had.
+    /// The process has died, or discards what it had.
     mutating func end() {
         machine = nil
         isUp = false
@@ -66,20 +66,20 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
         wakesAt = .max
     }
 
-    /// Takes the machine out for a turn, so that nothing can look at it meanwhile.
+    /// Takes the machine out for a turn, so that nothing can read it meanwhile.
     mutating func beginTurn(at now: UInt64) -> ReducerMachine<Definition>? {
         turnMoment = TurnMoment(at: now, wall: clock.moment(at: now).wall)
         return machine.take()
     }
 }
 
-/// Which machine of which of the reducer's processes.
+/// Identifies one machine of one of the reducer's processes.
 struct ProcessLife: Equatable, Sendable {
     let candidate: UInt8
     var number: UInt32 = 0
 }
 
-/// When a turn began. The wall clock may be set while the turn's records are written.
+/// The time at which a turn began. The wall clock may be set while the turn's records are written.
 struct TurnMoment {
     var at: UInt64 = 0
     var wall = WallTime(milliseconds: 0)
@@ -98,27 +98,27 @@ struct ReducerClock {
             wall: WallTime(milliseconds: 1_700_000_000_000 + wallOffset + Int64(now / 1_000_000)))
     }
 
-    /// A time of the steady clock as virtual time; one before the beginning is the beginning.
+    /// A time of the steady clock as virtual time. A time before the beginning becomes the beginning.
     func virtual(_ time: MonotonicTime) -> UInt64 {
         time.nanoseconds == .max ? .max : max(time.nanoseconds, offset) - offset
     }
 }
 
-/// What other threads do for the reducer, each with the time at which it is done. It may be handed to the machine of a later
-/// process, which tells it apart.
+/// The work of other threads for the reducer, with the time at which each job is done. A result may reach the machine of a later
+/// process, which recognises it as foreign.
 struct BackgroundJobs {
     private var results: [(doneAt: UInt64, result: BackgroundJob.Result)] = []
 
     mutating func begin(_ job: BackgroundJob, doneAt time: UInt64) { results.append((time, job.run())) }
 
-    /// The next result that is there.
+    /// Takes the next result that is ready.
     mutating func takeNext(at now: UInt64) -> BackgroundJob.Result? {
         guard let first = results.first, first.doneAt <= now else { return nil }
         return results.removeFirst().result
     }
 }
 
-/// When snapshots are taken.
+/// The times at which snapshots are taken.
 struct SnapshotSchedule {
     /// The position at which the newest snapshot was begun.
     var newestAt: UInt64 = 0

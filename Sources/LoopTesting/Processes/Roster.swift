@@ -1,23 +1,23 @@
 import LoopWire
 
-/// All processes besides the reducer: those that live, those that are gone, and the places they had.
+/// All processes besides the reducer: the living ones, the ended ones, and their places.
 struct Roster<Script> {
     typealias Peer = SimulatedPeer<Script>
 
-    /// The place of a process in the cluster.
+    /// The place of a process in the cluster: its role and its slot.
     typealias Place = (role: Peer.Role, slot: Int)
 
-    /// By their index; nil: it is gone, and nothing of it is under way.
+    /// The processes by their index, or nil once a process has ended and no message of it is under way.
     private var peers: [Peer?] = []
-    /// The places of all processes that ever were, by their index.
+    /// The places of all processes of the run, by their index.
     private(set) var places: [Place] = []
-    /// Those that live, or whose messages are still under way.
+    /// The processes that live, or whose messages are still under way.
     private(set) var present: [Peer] = []
     /// The peer of the reducer's own process.
     private(set) var local: Peer?
-    /// When those that are gone were killed, or when the reducer last read something of them.
+    /// When an ended process was killed, or when the reducer last read something of it.
     private(set) var goneAt: [PeerID: UInt64] = [:]
-    /// The places of those that have learned of an end and left: should that be lost, others come.
+    /// The places of processes that have left because of an end. If that end is lost, others replace them.
     private var departed: [Place] = []
     private var idCount: UInt32 = 0
 
@@ -39,7 +39,7 @@ struct Roster<Script> {
         if peer.role == .local { local = peer }
     }
 
-    /// How many places there ever were for workers.
+    /// The number of workers' places so far.
     var workerSlotCount: Int { Set(places.filter { $0.role == .worker }.map(\.slot)).count }
 
     var living: [Peer] { present.filter(\.isAlive) }
@@ -55,10 +55,10 @@ struct Roster<Script> {
     /// A process was killed.
     mutating func noteKilled(_ peer: Peer, at now: UInt64) { goneAt[peer.id] = now }
 
-    /// Another process has taken the place of one that was killed, under the same ID.
+    /// Another process has replaced one that was killed, under its ID.
     mutating func noteBack(_ peer: Peer) { goneAt[peer.id] = nil }
 
-    /// What a process said before it was killed may arrive long after, and may open a session: that is idle from then on.
+    /// A killed process's messages may arrive much later, and may open a session. That session is idle from then on.
     mutating func noteRead(of peer: Peer, at now: UInt64) {
         if goneAt[peer.id] != nil { goneAt[peer.id] = now }
     }
@@ -69,13 +69,13 @@ struct Roster<Script> {
         departed.append((peer.role, peer.slot))
     }
 
-    /// The end is lost: the places of those that have left for it are free.
+    /// The end is lost, so the places of the processes that have left because of it are free.
     mutating func takeDeparted() -> [Place] {
         defer { departed = [] }
         return departed
     }
 
-    /// A dead process is looked at until the last of its messages was read.
+    /// Forgets dead processes once all of their messages were read.
     mutating func forgetTheGone() {
         guard present.contains(where: { !$0.isAlive }) else { return }
         forget { !$0.isAlive && $0.isRead }
@@ -95,6 +95,6 @@ struct Roster<Script> {
         present.removeAll { peers[$0.index] == nil }
     }
 
-    /// The first one that lives and has not learned of the loop's end.
+    /// The first living process that has not learned of the loop's end.
     var unaware: Peer? { present.first { $0.isAlive && !$0.life.hasEnded } }
 }

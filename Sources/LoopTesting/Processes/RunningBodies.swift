@@ -1,23 +1,22 @@
 import LoopCore
 import LoopWire
 
-/// The bodies that run in one process, in the order in which they began: few, so that looking through them is faster than
-/// hashing.
+/// The bodies that run in one process, in the order in which they began. They are so few that a search is faster than hashing.
 struct RunningBodies<Script> {
     /// The body of one attempt.
     struct Body {
         var grant: Grant
-        /// Names this body among all that ever ran.
+        /// The number of this body among all of the run.
         let run: UInt32
         var script: Script
         /// The position of its next entry.
         var next = 0
         var isWaitingForSpace = false
-        /// It does nothing more until it is cancelled.
+        /// Whether it does nothing more until it is cancelled.
         var isAtRest = false
-        /// An event that the outbox had no room for.
+        /// An event for which the outbox had no space.
         var held: [UInt8]?
-        /// It ends with what it holds.
+        /// Whether it ends with the event that it keeps.
         var endsWithHeld = false
 
         var effect: EffectID { grant.effect }
@@ -26,7 +25,7 @@ struct RunningBodies<Script> {
 
     private(set) var all: [Body] = []
 
-    /// The body that began last is asked for most often.
+    /// The newest body is looked up most often.
     private func index(of run: UInt32) -> Int? { all.lastIndex { $0.run == run } }
 
     subscript(run: UInt32) -> Body? {
@@ -43,7 +42,7 @@ struct RunningBodies<Script> {
 
     func contains(_ run: UInt32) -> Bool { index(of: run) != nil }
 
-    /// The body of an effect that began last.
+    /// The newest body of an effect.
     func run(of effect: EffectID) -> UInt32? { all.last { $0.effect == effect }?.run }
 
     mutating func change(_ run: UInt32, _ change: (inout Body) -> Void) {
@@ -52,8 +51,8 @@ struct RunningBodies<Script> {
 
     mutating func removeAll() { all.removeAll() }
 
-    /// Those that wait for room in the outbox go on.
-    /// - Returns: which they are.
+    /// Lets the bodies continue that wait for space in the outbox.
+    /// - Returns: their run numbers.
     mutating func takeWaiting() -> [UInt32] {
         var runs: [UInt32] = []
         for index in all.indices where all[index].isWaitingForSpace {

@@ -2,11 +2,11 @@ import LoopCluster
 import LoopCore
 import LoopKeys
 
-/// The folder of keys of a simulated reducer: who has which key, and what it is for.
+/// The folder of keys of a simulated reducer: the key of each process, and its rights.
 ///
-/// A process has the key of its place, and so has the one that takes its place. Hostile processes have keys of their own.
+/// A process has the key of its place, as does a process that replaces it. Hostile processes have keys of their own.
 struct SimulatedKeys {
-    /// Where processes are that have a key. The number is the first key's.
+    /// The places of processes with keys. Each raw value is the number of the place's first key.
     enum Place: UInt8 {
         case worker = 1
         case client = 64
@@ -20,7 +20,7 @@ struct SimulatedKeys {
     /// How often the folder has changed.
     private(set) var changeCount = 0
 
-    /// - Parameter groups: those of the loop's effects.
+    /// - Parameter groups: the groups of the loop's effects.
     init(workers: Int, clients: Int, observers: Int, groups: [String]) {
         func keys(of count: Int, _ role: Role, at place: Place) -> [AllowedKey] {
             (0..<count).map { slot in
@@ -36,13 +36,13 @@ struct SimulatedKeys {
         allowed = AllowedKeys(usual + [operators])
     }
 
-    /// The key with which operators ask. It is never changed.
+    /// The key of operators, which never changes.
     static let operators = key(120)
 
     /// The key of a place.
     static func key(_ place: Place, _ slot: Int) -> PublicKey { key(place.rawValue + UInt8(slot)) }
 
-    /// The key whose bytes all have this number.
+    /// The key in which every byte is this number.
     static func key(_ number: UInt8) -> PublicKey {
         guard let key = PublicKey(bytes: [UInt8](repeating: number, count: 32)) else {
             preconditionFailure("\(number) is no key")
@@ -52,15 +52,15 @@ struct SimulatedKeys {
 
     // MARK: The folder
 
-    /// An operator removes a key, or changes what it is for; more often, one that was changed is put back.
-    /// - Returns: what has happened, for people.
+    /// An operator removes a key, or changes its rights. More often, a changed key is restored.
+    /// - Returns: the change, as text for people.
     mutating func change(_ dice: inout SeededRandom) -> String {
         if let key = changed.randomElement(using: &dice), dice.fraction() < 0.6 {
             set(key.publicKey, key)
             return "the key \(key.text), is as before"
         }
         guard let key = usual.randomElement(using: &dice) else { return "there are no keys" }
-        // Hostile processes have their key or none: they do nothing with a role that another process has.
+        // Hostile processes have their key or none. They have no use for a role that another process has.
         let isHonest = !Hostile.allCases.contains { $0.key == key.publicKey }
         let entry = isHonest ? otherEntry(for: key, &dice) : nil
         set(key.publicKey, entry)
@@ -78,33 +78,33 @@ struct SimulatedKeys {
         }
     }
 
-    /// Every key is as usual again.
+    /// Restores every key.
     mutating func restore() { for key in changed { set(key.publicKey, key) } }
 
     private var changed: [AllowedKey] { usual.filter { allowed[$0.publicKey] != $0 } }
 
-    /// - Parameter entry: what is in the folder for the key from now on; nil: nothing.
+    /// - Parameter entry: the folder's entry for the key from now on, or nil for none.
     private mutating func set(_ key: PublicKey, _ entry: AllowedKey?) {
         allowed = AllowedKeys(allowed.keys.values.filter { $0.publicKey != key } + (entry.map { [$0] } ?? []))
         changeCount += 1
     }
 }
 
-/// What one process of the reducer has read of the folder.
+/// The content of the folder that one process of the reducer has read.
 struct KeyReading {
     private(set) var allowed = AllowedKeys.none
-    /// How often the folder had changed by then; nil: the process has not read it yet.
+    /// The folder's number of changes at the last reading, or nil if the process has not read it yet.
     private var changeCount: Int?
 
     /// Another process begins, and reads the whole folder.
     mutating func begin() { changeCount = nil }
 
-    /// Whether a connection with this key stands.
+    /// Whether a connection with this key is allowed.
     func admits(_ key: PublicKey) -> Bool { allowed[key] != nil }
 
-    /// The process reads the folder, if it has changed.
-    /// - Returns: the keys whose connections end, because they were removed or may do something else; and those that are admitted
-    ///   from now on. nil: it has not changed.
+    /// Reads the folder, if it has changed.
+    /// - Returns: the keys whose connections end, because they were removed or their rights have changed, and the keys that are
+    ///   admitted from now on. Nil if it has not changed.
     mutating func read(_ folder: SimulatedKeys) -> (cut: Set<PublicKey>, added: Set<PublicKey>)? {
         guard changeCount != folder.changeCount else { return nil }
         changeCount = folder.changeCount

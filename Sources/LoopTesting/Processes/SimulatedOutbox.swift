@@ -1,15 +1,15 @@
 import LoopCluster
 import LoopWire
 
-/// A client's outbox file: what is on disk when its process dies, and with what the next one goes on.
+/// A client's outbox file: the content of the disk when its process dies, with which the next process continues.
 struct SimulatedOutbox {
-    /// How long the file may lag what is settled: the same time as in a node.
+    /// How long the file may lag behind the settled number, in nanoseconds, as in a node.
     private static var settlingLag: UInt64 { 250_000_000 }
 
     private(set) var stream: PeerStream
-    /// Names the inbox of the sender that has the session.
+    /// The peer ID of the sender that has the session. It names the inbox.
     private(set) var peer: PeerID
-    /// Which entries are in the file, by the numbers that their sender knows.
+    /// The ids of the entries in the file, by the numbers that their sender knows.
     private var ids: [UInt64: Int] = [:]
     private var committedAt: UInt64 = 0
 
@@ -21,7 +21,7 @@ struct SimulatedOutbox {
     /// The machine has numbered one more entry.
     mutating func accept(_ id: Int, _ number: UInt64) { ids[number] = id }
 
-    /// Writes down what has changed. Outcomes alone may wait.
+    /// Writes the changes. Outcomes alone may wait.
     mutating func commit(_ machine: PeerMachine, at now: UInt64) {
         var next = machine.stream(after: machine.settledNumber)
         let isDue = now - committedAt >= Self.settlingLag
@@ -40,7 +40,7 @@ struct SimulatedOutbox {
         stream.entries.indices.compactMap { ids[stream.base + stream.settled + 1 + UInt64($0)] }
     }
 
-    /// For the process that goes on: a peer without a session is another one.
+    /// The outbox for the process that continues. A peer without a session gets another ID.
     func reopened(as id: PeerID) -> SimulatedOutbox {
         var reopened = self
         if stream.session == .none { reopened.peer = id }

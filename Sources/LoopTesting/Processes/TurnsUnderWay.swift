@@ -2,13 +2,13 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Turns whose records are on their way to the journal, the oldest first. They are released in their order. A turn without
-/// records waits for those before it: what it says may depend on them.
+/// Turns whose records are on their way to the journal, the oldest first. They are released in their order. A turn without records
+/// waits for the earlier ones, because its messages may depend on them.
 struct TurnsUnderWay {
     private var turns: [TurnUnderWay] = []
-    /// When the last one is written. Appends are written one behind the other.
+    /// The time at which the last append is written. Appends are written one behind the other.
     private var writtenAt: UInt64 = 0
-    /// Whether the next turn begins only once all of these have been released.
+    /// Whether the next turn must wait until all of these have been released.
     var mustRest = false
 
     var isEmpty: Bool { turns.isEmpty }
@@ -16,19 +16,20 @@ struct TurnsUnderWay {
     var first: TurnUnderWay? { turns.first }
     var all: [TurnUnderWay] { turns }
 
-    /// What an end of the process may lose, in part or as a whole.
+    /// The records that an end of the process may lose, in part or as a whole.
     var records: [Record] { turns.flatMap(\.records) }
 
-    /// Whether another turn may begin. The turn after a barrier waits for all before it, and so does one that is to be in a snapshot.
-    /// - Parameter countMax: how many there may be.
+    /// Whether another turn may begin. The turn after a barrier waits for all before it, and so does a turn that a snapshot must
+    /// contain.
+    /// - Parameter countMax: the largest number of turns.
     func mayBegin(_ countMax: Int) -> Bool {
         isEmpty || count < countMax && !mustRest && !turns.contains(where: \.isBarrier)
     }
 
     mutating func append(_ turn: TurnUnderWay) { turns.append(turn) }
 
-    /// The records of the newest turn are written at this time, or with earlier ones that are written later.
-    /// - Returns: when.
+    /// Writes the records of the newest turn at this time, or with earlier ones that are written later.
+    /// - Returns: the time at which they are written.
     mutating func write(at time: UInt64) -> UInt64 {
         writtenAt = max(writtenAt, time)
         return writtenAt
@@ -48,19 +49,19 @@ final class TurnUnderWay {
     let position: UInt64
     let outcome: Outcome?
     let historyLost: HistoryLost?
-    /// The next turn needs the machine as this one has left it, and its records in the journal.
+    /// Whether the next turn needs the machine as this one has left it, and its records in the journal.
     let isBarrier: Bool
     let moment: TurnMoment
     let log: RecordLog
     /// Whether a machine of this term has made it.
     let isOfMachine: Bool
-    /// How many answers of the journal it waits for.
+    /// The number of the journal's answers that it waits for.
     var awaits = 0
-    /// Its records as they are appended in a database, and where the journal ends behind it there.
+    /// Its records in the form in which a database appends them, and the end of the journal behind them.
     var batch: SimulatedBatch?
     var end = BatchLink()
     private var ready: Ready?
-    /// Its messages have left, which they may not before its receipt.
+    /// Whether its messages have left, which must not happen before its receipt.
     var hasLeft = false
 
     init(_ ready: consuming Ready, at moment: TurnMoment) {
@@ -92,6 +93,6 @@ final class TurnUnderWay {
         }
     }
 
-    /// What the machine wants back for the receipt; nil: it has it.
+    /// Takes what the machine needs back for the receipt, or nil if the machine already has it.
     func takeReady() -> Ready? { ready.take() }
 }

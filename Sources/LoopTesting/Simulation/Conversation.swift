@@ -1,10 +1,10 @@
 import LoopCore
 import LoopWire
 
-/// A run's messages as people read them: processes and effects by their names, events and requests as what they are.
+/// A run's messages for people, with the names of processes and effects and with decoded events and requests.
 ///
-/// What the reducer says stands where it leaves, what it hears where it reads it. Ticks and heartbeats that say nothing new
-/// are left out.
+/// The reducer's messages are at the time when they leave, and the messages to it at the time when it reads them. Ticks and
+/// heartbeats without news are left out.
 struct Conversation<Work: Workload> {
     private let engine: ClusterEngine<Work>
     private let feedbacks: [Feedback<Work.Definition.State, Work.Definition.Event>]
@@ -152,7 +152,7 @@ struct Conversation<Work: Workload> {
         return ValueText.of(request)
     }
 
-    /// Nil: it was said already.
+    /// Returns the text, or nil if it was already shown.
     private mutating func news(_ text: String, of whom: String) -> String? {
         shown.updateValue(text, forKey: whom) == text ? nil : text
     }

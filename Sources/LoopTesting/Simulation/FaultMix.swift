@@ -1,13 +1,13 @@
 import LoopCore
 
-/// Which faults the simulator's own loop meets. Where several rare faults have to meet for a rule to matter, a mix has those
-/// and no others, more often.
+/// The faults that the simulator's own loop meets. If several rare faults must coincide for a rule to matter, a mix has only those,
+/// and more often.
 package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     /// All faults. Each seed draws the kinds and how often each occurs.
     case all
     /// Sessions that are given up and opened again, and late messages of the earlier ones.
     case sessions
-    /// Losses of a journal's end that no peer notices, and workers that are away meanwhile.
+    /// Losses of a journal's end that no peer notices, while workers are away.
     case losses
     /// Workers that do not claim their attempts at first.
     case claims
@@ -15,9 +15,9 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case copies
     /// Sessions whose numbers another process uses: forged batches, and outbox files that are restored from a copy.
     case impostors
-    /// Clients that keep outbox files, and leave or die all the time; others go on with the files.
+    /// Clients that keep outbox files, and leave or die all the time. Others continue with the files.
     case outboxes
-    /// Slow disks, and more events than they can take. Nothing is lost.
+    /// Slow disks, and more events than they can write. Nothing is lost.
     case slowness
     /// Peers that do not read for a while, many commands for them, and many peers that fetch the state.
     case floods
@@ -30,10 +30,11 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
     case standbys
     /// A loop with timers, whose reducer is killed and started again, and whose clock is set.
     case timers
-    /// A reducer with keys. Hostile processes with keys of their own try everything that these do not allow; keys are removed and
-    /// change all the time.
+    /// A reducer with keys. Hostile processes with their own keys try everything that these do not allow. Keys are removed and
+    /// changed all the time.
     case keys
-    /// A reducer without keys. Hostile processes do everything: the reducer must go on, within its limits and by its journal.
+    /// A reducer without keys. Hostile processes try everything. The reducer must continue, within its limits and according to its
+    /// journal.
     case strangers
 
     package var description: String { rawValue }
@@ -84,7 +85,7 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
             plan.workerCount = 1
             plan.inboxWindow = 4
             plan.capacity = 8
-            // A queue of eight: what one worker may hold makes no more than fifteen commands.
+            // A queue of eight, because the effects of one worker make at most fifteen commands.
             plan.commandsBase = 8 - 4 * plan.capacity
             plan.silenceLimit = .seconds(3)
             plan.eventsPerSecond = 720

@@ -57,18 +57,18 @@ package struct Mutation: Sendable, CustomStringConvertible {
 }
 
 extension Simulation {
-    /// Runs every mutation until it is caught, and prints a line for each. A mutation with a fault mix of its own proves
-    /// something only if the mix finds nothing in unbroken machines. At least as many seeds are run to check that.
+    /// Runs every mutation until it is caught, and prints a line for each. A mutation with its own fault mix proves something only
+    /// if the mix finds nothing in unbroken machines. At least as many seeds are run to check that.
     /// - Parameters:
-    ///   - only: the one mutation to run; nil: all.
-    ///   - quick: whether those are left out that may take more than 500 seeds.
+    ///   - only: the one mutation to run, or nil for all.
+    ///   - quick: whether to omit those that may take more than 500 seeds.
     ///   - seconds: how long faults come in each seed.
     /// - Returns: whether all were caught, and nothing else was found.
     static func runMutations(only: String?, quick: Bool, seconds: Int, _ print: (String) -> Void) -> Bool {
         var missed = 0
         let unbroken: UInt64 = quick ? 30 : 100
         var seeds: [FaultMix: UInt64] = [:]
-        // Those that are caught soon first.
+        // Mutations that are caught soon come first.
         for mutation in Mutation.all.sorted(by: { $0.budget < $1.budget })
         where (only == nil || mutation.description == only) && (!quick || mutation.budget <= 500) {
             let place = mutation.mix == .all ? "" : " of --mix \(mutation.mix)"

@@ -1,10 +1,10 @@
-/// A set of numbers as people write it: `0-3,7,9-12`.
+/// A set of numbers in the form `0-3,7,9-12`.
 package struct NumberRanges: Equatable, Sendable, CustomStringConvertible {
     package let numbers: Set<Int>
 
     package init(_ numbers: Set<Int>) { self.numbers = numbers }
 
-    /// - Returns: nil where the text is no such list.
+    /// - Returns: nil if the text is no such list.
     package init?(_ text: String) {
         var numbers: Set<Int> = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -1,17 +1,17 @@
 import LoopCore
 
-/// What decides a run: the seed, how long faults come, and what a shrinker has left out.
+/// The inputs that decide a run: the seed, how long faults come, and what a shrinker has left out.
 package struct Scenario: Equatable, Sendable {
     package var seed: UInt64
     /// How long faults come, in virtual seconds.
     package var seconds: Int
     /// The milliseconds in addition to the seconds.
     package var milliseconds = 0
-    /// The faults that are left out, by their number in the order in which they are drawn.
+    /// The omitted faults, by their number in the order in which they are drawn.
     package var withoutFaults: Set<Int> = []
     /// The ways in which the plan is simpler than the seed's own.
     package var simpler: Set<Simplification> = []
-    /// Which faults there are.
+    /// The mix of faults.
     package var mix = FaultMix.all
     /// How many messages a failure shows. It does not affect the run.
     package var transcriptLines = 40
@@ -38,16 +38,16 @@ package struct Scenario: Equatable, Sendable {
         self.mix = mix
     }
 
-    /// The generator of one fault: leaving out another one changes nothing for it.
+    /// The generator of one fault. It does not depend on other faults, which may be omitted.
     func dice(of fault: Int) -> SeededRandom {
         var mix = SeededRandom(seed: seed ^ 0x5851_f42d_4c95_7f2d &* UInt64(fault + 1))
         return SeededRandom(seed: mix.next())
     }
 
-    /// The simplifications as people write them.
+    /// The simplifications as a list for people.
     var simplerText: String { simpler.map(\.rawValue).sorted().joined(separator: ",") }
 
-    /// - Returns: those that the text names, and the words that name none.
+    /// - Returns: the simplifications in the text, and its other words.
     static func simplifications(_ text: String) -> (known: Set<Simplification>, unknown: [String]) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0) }
         return (
@@ -55,7 +55,7 @@ package struct Scenario: Equatable, Sendable {
         )
     }
 
-    /// The command that runs it again.
+    /// The command that runs the scenario again.
     package var command: String {
         var words = ["loop-simulate --first-seed \(seed) --seeds 1"]
         if mix != .all { words.append("--mix \(mix)") }

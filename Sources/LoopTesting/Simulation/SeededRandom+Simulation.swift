@@ -3,12 +3,12 @@ import LoopCore
 extension SeededRandom {
     mutating func chance(_ share: Double) -> Bool { fraction() < share }
 
-    /// A number between two, both included.
+    /// A number between two limits, both included.
     mutating func between(_ least: UInt64, _ most: UInt64) -> UInt64 {
         most <= least ? least : UInt64.random(in: least...most, using: &self)
     }
 
-    /// A duration between two, in nanoseconds.
+    /// A duration between two limits, in nanoseconds.
     mutating func between(_ least: Duration, _ most: Duration) -> UInt64 {
         between(UInt64(least.wholeNanoseconds), UInt64(most.wholeNanoseconds))
     }

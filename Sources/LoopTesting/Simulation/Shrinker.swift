@@ -1,13 +1,12 @@
-/// Makes a failing run smaller while it still breaks the same promise: a shorter time, a simpler plan, fewer faults (delta
-/// debugging, Zeller and Hildebrandt 2002). Every run is decided by its scenario, so the same failure always shrinks to the
-/// same one.
+/// Makes a failing run smaller while it still breaks that promise: a shorter time, a simpler plan, fewer faults (delta debugging,
+/// Zeller and Hildebrandt 2002). A run's scenario decides everything, so a failure always shrinks to one result.
 struct Shrinker {
     private let runsMax: Int
     private var best: SimulationFailure
     private var isStill: Bool { runCount >= runsMax }
     private(set) var runCount = 0
 
-    /// - Parameter runsMax: how many smaller runs are tried at most.
+    /// - Parameter runsMax: the largest number of smaller runs to try.
     init(_ failure: SimulationFailure, runsMax: Int = 1000) {
         self.runsMax = runsMax
         best = failure
@@ -16,7 +15,7 @@ struct Shrinker {
     /// The smallest failure that was found.
     mutating func shrink() -> SimulationFailure {
         var known: Int?
-        // What one pass leaves out may let the next one leave out more.
+        // After one pass has removed something, the next one may remove more.
         while best.size != known, !isStill {
             known = best.size
             shorten()
@@ -76,15 +75,15 @@ struct Shrinker {
 }
 
 extension SimulationFailure {
-    /// Faults count more than steps: they are what a reader has to understand.
+    /// The size of a failure. Faults count more than steps, because a reader has to understand them.
     fileprivate var size: Int {
         (faultCount - scenario.withoutFaults.filter { $0 < faultCount }.count) * 1_000_000 + step
     }
 }
 
 extension SimulationFailure {
-    /// The smallest run that breaks the same promise, with its transcript.
-    /// - Parameter runsMax: how many smaller runs are tried at most.
+    /// The smallest run that was found to break this promise, with its transcript.
+    /// - Parameter runsMax: the largest number of smaller runs to try.
     public func shrunk(runsMax: Int = 1000) -> ShrunkFailure {
         var shrinker = Shrinker(self, runsMax: runsMax)
         let smallest = shrinker.shrink()
@@ -95,12 +94,12 @@ extension SimulationFailure {
 
 /// A failure made small, for people.
 public struct ShrunkFailure: Sendable, CustomStringConvertible {
-    /// The smallest failing run that was found; it breaks the same promise as the first one.
+    /// The smallest failing run that was found. It breaks the promise of the first failure.
     public let failure: SimulationFailure
     /// How many runs it took to find it.
     public let runCount: Int
 
-    /// The faults that are needed for it.
+    /// The number of faults in it.
     public var faultCount: Int {
         failure.faultCount - failure.scenario.withoutFaults.filter { $0 < failure.faultCount }.count
     }

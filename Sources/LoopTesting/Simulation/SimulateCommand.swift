@@ -1,15 +1,15 @@
 /// The command line of `loop-simulate`.
 public struct SimulateCommand: Equatable, Sendable {
-    /// The options of the program, printed after a mistake.
+    /// The options of the program, which are printed after a mistake.
     public static let usage = """
         usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
                              [--mix MIX] [--without-faults LIST] [--simpler LIST] [--no-shrinking] [--transcript LINES]
                loop-simulate --mutations [--only RULE | --quick] [--seconds S]
         """
 
-    /// What is wrong with the arguments.
+    /// A mistake in the arguments.
     public struct Mistake: Error, Equatable, Sendable {
-        /// The wrong option or value, and the values that the option takes.
+        /// The wrong option or value, and the values that the option accepts.
         public let reason: String
 
         package init(reason: String) { self.reason = reason }
@@ -27,7 +27,7 @@ public struct SimulateCommand: Equatable, Sendable {
     private var only: String?
     private var isQuick = false
 
-    /// - Throws: an unknown option, or a value that it does not take.
+    /// - Throws: ``Mistake`` for an unknown option, or a value that it does not accept.
     public init(_ arguments: [String]) throws(Mistake) {
         var arguments = arguments[...]
         while let option = arguments.popFirst() {
@@ -58,7 +58,8 @@ public struct SimulateCommand: Equatable, Sendable {
         }
     }
 
-    /// - Parameter show: prints one line or more.
+    /// Runs the command.
+    /// - Parameter show: prints one or more lines.
     /// - Returns: the exit code.
     public func run(_ show: (String) -> Void) -> Int32 {
         if huntsMutations {
@@ -76,7 +77,7 @@ public struct SimulateCommand: Equatable, Sendable {
             if shrinks { show("\(failure.shrunk())") }
         }
         show("\(report)")
-        // A mix of its own need not have something to check for every promise.
+        // A specific mix need not check every promise.
         return (mix == .all ? report.isClean : report.failures.isEmpty) ? 0 : 1
     }
 

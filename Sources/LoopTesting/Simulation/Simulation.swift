@@ -29,7 +29,7 @@ public enum Simulation {
     }
 
     /// The simulator's own loop in a cluster.
-    /// - Parameter records: whether the messages are kept for people.
+    /// - Parameter records: whether to keep the messages for people.
     package static func slots(
         _ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false
     ) -> ClusterEngine<SlotWorkload> {
@@ -48,7 +48,7 @@ public enum Simulation {
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
     }
 
-    /// How runs of the simulator's own loop are run again.
+    /// How to run the scenarios of the simulator's own loop again.
     package static func again(breaking rules: [Rule]) -> Again {
         Again(
             command: { $0.command },
@@ -61,8 +61,8 @@ public enum Simulation {
 
     /// Runs a cluster to its end.
     /// - Parameters:
-    ///   - again: how it is run again.
-    ///   - recording: whether a run that fails is run again to see what led there.
+    ///   - again: how to run it again.
+    ///   - recording: whether to run a failing run again, in order to record its messages.
     /// - Returns: the first failure, or nil.
     static func failure<Work>(
         of cluster: ClusterEngine<Work>, again: Again, recording: Bool = true
@@ -79,8 +79,8 @@ public enum Simulation {
         }
     }
 
-    /// Breaks a rule and runs seeds until a checker sees it.
-    /// - Returns: how many seeds it took, and the failure; nil: it was not seen.
+    /// Breaks a rule and runs seeds until a checker notices it.
+    /// - Returns: the number of seeds, and the failure, or nil if no checker noticed it.
     package static func hunt(
         _ rules: [Rule], seeds: Range<UInt64>, seconds: Int = 58, mix: FaultMix = .all
     ) -> (count: Int, failure: SimulationFailure)? {

@@ -1,23 +1,23 @@
 import LoopCore
 
-/// What a run of many seeds found.
+/// The result of a run of many seeds.
 public struct SimulationReport: Sendable, CustomStringConvertible {
-    /// How many seeds were run.
+    /// The number of seeds that were run.
     public private(set) var seedCount = 0
-    /// How many events were applied in all runs.
+    /// The number of events that were applied in all runs.
     public private(set) var eventCount = 0
     /// How often each kind of fault took place, by its name.
     public private(set) var faultCounts: [String: Int] = [:]
-    /// How much virtual time passed in all runs, in seconds.
+    /// The virtual time of all runs, in seconds.
     public private(set) var simulatedSeconds = 0.0
-    /// How many loops have ended.
+    /// The number of loops that have ended.
     public private(set) var endCount = 0
     /// How often a process took over a journal in a database, and how often with a state that it had followed.
     package private(set) var takeoverCount = 0
     package private(set) var warmTakeoverCount = 0
     /// How often it appended records for which an earlier term had no receipt.
     package private(set) var completionCount = 0
-    /// How often a statement has changed the database when its process heard nothing more.
+    /// How often a statement changed the database after its process had stopped receiving answers.
     package private(set) var lateChangeCount = 0
     /// The runs that broke a promise, in the order of their seeds.
     public private(set) var failures: [SimulationFailure] = []
@@ -38,10 +38,10 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
         if let failure { failures.append(failure) }
     }
 
-    /// How many faults of all kinds took place.
+    /// The number of faults of all kinds.
     public var faultCount: Int { faultCounts.values.reduce(0, +) }
 
-    /// The promises that nothing was checked for: a failure too.
+    /// The promises that no check covered. That counts as a failure too.
     public var uncheckedPromises: [String] {
         Promise.own.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
     }
@@ -49,7 +49,7 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// Whether no promise was broken and each was checked at least once.
     public var isClean: Bool { failures.isEmpty && uncheckedPromises.isEmpty }
 
-    /// One line: what was run, what was checked, what was found.
+    /// One line: what was run, checked and found.
     public var description: String {
         let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(faultCounts[$0.rawValue, default: 0])" }
         let checks = Promise.own.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
@@ -70,20 +70,19 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
 /// One run that broke a promise.
 public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     package let scenario: Scenario
-    /// How many steps the run had done when the violation was found.
+    /// The number of steps before the violation was found.
     public let step: Int
-    /// Virtual seconds since the beginning.
+    /// The virtual time of the violation, in seconds since the beginning.
     public let time: String
     package let violation: Violation
     /// The last messages, the oldest first.
     public let transcript: [String]
-    /// How many faults were drawn until then.
+    /// The number of faults that were drawn until then.
     package let faultCount: Int
-    /// How it is run again.
+    /// How to run it again.
     let again: Again
 
-    /// The promise: "G1" and so on as the documentation has them, "PROGRESS", "INVARIANT", or "TEST" where the test cannot be
-    /// run as it stands.
+    /// The promise: "G1" and so on as in the documentation, "PROGRESS", "INVARIANT", or "TEST" if the test cannot be run.
     public var promise: String { violation.promise.rawValue }
     /// How it was broken.
     public var reason: String { violation.what }
@@ -91,7 +90,7 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     /// The seed that decided the run.
     public var seed: UInt64 { scenario.seed }
 
-    /// The violation, where it was found, what led there, and the command that shows it again.
+    /// The violation, its position, the messages before it, and the command that shows it again.
     public var description: String {
         (["seed \(seed), step \(step), second \(time): \(violation)"] + transcript.map { "    \($0)" } + [
             "again: \(again.command(scenario))"
@@ -99,11 +98,11 @@ public struct SimulationFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// How a scenario is run again, by people and by the shrinker.
+/// How people and the shrinker run a scenario again.
 package struct Again: Sendable {
     let command: @Sendable (Scenario) -> String
-    /// The simpler plans that can be tried.
+    /// The simplifications that can be tried.
     var simplifications = Scenario.Simplification.allCases
-    /// Runs it, and keeps the messages for people or not.
+    /// Runs a scenario. `records` is whether to keep the messages for people.
     package let run: @Sendable (Scenario, _ records: Bool) -> SimulationFailure?
 }

@@ -1,27 +1,27 @@
-/// What a run counts, for its report and for limits that depend on it.
+/// The counts of a run, for its report and for limits that depend on it.
 package struct Tally: Sendable {
-    /// Tasks of the agenda that were performed.
+    /// The number of performed tasks of the agenda.
     package internal(set) var stepCount = 0
-    /// Events that became durable.
+    /// The number of events that became durable.
     package internal(set) var eventCount = 0
     /// How often each kind of fault took place.
     package internal(set) var faultCounts: [SimulationPlan.Fault: Int] = [:]
-    /// How many faults were drawn, also those that were left out or had nothing to break.
+    /// The number of drawn faults, even those that were omitted or had nothing to break.
     package internal(set) var faultsDrawn = 0
-    /// Entries that were accepted into outboxes, each named by the count.
+    /// The number of entries that were accepted into outboxes. It is also the id of the newest.
     private(set) var entryCount = 0
-    /// How many entries were sent, and how many of them not for the first time.
+    /// The number of entries that were sent, and how many of them were sent again.
     private(set) var sentCount = 0
     private(set) var sentAgainCount = 0
     /// How often records were lost with the journal's end.
     var tailsLost = 0
     var historiesBegun = 0
-    /// How often a process took the journal over in a database, and how often with a state that it had followed.
+    /// How often a process took over the journal in a database, and how often with a state that it had followed.
     var takeoverCount = 0
     var warmTakeoverCount = 0
-    /// How often a process went on with a state that was ahead of the journal.
+    /// How often a process continued with a state that was ahead of the journal.
     var completionCount = 0
-    /// How often a statement has changed the database when its process heard nothing more.
+    /// How often a statement changed the database after its process had stopped receiving answers.
     var lateChangeCount = 0
 
     mutating func nextEntry() -> Int {
@@ -34,9 +34,9 @@ package struct Tally: Sendable {
         sentAgainCount += again
     }
 
-    /// Whether the state may come to ask once more for something that it has asked for.
+    /// Whether the state may request something again that it has already requested.
     var hasLostRecords: Bool { tailsLost > 0 || historiesBegun > 0 || faultCounts[.restored] != nil }
 
-    /// Where nothing is lost, hardly anything is sent twice.
+    /// Whether hardly anything was sent twice, as it must be if nothing is lost.
     var isLittleSentAgain: Bool { sentAgainCount <= 50 + sentCount / 5 }
 }

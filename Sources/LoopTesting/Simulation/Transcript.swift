@@ -2,7 +2,7 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The last messages of a run, for people, and a hash of all of them, to tell two runs apart.
+/// The last messages of a run, for people, and a hash of all messages, which distinguishes two runs.
 package struct Transcript: Sendable {
     enum Line: Sendable {
         case toPeer(Int, PeerFrame, isLost: Bool)
@@ -14,12 +14,12 @@ package struct Transcript: Sendable {
     private var kept: [(time: UInt64, line: Line)] = []
     private var next = 0
     private let limit: Int
-    /// Of every message's bytes, in order.
+    /// The hash of every message's bytes, in order.
     package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     package private(set) var count = 0
 
     private let loop: LoopID
-    /// What to say of an encoded event, if anything.
+    /// The text of an encoded event, or nil for none.
     private let describeEvent: @Sendable (ArraySlice<UInt8>) -> String?
 
     init(limit: Int, loop: LoopID, describeEvent: @escaping @Sendable (ArraySlice<UInt8>) -> String?) {

@@ -1,9 +1,9 @@
 internal import LoopCore
 
-/// One thing that a loop has done, for a test to assert.
+/// One action of a loop, for a test to assert.
 struct LoopAction<State: Sendable, Event: Sendable> {
     enum What {
-        /// An event was reduced. The source is the effect that sent it; the event is nil for a direct change.
+        /// An event was reduced. The source is the effect that sent it. The event is nil for a direct change.
         case applied(Event?, by: EffectID?, before: State, after: State)
         /// A queued event was removed with its effect.
         case refused(Event, of: EffectID)
@@ -21,14 +21,14 @@ struct LoopAction<State: Sendable, Event: Sendable> {
     }
 
     var what: What
-    /// Whether an exhaustive test must assert it. A test may also assert what has no visible consequence.
+    /// Whether an exhaustive test must assert it. A test may also assert actions without a visible consequence.
     var isRequired: Bool
-    /// Counts what happens.
+    /// The number of the action, counted from the start.
     var number: Int
     var time: Duration
     var seq: Seq
 
-    /// The effect that it happened to.
+    /// The effect that the action is about.
     var effect: EffectID? {
         switch what {
         case .applied, .refused, .ended: nil
@@ -39,7 +39,7 @@ struct LoopAction<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// The assertion that takes it.
+    /// The name of the assertion that takes it.
     var assertion: String {
         switch what {
         case .applied: "expectEvent"
@@ -56,16 +56,16 @@ struct LoopAction<State: Sendable, Event: Sendable> {
     }
 }
 
-/// What is known of one effect, from its start on and also when it is gone.
+/// The facts about one effect, from its start on. They are kept after its end.
 struct EffectFacts {
     let feedback: String
-    /// The newest one.
+    /// The newest request.
     var request: any Sendable
-    /// The newest attempt; 0: there was none yet.
+    /// The newest attempt, or 0 if there was none yet.
     var attempt = 0
     /// How many attempts had failed when the newest began.
     var failures = 0
-    /// What has become of it last, to follow "it ".
+    /// The last event in its life, as text that follows "it ".
     var story = "waits for the limits of its feedback"
 
     /// `"fetch" for Page(number: 3)`.

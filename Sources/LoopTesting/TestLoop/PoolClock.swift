@@ -1,6 +1,6 @@
 /// A virtual clock that runs no tasks: a loop with this clock runs on Swift's own threads, as it does in a product.
 ///
-/// The clock cannot know when everything waits, so a test says for which sleeper it waits before time passes.
+/// The clock cannot know when everything waits, so a test names the sleeper for which it waits before time passes.
 package final class PoolClock: Clock {
     package typealias Instant = VirtualClock.Instant
 
@@ -16,7 +16,7 @@ package final class PoolClock: Clock {
         try await clock.sleep(until: deadline, tolerance: tolerance)
     }
 
-    /// Returns once a task sleeps until exactly this time.
+    /// Returns when a task sleeps until exactly this time.
     package func sleeper(until offset: Duration) async { await clock.sleeper(until: Instant(offset: offset)) }
 
     /// Advances to this time, and wakes the tasks that sleep until then.

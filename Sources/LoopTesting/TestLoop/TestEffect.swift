@@ -1,17 +1,17 @@
 public import LoopCore
 
-/// An effect of a loop under test, which the test answers in the place of its body.
+/// An effect of a loop under test. The test answers instead of its body.
 public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConvertible {
     let loop: TestLoop<State, Event>
     /// The effect's name in the loop.
     public let id: EffectID
 
-    // MARK: What can be looked at
+    // MARK: Properties
 
     /// The name of its feedback.
     public var feedback: String { facts.feedback }
 
-    /// What it is to do: the newest request.
+    /// The newest request.
     public var request: any Sendable { facts.request }
 
     /// How many attempts had failed when the newest one began.
@@ -20,14 +20,14 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
     /// Whether an attempt runs, which the test may answer.
     public var isRunning: Bool { loop.machine.phase(of: id) == .running }
 
-    /// Whether it waits: for its limits, or to be tried again.
+    /// Whether it waits for its limits, or for its next try.
     public var isWaiting: Bool { loop.machine.phase(of: id) == .waiting }
 
     /// The name and the request.
     public var description: String { facts.text }
 
-    /// The newest request, as what it is.
-    /// - Throws: ``TestLoopFailure`` when it is of another type.
+    /// The newest request, with its type.
+    /// - Throws: ``TestLoopFailure`` if it is of another type.
     public func request<Request>(
         as type: Request.Type, file: StaticString = #fileID, line: UInt = #line
     ) throws -> Request {
@@ -38,14 +38,14 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
 
     // MARK: Answers
 
-    /// The effect sends an event.
+    /// Makes the effect send an event.
     /// - Parameters:
     ///   - event: the event to send.
     ///   - file: the file of a failure.
     ///   - line: the line of a failure.
-    ///   - change: what the event changes in the state; without one nothing may change.
-    /// - Throws: ``TestLoopFailure``, when the event is refused, when it changes the state otherwise than `change`
-    ///   says, or when something before it was not asserted; also what `change` throws.
+    ///   - change: what the event changes in the state. Without it, nothing may change.
+    /// - Throws: ``TestLoopFailure`` if the event is refused, if it changes the state differently than `change`, or if something
+    ///   before it was not asserted. Also what `change` throws.
     public func send(
         _ event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -53,9 +53,9 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
         try send(event, TestCall("\(feedback).send(\(ValueText.of(event)))", file, line), change)
     }
 
-    /// The effect sends an event that the loop refuses, such as one of an effect that was cancelled.
-    /// - Throws: ``TestLoopFailure``, when the event is applied, when it is refused for another reason, or when
-    ///   something before it was not asserted.
+    /// Makes the effect send an event that the loop refuses, such as one of a cancelled effect.
+    /// - Throws: ``TestLoopFailure`` if the event is applied, if it is refused for another reason, or if something before it was
+    ///   not asserted.
     public func send(
         _ event: Event, refused reason: SendRefusal.Reason, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -67,8 +67,8 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
         throw call.failure("the reason is another one, .\(refusal.reason): the effect \(facts.story)")
     }
 
-    /// The effect ends well.
-    /// - Throws: ``TestLoopFailure``, when the effect does not run, or when something before it was not asserted.
+    /// Makes the effect complete.
+    /// - Throws: ``TestLoopFailure`` if the effect does not run, or if something before it was not asserted.
     public func complete(file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("\(feedback).complete()", file, line)
         try loop.begin(call)
@@ -76,9 +76,9 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
         try loop.perform(call) { try $0.complete(id) }
     }
 
-    /// The effect sends its last event and ends well. When the event leads to its cancellation, that needs no assertion.
-    /// - Throws: ``TestLoopFailure``, when the event is refused, when it changes the state otherwise than `change`
-    ///   says, or when something before it was not asserted; also what `change` throws.
+    /// Makes the effect send its last event and complete. If the event leads to its cancellation, that needs no assertion.
+    /// - Throws: ``TestLoopFailure`` if the event is refused, if it changes the state differently than `change`, or if something
+    ///   before it was not asserted. Also what `change` throws.
     public func complete(
         sending event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -89,8 +89,8 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
         try send(event, call, change, then: { if isRunning { try loop.perform(call) { try $0.complete(id) } } })
     }
 
-    /// The effect's body throws an error: the policy decides whether it is tried again.
-    /// - Throws: ``TestLoopFailure``, when the effect does not run, or when something before it was not asserted.
+    /// Makes the effect's body throw an error. The policy decides whether it is tried again.
+    /// - Throws: ``TestLoopFailure`` if the effect does not run, or if something before it was not asserted.
     public func fail(_ error: any Error, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("\(feedback).fail(\(error))", file, line)
         try loop.begin(call)
@@ -98,8 +98,8 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
         try loop.perform(call) { try $0.fail(id, error) }
     }
 
-    /// Has a parked effect tried again from the beginning, as `Loop.retryParked` does.
-    /// - Throws: ``TestLoopFailure``, when the effect is not parked, or when something before it was not asserted.
+    /// Tries a parked effect again from the beginning, as `Loop.retryParked` does.
+    /// - Throws: ``TestLoopFailure`` if the effect is not parked, or if something before it was not asserted.
     public func retryParked(file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("\(feedback).retryParked()", file, line)
         try loop.begin(call)
@@ -107,7 +107,7 @@ public struct TestEffect<State: Sendable, Event: Sendable>: CustomStringConverti
         throw call.failure("it is not parked: it \(facts.story)")
     }
 
-    // MARK: How
+    // MARK: Details
 
     var story: String { facts.story }
 

@@ -1,18 +1,18 @@
 public import LoopCore
 
-/// What a test asserts. What happened to effects because of one event may be asserted in any order, but in the order in
-/// which it happened to one and the same effect. Events are asserted in their order.
+/// The assertions of a test. Actions on effects because of one event may be asserted in any order, but those on one effect in the
+/// order in which they happened. Events are asserted in their order.
 extension TestLoop {
     // MARK: Events
 
-    /// An event was applied that an effect has sent by itself, or that says that an effect has failed for good.
+    /// Asserts that an event was applied that an effect has sent by itself, or that reports the final failure of an effect.
     /// - Parameters:
     ///   - event: the event that was applied.
     ///   - file: the file of a failure.
     ///   - line: the line of a failure.
-    ///   - change: what the event changes in the state; without one nothing may change.
-    /// - Throws: ``TestLoopFailure``, when another event or none was applied, or when it changed the state otherwise
-    ///   than `change` says; also what `change` throws.
+    ///   - change: what the event changes in the state. Without it, nothing may change.
+    /// - Throws: ``TestLoopFailure`` if another event or none was applied, or if it changed the state differently than `change`.
+    ///   Also what `change` throws.
     public func expectEvent(
         _ event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -35,8 +35,8 @@ extension TestLoop {
         try take(transitionAt: wanted, change, call)
     }
 
-    /// An event that an effect had sent was dropped, because the effect was cancelled before its turn came.
-    /// - Throws: ``TestLoopFailure``, when no such event was dropped.
+    /// Asserts that an effect's event was dropped, because the effect was cancelled before the event's turn.
+    /// - Throws: ``TestLoopFailure`` if no such event was dropped.
     public func expectRefused(_ event: Event, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("expectRefused(\(ValueText.of(event)))", file, line)
         let index = machine.log.firstIndex { happening in
@@ -47,17 +47,16 @@ extension TestLoop {
         machine.log.remove(at: index)
     }
 
-    /// The loop has ended, because its definition has an outcome.
+    /// Asserts that the loop has ended, because its definition has an outcome.
     /// - Returns: the outcome.
-    /// - Throws: ``TestLoopFailure``, when the loop has not ended, or when its end was asserted before.
+    /// - Throws: ``TestLoopFailure`` if the loop has not ended, or if its end was asserted before.
     @discardableResult
     public func expectOutcome(file: StaticString = #fileID, line: UInt = #line) throws -> Outcome {
         try takeOutcome(TestCall("expectOutcome()", file, line))
     }
 
-    /// The loop has ended with this outcome.
-    /// - Throws: ``TestLoopFailure``, when the loop has not ended, when its end was asserted before, or when the
-    ///   outcome is another one.
+    /// Asserts that the loop has ended with this outcome.
+    /// - Throws: ``TestLoopFailure`` if the loop has not ended, if its end was asserted before, or if the outcome is another one.
     public func expectOutcome(_ outcome: Outcome, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("expectOutcome", file, line)
         let other = try takeOutcome(call)
@@ -66,8 +65,8 @@ extension TestLoop {
             "it is another outcome (- expected, + happened)", Difference(from: outcome, to: other).lines)
     }
 
-    /// Nothing has happened that was not asserted.
-    /// - Throws: ``TestLoopFailure``, with everything that was not asserted.
+    /// Asserts that everything that has happened was asserted.
+    /// - Throws: ``TestLoopFailure`` with everything that was not asserted.
     public func expectNothing(file: StaticString = #fileID, line: UInt = #line) throws {
         let pending = pendingLines()
         if !pending.isEmpty { throw TestCall("expectNothing()", file, line).failure("this has happened:", pending) }
@@ -75,8 +74,8 @@ extension TestLoop {
 
     // MARK: Effects
 
-    /// An effect of a feedback has started, with any request: the first that was not asserted.
-    /// - Throws: ``TestLoopFailure``, when no effect of the feedback has started that was not asserted.
+    /// Asserts that an effect of a feedback has started, with any request. It takes the first one that was not asserted.
+    /// - Throws: ``TestLoopFailure`` if no effect of the feedback has started that was not asserted.
     @discardableResult
     public func expectStart(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line
@@ -86,8 +85,8 @@ extension TestLoop {
             TestCall("expectStart(\"\(feedback)\")", file, line))
     }
 
-    /// An effect has started for this request.
-    /// - Throws: ``TestLoopFailure``, when no such effect has started, or when its start was asserted before.
+    /// Asserts that an effect has started for this request.
+    /// - Throws: ``TestLoopFailure`` if no such effect has started, or if its start was asserted before.
     @discardableResult
     public func expectStart<Request: Sendable>(
         _ feedback: String, _ request: Request, file: StaticString = #fileID, line: UInt = #line
@@ -96,9 +95,9 @@ extension TestLoop {
         return try takeBegin(feedback, of: Wanted(request), isStart: true, call)
     }
 
-    /// An effect has started for a request of which this holds. The closure names the type of the requests:
-    /// `{ (page: Page) in page.number == 3 }`.
-    /// - Throws: ``TestLoopFailure``, when no such effect has started, or when its start was asserted before.
+    /// Asserts that an effect has started for a request that meets a condition. The type of the requests is that of the closure's
+    /// parameter: `{ (page: Page) in page.number == 3 }`.
+    /// - Throws: ``TestLoopFailure`` if no such effect has started, or if its start was asserted before.
     @discardableResult
     public func expectStart<Request: Sendable>(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line, where isMeant: (Request) -> Bool
@@ -109,9 +108,8 @@ extension TestLoop {
         }
     }
 
-    /// Another attempt of the effect has started: after a failure, or because its limits let it.
-    /// - Throws: ``TestLoopFailure``, when the effect has not started again, or when something that happened to it
-    ///   earlier was not asserted.
+    /// Asserts that another attempt of the effect has started, after a failure or because its limits allow it.
+    /// - Throws: ``TestLoopFailure`` if the effect has not started again, or if an earlier action on it was not asserted.
     public func expectStart(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -120,8 +118,8 @@ extension TestLoop {
         }
     }
 
-    /// An effect is wanted for this request, and waits for the limits of its feedback.
-    /// - Throws: ``TestLoopFailure``, when no such effect waits, or when that was asserted before.
+    /// Asserts that an effect is wanted for this request, and waits for the limits of its feedback.
+    /// - Throws: ``TestLoopFailure`` if no such effect waits, or if that was asserted before.
     @discardableResult
     public func expectWaiting<Request: Sendable>(
         _ feedback: String, _ request: Request, file: StaticString = #fileID, line: UInt = #line
@@ -130,8 +128,8 @@ extension TestLoop {
         return try takeBegin(feedback, of: Wanted(request), isStart: false, call)
     }
 
-    /// An effect of a feedback is wanted, for any request, and waits for the limits of its feedback.
-    /// - Throws: ``TestLoopFailure``, when no effect of the feedback waits, or when that was asserted before.
+    /// Asserts that an effect of a feedback is wanted, for any request, and waits for the limits of its feedback.
+    /// - Throws: ``TestLoopFailure`` if no effect of the feedback waits, or if that was asserted before.
     @discardableResult
     public func expectWaiting(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line
@@ -140,8 +138,8 @@ extension TestLoop {
         return try takeBegin(feedback, of: Wanted(text: "any request"), isStart: false, call)
     }
 
-    /// A timer was set: the state asks for it with this key and time. Another time of its key is another timer.
-    /// - Throws: ``TestLoopFailure``, when no such timer was set, or when that was asserted before.
+    /// Asserts that a timer was set: the state requests it with this key and time. Another time of its key is another timer.
+    /// - Throws: ``TestLoopFailure`` if no such timer was set, or if that was asserted before.
     @discardableResult
     public func expectTimer<Key: Hashable & Codable & Sendable>(
         _ feedback: String, for key: Key, at time: WallTime, file: StaticString = #fileID, line: UInt = #line
@@ -151,8 +149,8 @@ extension TestLoop {
         return try takeBegin(feedback, of: Wanted(request), isStart: false, call)
     }
 
-    /// A timer of a feedback was set, for any key and time: the first that was not asserted.
-    /// - Throws: ``TestLoopFailure``, when no timer of the feedback was set, or when that was asserted before.
+    /// Asserts that a timer of a feedback was set, for any key and time. It takes the first one that was not asserted.
+    /// - Throws: ``TestLoopFailure`` if no timer of the feedback was set, or if that was asserted before.
     @discardableResult
     public func expectTimer(
         _ feedback: String, file: StaticString = #fileID, line: UInt = #line
@@ -161,9 +159,9 @@ extension TestLoop {
         return try takeBegin(feedback, of: Wanted(text: "any key and time"), isStart: false, call)
     }
 
-    /// The effect goes on with a newer request.
-    /// - Throws: ``TestLoopFailure``, when the effect was given no newer request or another one, or when something that
-    ///   happened to it earlier was not asserted.
+    /// Asserts that the effect continues with a newer request.
+    /// - Throws: ``TestLoopFailure`` if the effect was given no newer request or another one, or if an earlier action on it was not
+    ///   asserted.
     public func expectUpdate<Request: Sendable>(
         _ effect: TestEffect<State, Event>, _ request: Request, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -179,9 +177,8 @@ extension TestLoop {
         machine.log.remove(at: index)
     }
 
-    /// The effect was cancelled: the state does not ask for it any more.
-    /// - Throws: ``TestLoopFailure``, when the effect was not cancelled, or when something that happened to it earlier
-    ///   was not asserted.
+    /// Asserts that the effect was cancelled, because the state no longer requests it.
+    /// - Throws: ``TestLoopFailure`` if the effect was not cancelled, or if an earlier action on it was not asserted.
     public func expectCancel(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -190,9 +187,8 @@ extension TestLoop {
         }
     }
 
-    /// The attempt took longer than the policy allows, and counts as failed.
-    /// - Throws: ``TestLoopFailure``, when the effect has not timed out, or when something that happened to it earlier
-    ///   was not asserted.
+    /// Asserts that the attempt took longer than the policy allows, and counts as failed.
+    /// - Throws: ``TestLoopFailure`` if the effect has not timed out, or if an earlier action on it was not asserted.
     public func expectTimeout(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -201,9 +197,8 @@ extension TestLoop {
         }
     }
 
-    /// The effect has failed for good, and its feedback has no event to say so.
-    /// - Throws: ``TestLoopFailure``, when the effect is not parked, or when something that happened to it earlier was
-    ///   not asserted.
+    /// Asserts that the effect has failed for good, and its feedback has no event for that.
+    /// - Throws: ``TestLoopFailure`` if the effect is not parked, or if an earlier action on it was not asserted.
     public func expectParked(
         _ effect: TestEffect<State, Event>, file: StaticString = #fileID, line: UInt = #line
     ) throws {
@@ -219,11 +214,11 @@ extension LoopAction {
     var isTransition: Bool { if case .applied = what { true } else { false } }
 }
 
-/// A request that a test is after.
+/// The request that an assertion looks for.
 private struct Wanted {
     let text: String
     let isMeant: (any Sendable) -> Bool
-    /// For a difference; nil: the test has not said it.
+    /// The request for a difference, or nil if the test has not given one.
     var value: (any Sendable)?
 
     init(text: String) {
@@ -244,7 +239,7 @@ private struct Wanted {
 }
 
 extension TestLoop {
-    /// Takes the transition that the test's call was itself.
+    /// Takes the transition that the test's call caused directly.
     /// - Returns: the state right after it.
     @discardableResult
     func takeTransition(
@@ -267,7 +262,7 @@ extension TestLoop {
         if SameValue.are(expected, after) { return }
         if mode != .exhaustive {
             guard let change else { return }
-            // What the closure says of the fields that it sets may already be so.
+            // The fields that the closure sets may already have these values.
             expected = after
             try change(&expected)
             if SameValue.are(expected, after) { return }
@@ -289,7 +284,7 @@ extension TestLoop {
             machine.outcome == nil ? "the loop has not ended" : "the loop's end was asserted already", notAsserted())
     }
 
-    /// What may be asserted of effects now: what happened up to the next event that has to be asserted first.
+    /// The actions on effects that may be asserted now: those up to the next event, which must be asserted first.
     private var reach: Range<Int> {
         let next = mode == .selective ? nil : machine.log.firstIndex(where: \.isTransition)
         return machine.log.startIndex..<(next ?? machine.log.endIndex)
@@ -320,7 +315,7 @@ extension TestLoop {
             isStart ? "no such effect has started" : "no such effect waits", begins(feedback, wanted, all.first))
     }
 
-    /// What there is in place of an effect that has not begun.
+    /// The text about an effect that has not begun, with what there is instead.
     private func begins(_ feedback: String, _ wanted: Wanted, _ later: Int?) -> [String] {
         var lines: [String] = []
         if let later {
@@ -356,7 +351,7 @@ extension TestLoop {
         machine.log.remove(at: try find(effect, call, not, where: isMeant))
     }
 
-    /// The first thing that happened to the effect, which has to be the one that is meant.
+    /// The first action on the effect, which must be the expected one.
     private func find(
         _ effect: TestEffect<State, Event>, _ call: TestCall, _ not: String,
         where isMeant: (LoopAction<State, Event>.What) -> Bool
@@ -380,7 +375,7 @@ extension TestLoop {
         throw call.failure("the effect \(not)", details + notAsserted(except: index))
     }
 
-    /// What has happened instead, for failures.
+    /// The text of what has happened instead, for failures.
     private func notAsserted(except index: Int? = nil) -> [String] {
         let lines = pendingLines()
         return lines.isEmpty ? ["Nothing has happened that was not asserted."] : ["Not asserted yet:"] + lines

@@ -1,6 +1,6 @@
 public import LoopCore
 
-/// A loop under test: the test sends the events, answers the effects and lets the time pass, and asserts what happens.
+/// A loop under test. The test sends events, answers effects, lets time pass, and asserts what happens.
 ///
 /// ```swift
 /// try TestLoop.run(Search()) { loop in
@@ -10,24 +10,23 @@ public import LoopCore
 /// }
 /// ```
 ///
-/// Whatever the test does not assert fails it: a field of the state that changed, an event that an effect sent by itself, an
-/// effect that was started, given a newer request, cancelled, timed out or parked. The other modes let some of that pass.
+/// Whatever the test does not assert fails it: a changed field of the state, an event that an effect sent by itself, and each
+/// start, update, cancellation, timeout and parking of an effect. The other modes require less.
 ///
-/// It is the machinery of `Loop` without its tasks, threads and clock: the same queue, queries, limits, retries and
-/// timeouts. Everything happens within the calls of the test, and the same test does the same each time. The bodies of
-/// effects are not run, since the test answers in their place; effects that only send events (`Effect.events`) send them by
-/// themselves. The bodies of `custom` and `input` feedbacks are not run either: `send(_:from:)` speaks for them. A
-/// `source` is an effect that starts with the loop.
+/// It is the machinery of `Loop` without its tasks, threads and clock: the same queue, queries, limits, retries and timeouts.
+/// Everything happens within the calls of the test, and is deterministic. The bodies of effects are not run, because the test
+/// answers instead. Effects that only send events (`Effect.events`) send them by themselves. The bodies of `custom` and `input`
+/// feedbacks are not run either. `send(_:from:)` sends their events. A `source` is an effect that starts with the loop.
 ///
-/// Failures are thrown (``TestLoopFailure``), so that a test ends at the first.
+/// Failures are thrown (``TestLoopFailure``), so a test ends at the first.
 public final class TestLoop<State: Sendable, Event: Sendable> {
     /// What a test has to assert.
     public enum Mode: Sendable {
         /// Everything.
         case exhaustive
-        /// Every event and every effect. Of the states only what the test says.
+        /// Every event and every effect, but only those changes of states that the test gives.
         case withoutStates
-        /// Nothing. What the test does assert has to have happened, in any order and at any time before.
+        /// Nothing. What the test does assert must have happened, in any order and at any earlier time.
         case selective
     }
 
@@ -46,7 +45,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     /// - Parameters:
     ///   - definition: the loop to test.
     ///   - mode: what the test has to assert.
-    ///   - seed: of the delays of retries, and of the random numbers of the transitions.
+    ///   - seed: the seed for the delays of retries, and for the random numbers of the transitions.
     ///   - wallTime: the time of day at the start, for transitions.
     ///   - timeZones: the rules of the named time zones that schedules use, as POSIX writes them in `TZ`, such as
     ///     `["Europe/Berlin": "CET-1CEST,M3.5.0,M10.5.0/3"]`.
@@ -54,7 +53,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ///   - line: the line of a failure.
     ///   - test: the test, which begins when the initial state's effects have started.
     /// - Returns: what the test returns.
-    /// - Throws: the first failure; what the test throws.
+    /// - Throws: the first failure, or what the test throws.
     @discardableResult
     public static func run<Definition: LoopDefinition, Result>(
         _ definition: Definition, mode: Mode = .exhaustive, seed: UInt64 = 0,
@@ -64,7 +63,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
             try TestMachine(
                 name: Definition.name, initial: definition.initial,
-                reduce: .informed { definition.reduce(&$0, $1, $2) }, outcome: { definition.outcome(of: $0) },
+                reduce: .informed { definition.reduce(into: &$0, $1, $2) }, outcome: { definition.outcome(of: $0) },
                 answer: { definition.answer(to: $0, in: $1) }, feedbacks: definition.allFeedbacks, seed: seed,
                 wallTime: wallTime, timeZones: timeZones)
         }
@@ -72,7 +71,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
 
     /// Tests a loop of parts.
     /// - Returns: what the test returns.
-    /// - Throws: the first failure; what the test throws.
+    /// - Throws: the first failure, or what the test throws.
     @discardableResult
     public static func run<Result>(
         initial: State, reducer: Reducer<State, Event>, feedbacks: [Feedback<State, Event>], mode: Mode = .exhaustive,
@@ -81,7 +80,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ) throws -> Result {
         try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
             try TestMachine(
-                name: "loop", initial: initial, reduce: .plain { reducer(&$0, $1) }, outcome: { _ in nil },
+                name: "loop", initial: initial, reduce: reducer.body, outcome: { _ in nil },
                 feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime, timeZones: timeZones)
         }
     }
@@ -103,27 +102,27 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         return result
     }
 
-    // MARK: What can be looked at
+    // MARK: Properties
 
     /// The state after everything that has happened, asserted or not.
     public var state: State { machine.state }
 
-    /// The number of the last transition; 0 before the first.
+    /// The number of the last transition, or 0 before the first.
     public var seq: Seq { machine.seq }
 
     /// How much time has passed.
     public var time: Duration { machine.time }
 
-    /// The time of day, by which timers are due.
+    /// The time of day, which decides when timers are due.
     public var wallTime: WallTime { machine.wall }
 
-    /// The loop's result, once its definition has one.
+    /// The loop's outcome, once its definition has one.
     public var outcome: Outcome? { machine.outcome }
 
-    /// The effects that have failed for good, oldest first.
+    /// The effects that have failed for good, the oldest first.
     public var parked: [ParkedEffect] { machine.parked }
 
-    /// The effects of a feedback that run or wait, oldest first.
+    /// The effects of a feedback that run or wait, the oldest first.
     public func effects(_ feedback: String) -> [TestEffect<State, Event>] {
         let live = machine.effects.keys.sorted().filter { id in
             let phase = machine.phase(of: id)
@@ -132,16 +131,16 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         return live.map { TestEffect(loop: self, id: $0) }
     }
 
-    // MARK: What can be done
+    // MARK: Actions
 
     /// Sends an event as the owner of the loop would.
     /// - Parameters:
     ///   - event: the event to send.
     ///   - file: the file of a failure.
     ///   - line: the line of a failure.
-    ///   - change: what the event changes in the state, applied to the state before it. Without one nothing may change.
-    /// - Throws: ``TestLoopFailure``, when the loop has ended, when the event changes the state otherwise than `change`
-    ///   says, or when something before it was not asserted; also what `change` throws.
+    ///   - change: what the event changes in the state, applied to the state before it. Without it, nothing may change.
+    /// - Throws: ``TestLoopFailure`` if the loop has ended, if the event changes the state differently than `change`, or if
+    ///   something before it was not asserted. Also what `change` throws.
     public func send(
         _ event: Event, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -149,10 +148,9 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try send(.event(event), TestCall("send(\(ValueText.of(event)))", file, line), change)
     }
 
-    /// Sends an event in the place of a `custom` or `input` feedback, whose body is not run.
-    /// - Throws: ``TestLoopFailure``, when there is no such feedback, when its body does not run in this state, when
-    ///   the event changes the state otherwise than `change` says, or when something before it was not asserted; also
-    ///   what `change` throws.
+    /// Sends an event instead of the body of a `custom` or `input` feedback, which is not run.
+    /// - Throws: ``TestLoopFailure`` if there is no such feedback, or if its body does not run in this state. Also if the event
+    ///   changes the state differently than `change`, or if something before it was not asserted. Also what `change` throws.
     public func send(
         _ event: Event, from feedback: String, file: StaticString = #fileID, line: UInt = #line,
         _ change: ((inout State) throws -> Void)? = nil
@@ -168,8 +166,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try send(.event(event), call, change)
     }
 
-    /// Changes one field as `Loop.mutate` does: the reducer is passed by, and feedbacks see no event.
-    /// - Throws: ``TestLoopFailure``, when the loop has ended, or when something before it was not asserted.
+    /// Changes one field as `Loop.mutate` does. The reducer is not called, and feedbacks see no event.
+    /// - Throws: ``TestLoopFailure`` if the loop has ended, or if something before it was not asserted.
     public func mutate<Value: Sendable>(
         keyPath: any WritableKeyPath<State, Value> & Sendable, value: Value, file: StaticString = #fileID,
         line: UInt = #line
@@ -189,9 +187,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         return try takeTransition(after: count, change, call)
     }
 
-    /// Lets time pass: timers, delays of retries, limits of rates and timeouts take effect, each at its moment.
-    /// - Throws: ``TestLoopFailure``, when `duration` is negative, when the loop has ended, or when something before it
-    ///   was not asserted.
+    /// Lets time pass. Timers, delays of retries, limits of rates and timeouts take effect, each at its moment.
+    /// - Throws: ``TestLoopFailure`` if `duration` is negative, if the loop has ended, or if something before it was not asserted.
     public func advance(by duration: Duration, file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("advance(by: \(duration))", file, line)
         if duration < .zero { throw call.failure("time does not go back") }
@@ -201,9 +198,8 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     }
 
     /// Lets time pass until the next moment at which something happens by itself.
-    /// - Returns: how much time that was.
-    /// - Throws: ``TestLoopFailure``, when nothing waits for time, when the loop has ended, or when something before it
-    ///   was not asserted.
+    /// - Returns: the time that has passed.
+    /// - Throws: ``TestLoopFailure`` if nothing waits for time, if the loop has ended, or if something before it was not asserted.
     @discardableResult
     public func advance(file: StaticString = #fileID, line: UInt = #line) throws -> Duration {
         let call = TestCall("advance()", file, line)
@@ -216,9 +212,9 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         return machine.now - before
     }
 
-    /// Lets time pass until nothing waits for it any more; attempts that the test does not answer time out.
-    /// - Throws: ``TestLoopFailure``, when something still waits after 100000 steps, when the loop has ended, or when
-    ///   something before it was not asserted.
+    /// Lets time pass until nothing waits for it. Attempts that the test does not answer time out.
+    /// - Throws: ``TestLoopFailure`` if something still waits after 100000 steps, if the loop has ended, or if something before it
+    ///   was not asserted.
     public func run(file: StaticString = #fileID, line: UInt = #line) throws {
         let call = TestCall("run()", file, line)
         try begin(call)
@@ -231,7 +227,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
 
     // MARK: Rules of the calls
 
-    /// Before the test does something, it has asserted everything before.
+    /// Checks that the test has asserted everything before it does something.
     func begin(_ call: TestCall) throws {
         if isOver { throw call.failure("the test of this loop is over; everything happens within TestLoop.run") }
         try requireNothingPending("before it", call)
@@ -266,7 +262,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// What has happened and was not asserted, at most twenty lines.
+    /// The actions that were not asserted, in at most twenty lines.
     func pendingLines(where isMeant: (LoopAction<State, Event>) -> Bool = { $0.isRequired }) -> [String] {
         let pending = machine.log.filter(isMeant)
         let lines = pending.prefix(20).map { "\(machine.text(of: $0)) (\($0.assertion))" }

@@ -1,4 +1,4 @@
-/// What a test of a loop has found: where, what was expected, and what happened instead.
+/// A failed test of a loop: the position, what was expected, and what happened instead.
 public struct TestLoopFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The file of the call that failed, as `#fileID` names it.
     public let file: String
@@ -15,7 +15,7 @@ public struct TestLoopFailure: Error, Equatable, Sendable, CustomStringConvertib
     }
 }
 
-/// A call of a test, to be named in its failure.
+/// A call of a test, with the name for its failure.
 struct TestCall {
     let name: String
     let file: StaticString
@@ -32,7 +32,7 @@ struct TestCall {
     }
 }
 
-/// Why a loop cannot be tested further.
+/// The reason why a loop cannot be tested further.
 enum TestLoopError: Error {
     /// The loop's own effects send events without end.
     case restless(transitionsMax: Int, last: String)

@@ -1,8 +1,8 @@
 internal import LoopCore
 
-/// Checks of a definition that every test makes.
+/// Checks of the definition that every test makes.
 extension TestMachine {
-    /// The time zones that a test gives. They must be enough for all schedules, or a schedule would never run without an error.
+    /// The time zones that a test gives. Throws if a schedule's zone is missing, because it would never run.
     static func zones(
         _ rules: [String: String], for feedbacks: [Feedback<State, Event>]
     ) throws(TestLoopError) -> ZoneDatabase {
@@ -32,7 +32,7 @@ extension TestMachine {
         return zones
     }
 
-    /// Applies an event a second time. `reduce` and the queries must have the same results again, as a replay of the journal needs.
+    /// Applies an event a second time. `reduce` and the queries must have equal results again, as a replay of the journal requires.
     func requirePurity(
         of event: Event, _ before: LoopTurn<State, Event>, _ changes: [EffectChange]
     ) throws(TestLoopError) {

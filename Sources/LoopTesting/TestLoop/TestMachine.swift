@@ -1,37 +1,37 @@
 internal import LoopCore
 
-/// A loop without tasks, threads or clocks: the queue, the turns and the effect table of `Loop`, with a log of what
-/// happens. It does not run the bodies of effects.
+/// A loop without tasks, threads or clocks: the queue, the turns and the effect table of `Loop`, with a log of what happens. It
+/// does not run the bodies of effects.
 ///
-/// It stands where `Loop` has its shell: it decides nothing, but takes steps one after the other, in the same order.
+/// It takes the role of `Loop`'s shell. It decides nothing, but takes the shell's steps one after the other, in the same order.
 struct TestMachine<State: Sendable, Event: Sendable> {
     typealias Shared = LoopShared<State, Event>
     typealias Action = LoopAction<State, Event>
 
-    /// A loop with this many transitions in answer to one call is assumed never to come to rest.
+    /// The number of transitions in one call from which a loop is assumed never to rest.
     private static var transitionsMax: Int { 20_000 }
 
     let feedbacks: [Feedback<State, Event>]
     private(set) var now = MonotonicTime.zero
-    /// What has happened and was not asserted yet.
+    /// The actions that were not asserted yet.
     var log: [Action] = []
     private(set) var effects: [EffectID: EffectFacts] = [:]
-    /// The effect that ends with the event that it sends. A cancellation by that event needs no assertion.
+    /// The effect that ends with its event. A cancellation by that event needs no assertion.
     var ending: EffectID?
     private var shared: Shared
     private var turn: LoopTurn<State, Event>
     private let outcomeOf: @Sendable (State) -> Outcome?
-    /// What the definition answers; nil: there is no definition.
+    /// The definition's answers, or nil if there is no definition.
     let answerOf: (@Sendable (Event, State) -> (any Codable & Sendable)?)?
     private let run: String
     private let wallTime: WallTime
     /// The attached custom feedbacks, by name.
     private var customs: [String: CustomRun<State, Event>] = [:]
-    /// The numbers of the actions that say that an effect waits.
+    /// The numbers of the actions that report that an effect waits.
     private var waiting: [EffectID: Int] = [:]
     private var nextNumber = 0
     private var timer: (deadline: MonotonicTime, generation: UInt64)?
-    /// Transitions since the test's last call.
+    /// The number of transitions since the test's last call.
     private var transitionsCount = 0
 
     init(
@@ -52,7 +52,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         turn = LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed)
     }
 
-    // MARK: What a test may look at
+    // MARK: Properties
 
     var state: State { shared.state }
     var seq: Seq { shared.seq }
@@ -63,12 +63,12 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     var wall: WallTime { wallTime + time }
     var nextDeadline: MonotonicTime? { timer?.deadline }
 
-    /// Whether a custom feedback is there to send something.
+    /// Whether a custom feedback is attached and can send something.
     func isAttached(_ custom: String) -> Bool { customs[custom] != nil }
 
     func phase(of id: EffectID) -> EffectPhase? { shared.table.phase(of: id) }
 
-    // MARK: What a test may do
+    // MARK: Actions
 
     mutating func start() throws(TestLoopError) {
         let initial = turn.state
@@ -84,7 +84,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         try takeSteps()
     }
 
-    /// Nil if it was applied with everything that followed from it.
+    /// Returns nil if it was applied with everything that followed from it.
     mutating func send(_ input: LoopInput<State, Event>, from source: EffectID? = nil) throws(TestLoopError)
         -> SendRefusal?
     {
@@ -111,7 +111,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         try drain()
     }
 
-    /// False: it is not parked.
+    /// Returns false if it is not parked.
     mutating func retryParked(_ id: EffectID) throws(TestLoopError) -> Bool {
         transitionsCount = 0
         guard let work = shared.retryParked(id, at: now) else { return false }
@@ -225,7 +225,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         perform(work)
     }
 
-    /// Does what a critical section of the loop has left to do, and what follows from it. Does not drain.
+    /// Does the work that a critical section of the loop has left, and what follows from it. Does not drain.
     private mutating func perform(_ work: Shared.Work) {
         var pending = [work]
         var position = 0
@@ -245,14 +245,13 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// Starts one attempt. An effect that only sends events has ended when this returns; the others are answered by the
-    /// test.
+    /// Starts one attempt. An effect that only sends events has ended when this returns. The test answers all others.
     private mutating func start(_ launch: Shared.Launch) -> Shared.Work? {
         let (id, attempt) = (launch.effect.id, launch.effect.attempt)
         effects[id]?.attempt = attempt
         effects[id]?.failures = launch.effect.failures
         tell(id, "runs since \(moment)")
-        // Waiting was no more than a step on the way.
+        // Waiting was only a step on the way.
         if let waiting = waiting.removeValue(forKey: id), let index = index(of: waiting) {
             log[index].isRequired = false
         }
@@ -271,7 +270,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// An effect has failed for good: its feedback may have an event to say so.
+    /// An effect has failed for good. Its feedback may have an event for that.
     private mutating func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
         let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
         tell(failure.id, "has failed for good (\(failure.failure)) at \(moment)")
@@ -282,7 +281,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// A timer is due: its feedback has the event.
+    /// A timer is due. Its feedback makes the event.
     private mutating func fire(_ id: EffectID, _ request: any Sendable) {
         guard let event = feedbacks[Int(id.feedback)].timer?.event(request), shared.fire(id, event) else { return }
         tell(id, "has fired at \(moment)")
@@ -307,7 +306,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         nextNumber += 1
     }
 
-    /// Where a happening is in the log, whose numbers grow; nil: it was asserted.
+    /// The index of an action in the log, in which numbers ascend, or nil if it was asserted.
     private func index(of number: Int) -> Int? {
         var range = log.startIndex..<log.endIndex
         while !range.isEmpty {
@@ -318,7 +317,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         return nil
     }
 
-    /// What has become of an effect.
+    /// Notes the last event in an effect's life.
     private mutating func tell(_ id: EffectID, _ story: String) { effects[id]?.story = story }
 
     private var moment: String { "\(time), seq \(turn.seq)" }

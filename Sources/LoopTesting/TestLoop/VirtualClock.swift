@@ -1,8 +1,7 @@
 public import LoopCore
 internal import LoopLock
 
-/// A clock that stands still until a test advances it, and that runs the tasks of a loop, so that it knows when all of them
-/// wait.
+/// A clock whose time passes only when a test advances it. It runs the tasks of a loop, so that it knows when all of them wait.
 ///
 /// ```swift
 /// let clock = VirtualClock()
@@ -11,15 +10,15 @@ internal import LoopLock
 /// #expect(loop.state == .green)
 /// ```
 ///
-/// A `Loop` runs its effects, timers and custom feedbacks as tasks on the clock that it is given: on the thread that calls
-/// `advance(by:)`, `run()` or `settle()`, one after the other, in the same order each time. The call returns when all of
-/// them wait, so that a test needs no sleeping, no polling and no `await`.
+/// A `Loop` runs its effects, timers and custom feedbacks as tasks on its clock: on the thread that calls `advance(by:)`, `run()`
+/// or `settle()`, one after the other, in a deterministic order. The call returns when all of them wait, so that a test needs no
+/// sleeping, no polling and no `await`.
 ///
-/// That holds as long as effects wait for nothing but this clock and each other. What runs elsewhere is not waited for,
-/// since it cannot be known: the main actor, unstructured tasks, other clocks, files and networks. `settle(until:)` is for
-/// tests of such effects.
+/// That is true as long as effects wait only for this clock and each other. The clock does not wait for work elsewhere, because it
+/// cannot know of it: the main actor, unstructured tasks, other clocks, files and networks. `settle(until:)` is for tests of such
+/// effects.
 public final class VirtualClock: CivilClock, TaskExecutor {
-    /// A time, from when the clock was made.
+    /// A time of the clock.
     public struct Instant: InstantProtocol {
         /// The time since the clock was made.
         public var offset: Duration
@@ -27,11 +26,11 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         /// Creates a time from the duration since the clock was made.
         public init(offset: Duration) { self.offset = offset }
 
-        /// The time that is later by `duration`, or earlier where that is negative.
+        /// The time that is later by `duration`, or earlier if that is negative.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-        /// How long after this time the other one is; negative where it is earlier.
+        /// How long after this time the other one is, or a negative duration if it is earlier.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Orders by time: the earlier is less.
+        /// Whether one time is before another.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
@@ -43,14 +42,14 @@ public final class VirtualClock: CivilClock, TaskExecutor {
 
     private struct Content: Sendable {
         var now = Instant(offset: .zero)
-        /// By deadline; those with the same deadline in the order in which they began to sleep.
+        /// The sleepers by deadline. Sleepers with one deadline are in the order in which they began to sleep.
         var sleepers: [Sleeper] = []
         /// The sleepers whose tasks were cancelled before they began to sleep.
         var cancelled: Set<UInt64> = []
         var nextToken: UInt64 = 0
         /// The tasks that wait until another task sleeps until a time.
         var watchers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
-        /// What is ready to run.
+        /// The jobs that are ready to run.
         var jobs: [UnownedJob] = []
         var nextJob = 0
         var isRunning = false
@@ -61,7 +60,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
     private let content = Locked(Content())
     private let start: WallTime
 
-    /// Creates a clock that stands at zero.
+    /// Creates a clock whose time is zero.
     /// - Parameter wallTime: the time of day at zero, for the transitions and timers of loops.
     public init(wallTime: WallTime = WallTime(milliseconds: 0)) { start = wallTime }
 
@@ -79,11 +78,11 @@ public final class VirtualClock: CivilClock, TaskExecutor {
     /// How many tasks sleep on this clock, timers of loops included.
     public var sleepersCount: Int { content.withLock { $0.sleepers.count } }
 
-    /// Waits until a test has advanced the clock to `deadline`; does not wait where it is there already.
+    /// Waits until a test has advanced the clock to `deadline`. Returns at once if the time has passed already.
     /// - Parameters:
     ///   - deadline: the time to wait for.
     ///   - tolerance: ignored; sleepers wake up exactly at their deadlines.
-    /// - Throws: `CancellationError`, when the task is cancelled.
+    /// - Throws: `CancellationError` if the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let token = content.withLock { content in
             content.nextToken += 1
@@ -120,7 +119,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         for watcher in seen { watcher.resume() }
     }
 
-    /// Returns once a task sleeps until this time.
+    /// Returns when a task sleeps until this time.
     func sleeper(until deadline: Instant) async {
         await withCheckedContinuation { continuation in
             let isThere = content.withLock { content in
@@ -134,7 +133,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
 
     // MARK: Time passes
 
-    /// Lets time pass: sleepers wake up each at its moment, and whatever they do is done before the next wakes up.
+    /// Lets time pass. Each sleeper wakes up at its moment, and everything that it does is done before the next wakes up.
     public func advance(by duration: Duration) {
         precondition(duration >= .zero, "the clock was advanced by \(duration); time does not go back")
         let end = now.advanced(by: duration)
@@ -144,8 +143,8 @@ public final class VirtualClock: CivilClock, TaskExecutor {
     }
 
     /// Lets time pass until no task sleeps.
-    /// - Parameter wakesMax: the number of awakenings after which it gives up.
-    /// - Returns: false when it gave up, as it has to on a loop that goes on for ever.
+    /// - Parameter wakesMax: the number of awakenings after which it stops.
+    /// - Returns: false if it stopped there, as it must for a loop that runs forever.
     @discardableResult
     public func run(wakesMax: Int = 100_000) -> Bool {
         settle()
@@ -156,7 +155,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         return sleepersCount == 0
     }
 
-    /// Runs whatever is ready, until everything waits; no time passes. From inside of what it runs it does nothing.
+    /// Runs all ready jobs, until everything waits. No time passes. It does nothing if a job calls it.
     public func settle() {
         let isFirst = content.withLock { content in
             defer { content.isRunning = true }
@@ -166,10 +165,11 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         while let job = takeJob() { run(job) }
     }
 
-    /// Runs whatever becomes ready, from wherever it comes, until the condition holds; no time passes on this clock.
+    /// Runs everything that becomes ready, from any source, until the condition is true. No time passes on this clock.
     ///
-    /// For effects that also wait for what this clock does not know. The condition is asked whenever something has run.
-    /// - Throws: `CancellationError` when the waiting task is cancelled, as a test's is by its time limit.
+    /// This is for effects that also wait for something that this clock does not know. The condition is checked whenever something
+    /// has run.
+    /// - Throws: `CancellationError` if the waiting task is cancelled, as a test's is by its time limit.
     public func settle(until condition: () -> Bool) async throws {
         while true {
             settle()
@@ -190,7 +190,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         }
     }
 
-    /// False if no task sleeps until this time.
+    /// Wakes the next sleeper. Returns false if no task sleeps until this time.
     private func wakeNext(until end: Instant?) -> Bool {
         let sleeper = content.withLock { content -> Sleeper? in
             guard let first = content.sleepers.first, end.map({ first.deadline <= $0 }) ?? true else { return nil }
@@ -203,7 +203,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
 
     // MARK: The executor
 
-    /// Takes a job of a task on this clock. It runs when the test advances or settles the clock.
+    /// Accepts a job of a task on this clock. It runs when the test advances or settles the clock.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         content.withLock { content -> CheckedContinuation<Void, Never>? in
@@ -212,7 +212,7 @@ public final class VirtualClock: CivilClock, TaskExecutor {
         }?.resume()
     }
 
-    /// The next job; nil if there is none. The caller that makes the next one ready must then run it.
+    /// The next job, or nil if there is none. The caller that makes the next one ready must then run it.
     private func takeJob() -> UnownedJob? {
         content.withLock { content in
             guard content.nextJob < content.jobs.count else {

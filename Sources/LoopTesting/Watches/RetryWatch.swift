@@ -3,12 +3,12 @@ import LoopCore
 import LoopWire
 
 /// Knows the earliest and the latest time of the next try of each effect that the present process has seen fail. The record of a
-/// failure has the time of the next try. Setting the wall clock meanwhile, also between two processes, does not change the wait.
+/// failure has the time of the next try. The wait does not change if the wall clock is set meanwhile, even between two processes.
 struct RetryWatch {
     private var due: [EffectID: UInt64] = [:]
     /// When the present process began.
     private var beganAt: UInt64 = 0
-    /// How much longer a wait may last, in nanoseconds, because effects that were granted before wait for their claims first.
+    /// How much longer a wait may last, in nanoseconds, because effects with earlier grants first wait for their claims.
     private static let graceMax: UInt64 = 60_000_000_000
     /// The newest time in the journal.
     private var journaledTime = WallTime(milliseconds: 0)
@@ -32,7 +32,7 @@ struct RetryWatch {
         case .attemptEnded(let end):
             due[end.effect] = nil
             guard case .retry(let retry) = end.next, end.cause == .failed || end.cause == .timedOut else { return }
-            // A clock that was set back makes no wait longer than it was meant.
+            // A clock that was set back does not make a wait longer than planned.
             let delay = min(retry.wait, retry.notBefore.milliseconds - max(turn.wall, journaledTime).milliseconds)
             if delay > 0 { due[end.effect] = turn.at + UInt64(delay) * 1_000_000 }
         case .refused, .completed, .skipped, .granted, .sessionOpened, .sessionOwned, .sessionRetired, .definition,

@@ -2,15 +2,15 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// Knows which observers fetch a state. Few are served at once, and no observer may be sent away for transfers that are over.
+/// Knows which observers fetch a state. Few are served at once. No observer may be sent away because of transfers that are over.
 struct TransferWatch {
-    /// When each observer that was not sent a last part asked last, or was answered: a slow reducer answers later.
+    /// When each observer without a last part last sent a request, or got an answer. A slow reducer answers later.
     private var fetching: [Route: UInt64] = [:]
 
-    /// Another process serves.
+    /// Another process begins to serve.
     mutating func begin() { fetching = [:] }
 
-    /// A question has reached the reducer.
+    /// A request has reached the reducer.
     mutating func note(_ message: ToReducer, from route: Route, at now: UInt64) {
         if case .stateRequest = message { fetching[route] = now }
     }
@@ -24,7 +24,7 @@ struct TransferWatch {
         case .statePart(let part): fetching[route] = part.end == .state ? nil : now
         case .busy(.state(transfer: 0), _, let reason) where reason.contains("under way"):
             count()
-            // The one that is sent away has asked too.
+            // The observer that is sent away has sent a request too.
             let others = fetching.count { $0.key != route && now < $0.value + 2_000_000_000 }
             guard others < most else { return }
             throw Violation(

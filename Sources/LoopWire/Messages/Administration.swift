@@ -38,7 +38,7 @@ public enum AdministrationRequest: Codable, Equatable, Sendable {
     /// Makes the leader step down, so that a standby leads. With `takesSnapshot` it writes a snapshot first. `who` is the
     /// operator, for the log.
     case stepDown(takesSnapshot: Bool, who: String)
-    /// A standby leaves the journal to others for so long, of which a minute counts; 0: no longer. `who` is the operator, for the log.
+    /// A standby leaves the journal to others for this time, at most a minute. 0 ends it. `who` is the operator, for the log.
     case standBack(milliseconds: UInt64, who: String)
 }
 

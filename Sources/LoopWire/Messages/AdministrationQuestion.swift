@@ -79,7 +79,7 @@ extension AdministrationQuestion<String> {
 
     /// Asks a standby to leave the journal to others for a while, so that another standby leads next.
     /// - Parameters:
-    ///   - milliseconds: for how long, a minute at most; 0: no longer.
+    ///   - milliseconds: for how long, at most a minute; 0 ends it.
     ///   - who: the operator, for the log; 256 characters of it are kept.
     public static func standBack(milliseconds: UInt64, who: String) -> Self {
         Self(toDo: .standBack(milliseconds: milliseconds, who: who))

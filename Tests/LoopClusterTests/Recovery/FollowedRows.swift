@@ -86,7 +86,10 @@ final class FollowedRows: FollowedJournal {
 
     func position(before seq: Seq) -> UInt64 { 0 }
     func snapshots() -> [SnapshotEntry] { listed.map(\.entry) }
-    func content(of snapshot: SnapshotEntry) -> [UInt8] { listed.first { $0.entry == snapshot }?.bytes ?? [] }
+    func content(of snapshot: SnapshotEntry) throws(JournalError) -> [UInt8] {
+        if let failure { throw JournalError(failure, operation: "be read", reason: "a test", remedy: "wait") }
+        return listed.first { $0.entry == snapshot }?.bytes ?? []
+    }
     var snapshotWriter: (@Sendable (SnapshotEntry, [UInt8]) throws(JournalError) -> SnapshotEntry)? { nil }
     func add(_ snapshot: SnapshotEntry) {}
     func trim(before seq: Seq) -> Seq { seq }

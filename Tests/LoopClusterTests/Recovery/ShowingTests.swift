@@ -24,14 +24,14 @@ extension Adding {
 private struct First: Adding {
     static let name = "adding"
     var feedbackName = "two"
-    func reduce(_ state: inout Int, _ event: Int) { state += event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
 }
 
 private struct Second: Adding {
     static let name = "adding"
     static let schema = 2
     var feedbackName = "two"
-    func reduce(_ state: inout Int, _ event: Int) { state += 100 * event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += 100 * event }
 }
 
 @Suite struct `A state that is shown` {
@@ -80,6 +80,44 @@ private struct Second: Adding {
         #expect(error?.description.contains("the record 6 of the journal, at seq 2, cannot be applied") == true)
         #expect(error?.description.contains("a start continues from the snapshot at seq 3") == true)
         #expect(error?.description.contains("trim") == false)
+    }
+
+    @Test func `has the error of the record that was asked for, though a start fails at a later one`() throws {
+        var records: [Record] = []
+        for seq in 1...3 as ClosedRange<UInt64> { records += try self.records(First(), seq, seq: seq) }
+        var core = JournaledState(definition: First(), coder: coder, history: ReducerBench.history)
+        for record in records.prefix(6) { try core.apply(record) }
+        let rows = FollowedRows()
+        rows.list(try core.snapshot(), at: core.position, seq: core.seq, fingerprint: 0)
+        for index in [2, 8] {
+            guard case .event(var event) = records[index] else { throw CancellationError() }
+            event.bytes = [0xff]
+            records[index] = .event(event)
+        }
+        rows.append(records)
+        let error = #expect(throws: RecoveryError.self) {
+            try Recovery(showing: Seq(1), of: rows, First(), coder: coder)
+        }
+        #expect(error?.description.contains("the record 3 of the journal, at seq 1, cannot be applied") == true)
+    }
+
+    @Test func `is not called trimmed while it is not known whether a snapshot can be read`() throws {
+        var records: [Record] = []
+        var core = JournaledState(definition: First(), coder: coder, history: ReducerBench.history)
+        for seq in 1...2 as ClosedRange<UInt64> { records += try self.records(First(), seq, seq: seq) }
+        for record in records { try core.apply(record) }
+        let rows = FollowedRows()
+        rows.append(records)
+        rows.trim(1, keeping: try core.snapshot(), seq: core.seq, fingerprint: 0)
+        let trimmed = #expect(throws: RecoveryError.self) {
+            try Recovery(First(), from: rows, coder: coder, through: Seq(1))
+        }
+        #expect(trimmed == .trimmed(oldest: Seq(2), damage: nil))
+        rows.failure = .unreachable
+        let error = #expect(throws: JournalError.self) {
+            try Recovery(First(), from: rows, coder: coder, through: Seq(1))
+        }
+        #expect(error?.kind == .unreachable)
     }
 
     private func shown(_ seq: UInt64, of records: [Record], by definition: some Adding) throws -> Int {

@@ -31,8 +31,9 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         let build = Works(Works.harderJobs, Works.alarm)
         #expect(DefinitionFingerprint(of: build) == site.core.fingerprint)
         #expect(try site.continueWith(build) == [.updated(effect(0, 1)), .updated(effect(0, 2))])
-        let idle = Works.Form.each(
-            "jobs", requests: { $0.jobs.filter { $0.value > 1 } }, on: .workers, effect: { (_: Int) in .none })
+        let idle = Works.Form.react(
+            "jobs", requests: { $0.jobs.filter { $0.value > 1 } }, effect: { (_: Int) in .none }
+        ).on(.workers)
         #expect(
             try site.continueWith(Works(idle, Works.alarm))
                 == [.cancelled(effect(0, 1)), .updated(effect(0, 2))])
@@ -95,11 +96,11 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
 
     @Test func `a feedback of another form, or with keys of another type, starts again`() throws {
         var site = try site()
-        let single = Works.Form.skippingRepeated("jobs", state: { $0.jobs["dig"] }, effect: { (_: Int) in .none })
+        let single = Works.Form.react("jobs", request: { $0.jobs["dig"] }, effect: { (_: Int) in .none })
         #expect(
             try site.continueWith(Works(single, Works.alarm))
                 == [.cancelled(effect(0, 1)), .cancelled(effect(0, 2)), .started(effect(0, 3, 1))])
-        let numbered = Works.Form.each(
+        let numbered = Works.Form.react(
             "jobs", requests: { Dictionary(uniqueKeysWithValues: $0.jobs.values.map { ($0, $0) }) },
             effect: { (_: Int) in .none })
         #expect(
@@ -169,8 +170,9 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         let snapshot = try site.happenAndSnapshot(.job("dig", 1))
         let count = site.records.count
         try site.happen(.job("saw", 2))
-        let single = Works.Form.skippingRepeated(
-            "jobs", state: { $0.jobs["dig"] }, on: .workers, effect: { (_: Int) in .none })
+        let single = Works.Form.react(
+            "jobs", request: { $0.jobs["dig"] }, effect: { (_: Int) in .none }
+        ).on(.workers)
         var other = try JournaledState(restoring: snapshot, definition: Works(single), coder: CBORCoder())
         #expect(other.fingerprint == site.core.fingerprint)
         #expect(

@@ -73,7 +73,7 @@ import Testing
             struct State: Codable, Sendable { var plans: [String: Int] = [:] }
             enum Event: Codable, Sendable { case add }
             var initial: State { State() }
-            func reduce(_ state: inout State, _ event: Event) {}
+            func reduce(into state: inout State, _ event: Event, _: Transition) {}
             var feedbacks: [Feedback<State, Event>] { [] }
         }
         #expect(

@@ -23,16 +23,12 @@ struct Library: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .shelve(let title, let count): state.books[title] = count
         case .lend(let title): state.books[title] = nil
         case .visit: state.visits += isFickle ? 2 : 1
         }
-    }
-
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
-        reduce(&state, event)
         var random = transition.random
         if event == .visit { state.luck = random.next() }
     }

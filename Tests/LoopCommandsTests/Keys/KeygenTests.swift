@@ -1,7 +1,5 @@
-import LoopKeyFiles
 import LoopKeys
 import LoopNode
-import LoopOptions
 import TestFolders
 import Testing
 

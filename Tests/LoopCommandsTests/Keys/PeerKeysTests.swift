@@ -1,4 +1,3 @@
-import LoopKeyFiles
 import LoopKeys
 import LoopNode
 import TestFolders

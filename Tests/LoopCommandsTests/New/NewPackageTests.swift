@@ -1,6 +1,5 @@
 import Foundation
 import LoopNode
-import LoopOptions
 import LoopTemplate
 import TestFolders
 import Testing

@@ -1,6 +1,6 @@
 import CBOR
+import LoopLock
 import LoopNode
-import LoopOptions
 import LoopWire
 import TestFolders
 import Testing

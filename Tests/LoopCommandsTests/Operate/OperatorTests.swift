@@ -1,5 +1,5 @@
+import LoopLock
 import LoopNode
-import LoopOptions
 import LoopWire
 import TestFolders
 import Testing

@@ -1,5 +1,7 @@
+import LoopLock
 import LoopNode
 import LoopWire
+import TestFolders
 import Testing
 
 @testable import LoopCommands
@@ -87,7 +89,7 @@ import Testing
         }
         #expect(await run(all) == 1)
         let (first, undo) = (
-            AdministrationRequest.standBack(milliseconds: 60_000, who: Operator.name),
+            AdministrationRequest.standBack(milliseconds: 10_000, who: Operator.name),
             AdministrationRequest.standBack(milliseconds: 0, who: Operator.name)
         )
         #expect(agrees.asked.withLock { $0 } == [first, undo])

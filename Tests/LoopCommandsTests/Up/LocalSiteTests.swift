@@ -1,5 +1,5 @@
 import Glibc
-import LoopOptions
+import LoopNode
 import TestFolders
 import Testing
 

@@ -57,6 +57,25 @@ import Testing
         #expect(processes.exited(.worker(2), .signaled(9), at: at(7)) == [.finish(code)])
     }
 
+    @Test(arguments: [1, 64] as [Int32])
+    func `are not started again once the reducer has ended, however late others end`(code: Int32) {
+        var processes = begun()
+        _ = processes.exited(.reducer, .exited(code), at: at(5))
+        #expect(processes.exited(.worker(1), .signaled(9), at: at(6)) == [])
+        #expect(!processes.advance(to: at(5000)).contains(.start(.worker(1))))
+        #expect(processes.exited(.worker(2), .signaled(9), at: at(5001)) == [.finish(code)])
+        #expect(processes.deadline == nil)
+    }
+
+    @Test func `are not started again while the group stops`() {
+        var processes = begun()
+        _ = processes.stop(at: at(10))
+        #expect(processes.exited(.reducer, .signaled(9), at: at(20)) == [])
+        #expect(!processes.advance(to: at(5000)).contains(.start(.reducer)))
+        _ = processes.exited(.worker(1), .exited(0), at: at(5001))
+        #expect(processes.exited(.worker(2), .exited(0), at: at(5002)) == [.finish(0)])
+    }
+
     @Test func `are started again when a signal ends them`() {
         var processes = begun()
         #expect(

@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import LoopLock
 import LoopTesting

@@ -1,4 +1,4 @@
-import LoopOptions
+import LoopNode
 import Testing
 
 @testable import LoopCore

@@ -357,7 +357,7 @@ import Testing
     }
 
     @Test func `a HEAD that is never answered is tried with GET`() async throws {
-        let (text, _) = try await check(["a.zip"], ["--timeout=500ms"]) { method, _, _ in
+        let (text, _) = try await check(["a.zip"], ["--timeout=3s"]) { method, _, _ in
             method == "HEAD" ? nil : Self.answer(type: "application/zip")
         }
         #expect(text.contains("nothing broken"), "\(text)")

@@ -1,6 +1,6 @@
 import Foundation
+import LoopApp
 import LoopCore
-import LoopWeb
 import Testing
 
 @testable import LoopExamples

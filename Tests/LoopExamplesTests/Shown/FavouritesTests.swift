@@ -26,7 +26,7 @@ import Testing
     ) throws {
         let definition = Favourites(server: Films.server)
         try TestLoop.run(
-            initial: initial, reducer: Reducer { definition.reduce(&$0, $1) }, feedbacks: definition.feedbacks, test)
+            initial: initial, reducer: Reducer(definition), feedbacks: definition.feedbacks, test)
     }
 
     @Test func `the list is that of the movies`() throws {

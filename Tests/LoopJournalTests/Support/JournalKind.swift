@@ -4,7 +4,6 @@ import LoopJournal
 import LoopNode
 import LoopPostgres
 import LoopWire
-import PostgreSQL
 import TestDatabase
 
 /// The journals that a reducer can have.

@@ -185,7 +185,7 @@ import ZMQ
             loop: "", reducer: cluster.address, name: "tail", observing: .transitions, context: cluster.context,
             log: .silent)
         let (transitions, seen) = AsyncStream.makeStream(of: Seq.self)
-        _ = connection.observe { action in
+        connection.observe { action in
             switch action {
             case .transitions(let notes): for note in notes { seen.yield(note.seq) }
             case .ended: seen.finish()
@@ -236,7 +236,7 @@ import ZMQ
             loop: "", reducer: cluster.address, name: "tail", observing: .transitions, context: cluster.context,
             log: .silent)
         let (seen, notes) = AsyncStream.makeStream(of: TransitionNote.self)
-        _ = connection.observe { action in
+        connection.observe { action in
             if case .transitions(let new) = action { for note in new { notes.yield(note) } }
         }
         // The subscription is proven once an event of ours comes back.
@@ -262,6 +262,6 @@ import ZMQ
 struct Others: LoopDefinition {
     static let name = "others"
     let initial = 0
-    func reduce(_ state: inout Int, _ event: Int) { state += event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
     var feedbacks: [Feedback<Int, Int>] { [] }
 }

@@ -2,9 +2,9 @@ import CBOR
 import Glibc
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopLock
 import LoopWire
-import SQLite
 import TestFolders
 import Testing
 import ZMQ

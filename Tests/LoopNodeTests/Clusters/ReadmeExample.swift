@@ -14,7 +14,7 @@ struct Primes: LoopDefinition {
     static let name = "primes"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .counted(let block, let primes):
             state.waiting.remove(block)
@@ -25,9 +25,11 @@ struct Primes: LoopDefinition {
     /// What should be going on is a function of the state: one effect for each block that waits.
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("count", requests: \.waiting, on: .workers, retry: .exponential(max: 3)) { block in
+            .react("count", requests: \.waiting) { block in
                 .run { send in try await send(.counted(block: block, primes: count(of: block))) }
             }
+            .on(.workers)
+            .retry(.exponential(max: 3))
         ]
     }
 

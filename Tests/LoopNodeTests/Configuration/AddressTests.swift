@@ -1,5 +1,4 @@
 import Linux
-import LoopOptions
 import Testing
 
 @testable import LoopNode

@@ -1,4 +1,3 @@
-import LoopOptions
 import Testing
 
 @testable import LoopNode

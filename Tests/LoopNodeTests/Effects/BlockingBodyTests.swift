@@ -1,7 +1,6 @@
 import Glibc
 import LoopCore
 import LoopLock
-import LoopOptions
 import LoopWire
 import TestFolders
 import Testing
@@ -62,7 +61,7 @@ import Testing
             let folder = TestFolder()
             let remote = try RemoteLoop(
                 Jobs.self, reducer: try ReducerAddress(parsing: "ipc://\(folder.path)/jobs"), log: .silent)
-            _ = remote.connection.observe { if case .ended = $0 { exit(0) } }
+            remote.connection.observe { if case .ended = $0 { exit(0) } }
             let blocked = Locked(0)
             for _ in 0..<SystemInfo.processorsCount {
                 Task.detached {

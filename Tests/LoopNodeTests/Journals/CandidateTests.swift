@@ -7,52 +7,58 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct `A journal file that is free` {
     private let folder = TestFolder()
 
-    /// A standby that has followed the file up to so many records before its end.
-    private func opening(
-        behind lag: UInt64, looks: Locked<Int> = Locked(0), isStopping: Locked<Bool> = Locked(false)
-    ) -> JournalPlace.Opening {
-        var opening = JournalPlace.Opening(
-            loop: "test", durability: .fsync, waits: true,
-            whileWaiting: { _ in
-                looks.withLock { $0 += 1 }
-                return true
-            }, isStopping: { isStopping.withLock { $0 } }, note: { _ in })
-        opening.lease = .seconds(3600)
-        opening.following = {
+    /// An opening of a standby that has followed the file up to so many records before its end.
+    private func opening(_ candidate: Candidate = Candidate(), behind lag: UInt64) -> JournalPlace.Opening {
+        candidate.opening {
             var report = FollowingReport()
             (report.coldBecause, report.lag) = (nil, lag)
             return report
         }
-        return opening
     }
 
     @Test func `is left to the standby that is closest to its end`() async throws {
         let place = JournalPlace.file("\(folder.path)/journal")
         var holder = try place.open(opening(behind: 0))
-        let (looks, isOpen, isStopping) = (Locked(0), Locked(false), Locked(false))
-        let far = opening(behind: 1_000_000, looks: looks, isStopping: isStopping)
+        let far = Candidate()
+        let request = opening(far, behind: 1_000_000)
         let waiting = Task {
             try await NodeThread.run("far") {
-                var journal = try place.open(far)
-                isOpen.withLock { $0 = true }
+                var journal = try place.open(request)
+                far.isOpen.withLock { $0 = true }
                 journal.close()
             }
         }
-        func wait(forLooks count: Int) async throws {
-            while looks.withLock({ $0 }) < count, !isOpen.withLock({ $0 }) {
-                try await Task.sleep(for: .milliseconds(5))
-            }
-        }
-        try await wait(forLooks: 1)
+        try await far.wait(forLooks: 1)
         holder.close()
-        try await wait(forLooks: 11)
-        #expect(!isOpen.withLock { $0 })
+        try await far.wait(forLooks: 11)
+        #expect(!far.isOpen.withLock { $0 })
         var near = try place.open(opening(behind: 0))
-        #expect(!isOpen.withLock { $0 })
+        #expect(!far.isOpen.withLock { $0 })
         near.close()
-        isStopping.withLock { $0 = true }
+        far.isStopping.withLock { $0 = true }
         let result = await waiting.result
         let error = #expect(throws: JournalError.self) { try result.get() }
         #expect(error?.kind == .locked)
+    }
+
+    @Test func `is tried ever more rarely while its folder is not there`() {
+        let (looks, tries) = (Locked(0), Locked(0))
+        var opening = JournalPlace.Opening(
+            loop: "test", durability: .fsync, waits: true,
+            whileWaiting: { _ in
+                looks.withLock { count in
+                    count += 1
+                    return count < 12
+                }
+            }, isStopping: { false }, note: { _ in })
+        opening.waitsForFile = true
+        opening.expected = {
+            tries.withLock { $0 += 1 }
+            return nil
+        }
+        let place = JournalPlace.file("\(folder.path)/none/journal")
+        let error = #expect(throws: JournalError.self) { try place.open(opening) }
+        #expect(error?.kind == .readOnly)
+        #expect(tries.withLock { $0 } < looks.withLock { $0 })
     }
 }

@@ -4,7 +4,6 @@ import LoopCore
 import LoopJournal
 import LoopLock
 import LoopWire
-import SQLite
 import TestFolders
 import Testing
 

@@ -121,7 +121,7 @@ class TestDiskJournal: Journal {
 }
 
 /// A journal whose row may end with each record.
-final class ComparedDiskJournal: TestDiskJournal, FollowedJournal {
+class ComparedDiskJournal: TestDiskJournal, FollowedJournal {
     func end(ofRowAt position: UInt64) -> RowEnd? {
         let records = disk.content.withLock { $0.records.prefix(Int(position)) }
         guard records.count == Int(position) else { return nil }

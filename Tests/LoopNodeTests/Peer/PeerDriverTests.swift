@@ -18,12 +18,12 @@ private struct Oversized: LoopDefinition {
     let wasStopped: Monitor<Bool>
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) { state.wanted = [:] }
+    func reduce(into state: inout State, _ event: Event, _: Transition) { state.wanted = [:] }
 
     var feedbacks: [Feedback<State, Event>] {
         let wasStopped = wasStopped
         return [
-            .each("large", requests: \.wanted, on: placement, retry: .never) { _ in
+            .react("large", requests: \.wanted) { _ in
                 .run { send in
                     try await send(.text(String(repeating: "x", count: 600 << 10)))
                     try? await Task.sleep(for: .seconds(3600))
@@ -31,6 +31,8 @@ private struct Oversized: LoopDefinition {
                     wasStopped.broadcast()
                 }
             }
+            .on(placement)
+            .retry(.never)
         ]
     }
 }

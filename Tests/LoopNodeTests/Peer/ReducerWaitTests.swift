@@ -62,6 +62,22 @@ import ZMQ
         }
     }
 
+    @Test func `keeps why handshakes fail, unless a look finds more`() {
+        let full = ReducerWait.Facts(place: "tcp://a:1", isJoined: false, isConnected: false, handshakes: .ended)
+        let looks: [(ReducerWait.Obstacle, Bool)] = [
+            (.unanswered, true), (.mute, true), (.unknown, true), (.foreign, false), (.nothingListens, false),
+        ]
+        for (found, isKept) in looks {
+            var wait = ReducerWait(reducer: "tcp://a:1,tcp://b:2", timeout: nil, at: at(0))
+            #expect(wait.advance(to: at(2000), full) == [.look])
+            guard case .waiting(_, _, let why)? = wait.learned(["tcp://a:1": found], at: at(2001)).first else {
+                Issue.record("no line")
+                continue
+            }
+            #expect(why.contains("--connections-max") == isKept, "\(why)")
+        }
+    }
+
     @Test func `says nothing where the reducer answers soon`() {
         var wait = waiting()
         #expect(wait.deadline == at(2000))

@@ -27,6 +27,21 @@ import Testing
         #expect(try FileSystem.names(in: folder.path).sorted() == ["link", "other", "report"])
     }
 
+    @Test func `has a name that may be as long as any`() throws {
+        let name = String(repeating: "n", count: 255)
+        for text in ["first", "second"] {
+            try FileSystem.replace("\(folder.path)/\(name)", with: text)
+            #expect(try FileSystem.bytes(of: "\(folder.path)/\(name)") == Array(text.utf8))
+        }
+        #expect(try FileSystem.names(in: folder.path) == [name])
+    }
+
+    @Test func `cannot be made in the folder of processes`() {
+        for path in ["/proc/outcome", "/proc/self/outcome"] {
+            #expect(throws: SystemError.self) { try FileSystem.checkWritable(path) }
+        }
+    }
+
     @Test func `that is a device is written as it is`() {
         let error = #expect(throws: SystemError.self) { try FileSystem.replace("/dev/full", with: "new") }
         #expect(error?.code == ENOSPC)

@@ -26,7 +26,7 @@ struct Fuses: LoopDefinition {
 
     var initial: State { State() }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .step: state.count += 1
         case .trap: state.count = [1, 2][state.count + 2]
@@ -39,10 +39,10 @@ struct Fuses: LoopDefinition {
     /// Once it is armed, an effect in the reducer's own process lights the fuse, until it is told that this will not do.
     var feedbacks: [Feedback<State, Event>] {
         [
-            .each(
-                "fuse", requests: \.wanted,
-                retry: Retry(attemptsMax: 2, firstDelay: .milliseconds(1), delayMax: .milliseconds(1), jitter: 0)
-            ) { _ in .run { send in try await send.sendAndConfirm(.trap) } }
+            .react(
+                "fuse", requests: \.wanted
+            ) { _ in .run { send in try await send.sendAndConfirm(.trap) } }.retry(
+                Retry(attemptsMax: 2, firstDelay: .milliseconds(1), delayMax: .milliseconds(1), jitter: 0))
         ]
     }
 

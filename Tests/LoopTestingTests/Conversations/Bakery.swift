@@ -21,7 +21,7 @@ struct Bakery: LoopDefinition {
     static let name = "bakery"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ordered(let number): state.wanted[number] = Loaf(number: number)
         case .cancelled(let number): state.wanted[number] = nil
@@ -33,7 +33,7 @@ struct Bakery: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("bake", requests: \.wanted, on: .workers) { (_: Loaf) in .run { _ in } }]
+        [.react("bake", requests: \.wanted) { (_: Loaf) in .run { _ in } }.on(.workers)]
     }
 
     func outcome(of state: State) -> Outcome? {

@@ -42,7 +42,7 @@ struct Orchard: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch fickleness {
         case .randomness: state.whim = Int.random(in: 0..<1_000_000)
         case .setOrder: state.whim = state.planted.first ?? 0
@@ -60,12 +60,14 @@ struct Orchard: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .each("pick", requests: \.ripe, on: .workers, retry: .exponential(max: 3, first: .milliseconds(50))) {
+            .react("pick", requests: \.ripe) {
                 (_: Tree) in .run { _ in }
             }
+            .on(.workers)
+            .retry(.exponential(max: 3, first: .milliseconds(50)))
             .failing { (tree: Tree, _) in .withered(tree.number) },
-            .each("count", requests: \.due) { (tree: Tree) in .events(.counted(tree.number)) },
-            .skippingRepeated("watch", state: \.watched, on: .workers) { _ in .run { _ in } },
+            .react("count", requests: \.due) { (tree: Tree) in .events(.counted(tree.number)) },
+            .react("watch", request: \.watched) { _ in .run { _ in } }.on(.workers),
         ]
     }
 

@@ -26,7 +26,7 @@ struct Orders: LoopDefinition {
     var patience = Duration.seconds(600)
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         state.seconds = transition.time.milliseconds / 1000
         switch event {
         case .placed(let order), .prolonged(let order):

@@ -19,7 +19,7 @@ import Testing
     @Test func `shows code that is compiled in the tests`() throws {
         let compiled = try [
             "Tests/LoopViewTests/Docs/FilmsPage.swift", "Tests/LoopViewTests/Docs/SignUpParts.swift",
-            "Tests/LoopViewTests/Docs/ViewsPageTests.swift", "Tests/LoopWebTests/View/ViewsPageTests.swift",
+            "Tests/LoopViewTests/Docs/ViewsPageTests.swift", "Tests/LoopAppTests/Web/View/ViewsPageTests.swift",
             "Tests/LoopNodeTests/View/ViewsPageTests.swift",
         ].map { Self.lines(try Self.text($0)) }
         let blocks = try Self.text("docs/views.md").components(separatedBy: "```swift\n").dropFirst()

@@ -2,7 +2,7 @@ import Linux
 import LoopCore
 import LoopLock
 import LoopNode
-import PostgreSQL
+import LoopPostgres
 import TestDatabase
 
 /// The servers of a run's database, their faults, and their recovery: a failed primary is replaced by the most advanced

@@ -29,7 +29,7 @@ struct Catalogue: LoopDefinition {
     /// Called for each vote.
     var onVote: @Sendable () -> Void = {}
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .add(let count):
             for number in state.films.count..<state.films.count + count { state.films[number] = .numbered(number) }
@@ -47,7 +47,7 @@ struct Catalogue: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("checks", requests: \.checks, on: .workers) { (_: Int) -> Effect<Event> in .none }]
+        [.react("checks", requests: \.checks) { (_: Int) -> Effect<Event> in .none }.on(.workers)]
     }
 
     func outcome(of state: State) -> Outcome? {

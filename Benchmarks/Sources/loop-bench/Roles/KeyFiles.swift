@@ -1,5 +1,4 @@
 import CReference
-import LoopKeyFiles
 import LoopKeys
 import LoopNode
 

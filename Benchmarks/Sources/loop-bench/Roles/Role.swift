@@ -1,6 +1,5 @@
 import Foundation
 import LoopCore
-import LoopKeyFiles
 import LoopNode
 import LoopPostgres
 

@@ -1,10 +1,10 @@
 import LoopCore
 import LoopWire
 
-/// Peers with another definition than the reducer's: who is let in, what an older one may run, and how its events are read.
-/// (Protocol, section 5.)
+/// The admission of peers with another definition than the reducer's. It decides which may join, which effects an older one may
+/// run, and how its events are read. (Protocol, section 5.)
 extension Admission {
-    /// Why a peer may not be let in, or nil. One of an older schema may be, where the definition reads its events.
+    /// Why a peer is not admitted, or nil if it may be. One of an older schema may be admitted if the definition reads its events.
     static func objection(to joinRequest: JoinRequest, _ route: Route, _ loop: LoopFacts) -> Refused? {
         let (schema, oldest) = (loop.schema, loop.oldestSchema)
         if joinRequest.schema != 0 && !(oldest...max(oldest, schema)).contains(joinRequest.schema) {
@@ -27,9 +27,9 @@ extension Admission {
         return nil
     }
 
-    /// The schema in which a sender's events are encoded, where that is an older one; nil: they are journaled as received.
+    /// The older schema in which a sender's events are encoded, or nil if they are journaled as received.
     func olderSchema(of session: SessionID, _ loop: LoopFacts) -> UInt64? {
-        // Where no older schema is let in, no member has to be looked up.
+        // If no older schema is admitted, there is no need to look up the member.
         guard loop.oldestSchema < loop.schema, let schema = members[session]?.schema, loop.isOlder(schema) else {
             return nil
         }
@@ -50,8 +50,8 @@ extension JournaledCore {
         return Set(zip(table.numbers, loop.fingerprint.feedbacks).filter { lines.contains($1) }.map(\.0))
     }
 
-    /// What a join request shows to be missing, or nil. A peer says only what it was told, and it is told only what is
-    /// durable (G7).
+    /// The missing records that a join request shows, or nil. A peer repeats only what the reducer reported, and the reducer
+    /// reports only what is durable (G7).
     func missing(for joinRequest: JoinRequest, _ rules: BrokenRules) -> HistoryLost.Missing? {
         guard joinRequest.history == history, !rules.contains(.batchesNameTheirHistory),
             !rules.contains(.lostHistoryIsNoticed)
@@ -61,7 +61,7 @@ extension JournaledCore {
         if !isKnown { return .epoch(joinRequest.epoch, newest: epoch) }
         if joinRequest.session >= nextSession { return .session(joinRequest.session, next: nextSession) }
         guard let record = sessions[joinRequest.session] else { return nil }
-        // No number is given twice: it was this peer's in records that are gone, and was given to another one since.
+        // No number is assigned twice. This peer had the number in records that are gone, and another one got it since.
         if record.peer != joinRequest.peer { return .otherSession(joinRequest.session, of: record.peer) }
         if joinRequest.watermark > record.watermark {
             return .entries(joinRequest.session, acknowledged: joinRequest.watermark, watermark: record.watermark)
@@ -69,8 +69,8 @@ extension JournaledCore {
         return nil
     }
 
-    /// An event that was set aside as it was received, by a sender of some schema, and maybe by an older reducer: as an
-    /// event of the newest schema that can read it; nil: none can.
+    /// Decodes an event that was set aside as received, from a sender of some schema, and perhaps by an older reducer. Returns
+    /// it as an event of the present schema, read by the newest schema that can, or nil if none can.
     func presentEventSetAside(_ payload: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         if fold.canDecode(payload) { return payload }
         for older in (min(loop.oldestSchema, loop.schema)..<loop.schema).reversed() {

@@ -1,23 +1,23 @@
 import LoopCore
 import LoopWire
 
-/// Which session a peer gets, and how sessions end: with a goodbye, after a long silence, or because there are too many.
-/// (Protocol, section 5.)
+/// The choice of a peer's session, and the end of sessions: with a goodbye, after a long silence, or because there are too
+/// many. (Protocol, section 5.)
 extension Admission {
-    /// Which session a peer gets that asks to join.
+    /// The session of a peer that asks to join.
     enum SessionChoice: Equatable {
-        /// The one that it had.
+        /// The session that the peer had.
         case existing(SessionID)
         case new
-        /// A new one, in place of one that is given up.
+        /// A new session, instead of one that is given up.
         case inPlace(of: SessionID)
-        /// There are as many as there may be, of all or from an origin, and none of them can be given up.
+        /// All sessions, or those of an origin, are taken, and none of them can be given up.
         case full(SessionOrigins.Origin?)
     }
 
-    /// The session that the peer had in this history, or a new one.
+    /// Chooses the session that the peer had in this history, or a new one.
     /// - Parameters:
-    ///   - from: where the join request comes from.
+    ///   - origins: the origins of the join request.
     ///   - isGrace: whether effects wait to be claimed.
     mutating func chooseSession(
         for joinRequest: JoinRequest, from origins: [SessionOrigins.Origin], _ journaled: JournaledCore, isGrace: Bool,
@@ -27,10 +27,10 @@ extension Admission {
         if isOfThisHistory, journaled.sessions[joinRequest.session]?.peer == joinRequest.peer {
             return .existing(joinRequest.session)
         }
-        // A join request is repeated until its join acceptance arrives: all of them get the one session that the first one opened.
-        // One that names another history may come from a peer that was here before and forgot its numbers: it gets a
-        // session in which nothing was sent. That is one that was opened in this epoch and has not been joined: what was
-        // sent in an earlier epoch may still be on its way.
+        // A join request is repeated until its acceptance arrives. All repetitions get the one session that the first one
+        // opened. A request that names another history may come from a peer that was here before and forgot its numbers. It
+        // gets a session in which nothing was sent: one of this epoch that has not been joined, because what was sent in an
+        // earlier epoch may still arrive.
         if let session = journaled.sessionByPeer[joinRequest.peer], let record = journaled.sessions[session] {
             let isUnused =
                 members[session]?.hasJoined == false && record.watermark == 0 && record.idleSince == nil
@@ -41,8 +41,8 @@ extension Admission {
         return joinRequest.peer == .local ? .new : chooseNewSession(from: origins, journaled, isGrace: isGrace, context)
     }
 
-    /// Where there are as many sessions as there may be, the one that was idle the longest is given up: of those from the same
-    /// origin if that has its share, else of all.
+    /// Chooses a new session. If all are taken, it gives up the one that was idle the longest: of those of the same origin if
+    /// that has its share, else of all.
     private mutating func chooseNewSession(
         from origins: [SessionOrigins.Origin], _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
     ) -> SessionChoice {
@@ -50,8 +50,8 @@ extension Admission {
         if context.breaks(.sessionsAreBounded) { return .new }
         let full = origins.first { self.origins[$0].count >= configuration.sessionsMax(of: $0) }
         guard full != nil || journaled.remoteSessionCount >= configuration.sessionsMax else { return .new }
-        // To look for one may be to look at all of them. Where the reducer itself stood still no peer was heard, and what its
-        // peers have said meanwhile may come after this join request.
+        // A search may look at all sessions. If the reducer itself was suspended, it received no peer's messages, and what its
+        // peers sent meanwhile may come after this join request.
         let now = context.now.monotonic
         guard now >= nextEviction[full] ?? .zero, !context.clock.stoodStill(silenceLimit: configuration.silenceLimit),
             !context.breaks(.idleSessionsAreEvicted)
@@ -70,7 +70,7 @@ extension Admission {
         return .inPlace(of: longest)
     }
 
-    /// Sessions without effects whose peers were not heard of for long, also those that were never admitted in this epoch.
+    /// The sessions without effects whose peers were silent for long, including those that were never admitted in this epoch.
     mutating func sessionsToRetire(
         _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
     ) -> [SessionID] {
@@ -78,21 +78,21 @@ extension Admission {
         guard now >= nextRetirement else { return [] }
         let retention = context.configuration.sessionRetention
         nextRetirement = now + min(retention / 64, .seconds(60))
-        // Peers that were there all the time have to be given the time to come back.
+        // Peers of the last epoch need time to come back.
         guard now - context.clock.listensSince > min(retention, .seconds(60)) else { return [] }
         return journaled.sessions.keys.filter {
             holdsNothing($0, isGrace: isGrace) && idleTime(of: $0, journaled, context.clock) > retention
         }.sorted()
     }
 
-    /// A session that has not claimed in this epoch may have an effect that is still to be claimed.
+    /// Whether a session has no effects. One that has not claimed in this epoch may have an effect that is still to be claimed.
     private func holdsNothing(_ session: SessionID, isGrace: Bool) -> Bool {
         guard let member = members[session], member.hasJoined else { return !isGrace }
         return member.holding.isEmpty
     }
 
-    /// How long nothing was heard of a session's peer. In this epoch that is known by this process's steady clock, before it
-    /// by the journaled time, so that setting the wall clock neither keeps a session nor ends it.
+    /// How long a session's peer was silent. This process's steady clock measures the time in this epoch, and the journaled
+    /// times the time before. A change of the wall clock therefore neither keeps a session nor ends it.
     private func idleTime(of session: SessionID, _ journaled: JournaledCore, _ clock: ReducerClock) -> Duration {
         if let member = members[session] { return clock.now.monotonic - member.heardAt }
         let inEpoch = clock.now.monotonic - clock.listensSince
@@ -101,8 +101,8 @@ extension Admission {
         return isTooLong ? inEpoch : inEpoch + .milliseconds(max(0, before))
     }
 
-    /// Whether the peer is silent and holds nothing, and either knows the outcomes of all its entries or needs none of them: the
-    /// outcome of an effect's entry is of no use to a peer that has lost the effect.
+    /// Whether a session can be given up: its peer is silent and has no effects, and knows the outcomes of all its entries or
+    /// needs none of them. A peer that has lost an effect does not need the outcomes of the effect's entries.
     private func canBeGivenUp(
         _ session: SessionID, _ record: SessionRecord, isGrace: Bool, _ context: TurnContext
     ) -> Bool {
@@ -113,8 +113,8 @@ extension Admission {
         return members[session].map { $0.settled >= record.watermark } ?? record.notable.isEmpty
     }
 
-    /// For a peer that has to wait.
-    /// - Parameter origin: has its share of the sessions; nil: there are as many as there may be.
+    /// The reason for a peer that has to wait.
+    /// - Parameter origin: the origin that has its share of the sessions, or nil if all sessions are taken.
     static func sessionsAreFull(from origin: SessionOrigins.Origin?, _ configuration: ReducerConfiguration) -> String {
         let count = origin.map { configuration.sessionsMax(of: $0) } ?? configuration.sessionsMax
         let whose =
@@ -127,7 +127,7 @@ extension Admission {
         return whose + " are taken, and the peer of each is there, has effects or has to be told of outcomes"
     }
 
-    /// A warning for operators, before it comes to that.
+    /// A warning for operators, before all sessions are taken.
     func sessionsWarning(_ journaled: JournaledCore, _ context: TurnContext) -> String? {
         let (count, max) = (journaled.remoteSessionCount, context.configuration.sessionsMax)
         guard count >= max - max / 5 else { return nil }
@@ -140,10 +140,10 @@ extension Admission {
 }
 
 extension JournaledCore {
-    /// How many sessions there are, not counting the one of this process.
+    /// How many sessions there are, without the one of this process.
     fileprivate var remoteSessionCount: Int { sessions.count - (sessionByPeer[.local] == nil ? 0 : 1) }
 
-    /// Where the peer of this process goes on.
+    /// The stream with which the peer of this process continues.
     var localStream: PeerStream? {
         guard let session = sessionByPeer[.local], let watermark = sessions[session]?.watermark else { return nil }
         var stream = PeerStream()

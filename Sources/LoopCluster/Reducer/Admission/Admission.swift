@@ -1,23 +1,23 @@
 import LoopCore
 import LoopWire
 
-/// Which peers are let in, and which are still there: join requests, claims, heartbeats. (Protocol, section 5.)
+/// The admission of peers and the check that they are still there: join requests, claims, heartbeats. (Protocol, section 5.)
 ///
-/// It decides; the sessions themselves are journaled.
+/// It decides, and the core writes the records of sessions.
 struct Admission: Sendable {
     var members = Members()
-    /// When sessions are next looked at whose peers were silent for long.
+    /// When to look next for sessions whose peers were silent for long.
     var nextRetirement = MonotonicTime.zero
     var origins = SessionOrigins()
-    /// When a session to give up is next looked for, where none could be found: of those from an origin, or of all.
+    /// When to look again for a session to give up, after none was found: by origin, or nil for all.
     var nextEviction: [SessionOrigins.Origin?: MonotonicTime] = [:]
 
     // MARK: In the order of a member's life
 
-    /// A peer has been admitted, maybe again, in a session of this epoch.
+    /// Admits a peer, perhaps again, to a session of this epoch.
     /// - Parameters:
-    ///   - watermark: of its session.
-    ///   - feedbacks: the numbers of those that it offers to run.
+    ///   - watermark: the watermark of its session.
+    ///   - feedbacks: the numbers of the feedbacks that it offers to run.
     mutating func requestJoin(
         _ joinRequest: JoinRequest, in session: SessionID, watermark: UInt64, feedbacks: Set<UInt32>, _ route: Route,
         _ context: TurnContext
@@ -40,18 +40,18 @@ struct Admission: Sendable {
         members[session] = member
     }
 
-    /// What a part of a claim means.
+    /// The result of a part of a claim.
     enum ClaimVerdict: Equatable {
-        /// It is not the next part, or of no member: nothing of it counts.
+        /// The part is not the next one, or of no member, and is dropped.
         case outOfOrder
-        /// Its attempts are adopted. With the last part the member has joined.
+        /// The part's attempts are adopted. With the last part the member has joined.
         case counts
         /// The member had joined before.
         case repeats
     }
 
-    /// The parts of a claim count as they come: what was claimed once is no other's. The session joins with the last part, once
-    /// it has all of them.
+    /// Takes a part of a claim. Each part counts when it comes, so that no other session can claim its attempts. The session
+    /// joins with the last part, if no part is missing.
     mutating func take(_ part: ClaimPart, of session: SessionID, _ context: TurnContext) -> ClaimVerdict {
         guard let index = members.index(forKey: session) else { return .outOfOrder }
         members[at: index].heardAt = context.now.monotonic
@@ -69,26 +69,26 @@ struct Admission: Sendable {
         members[at: index].heardAt = now
         members[at: index].capacity = min(Int(heartbeat.capacity), configuration.capacityMax)
         members[at: index].hasApplied(heartbeat.applied)
-        // The stamp is ours: a later one than now was never sent by this reducer.
+        // This reducer makes the stamps, so it never sent one that is later than now.
         let echoed = MonotonicTime(nanoseconds: min(heartbeat.echo, now.nanoseconds))
         let heard = context.breaks(.leasesRunFromTheEcho) ? now : echoed
         members[at: index].leaseEnds = max(members[at: index].leaseEnds, heard + configuration.silenceLimit)
         members[at: index].settled = max(members[at: index].settled, heartbeat.settled)
     }
 
-    /// Whether a member has said something over its own connection within the silence limit. A batch comes over another connection.
+    /// Whether a member has sent something over its own connection within the silence limit. Batches come over another connection.
     func isHeard(_ session: SessionID, _ context: TurnContext) -> Bool {
         guard let member = members[session] else { return false }
         return context.now.monotonic - member.heardAt <= context.configuration.silenceLimit
     }
 
-    /// A batch of a member has arrived.
-    /// - Returns: whether it counts: the member has claimed what it runs.
+    /// Takes note of a member's batch.
+    /// - Returns: whether it counts, because the member has claimed what it runs.
     mutating func hear(_ batch: Batch, at sender: Int, _ context: TurnContext) -> Bool {
         members[at: sender].hear(batch, beforeClaim: context.breaks(.claimComesBeforeBatches))
     }
 
-    /// Whether a member is to be asked to send again: once in a while, for many batches after one gap are one gap.
+    /// Whether to ask a member to send again. This happens only once in a while, because many batches after a gap show one gap.
     mutating func mayAskToResend(_ session: SessionID, at now: MonotonicTime) -> Bool {
         guard let index = members.index(forKey: session) else { return false }
         if let asked = members[at: index].resendAskedAt, now - asked < .milliseconds(20) { return false }
@@ -96,10 +96,10 @@ struct Admission: Sendable {
         return true
     }
 
-    /// The reducer stood still itself: silence in that time does not count.
+    /// Extends all leases by a time in which this reducer was suspended, because silence in that time does not count.
     mutating func forgive(_ gap: Duration, _ context: TurnContext) {
         let now = context.now.monotonic
-        // One that has been admitted only now has lost nothing by it.
+        // A member that was admitted only now has lost nothing in that time.
         let latest = now + context.configuration.silenceLimit
         for (index, _) in members.places {
             members[at: index].leaseEnds = min(members[at: index].leaseEnds + gap, latest)
@@ -107,7 +107,7 @@ struct Admission: Sendable {
         }
     }
 
-    /// When the next lease of a member that holds effects ends; nil: none does.
+    /// When the next lease of a member with effects ends, or nil if none does.
     func deadline(after now: MonotonicTime) -> MonotonicTime? {
         var next: MonotonicTime?
         for (place, _) in members.places where !members[at: place].holding.isEmpty {
@@ -117,7 +117,7 @@ struct Admission: Sendable {
         return next
     }
 
-    /// The members hold no effects any more.
+    /// Takes all effects from the members.
     mutating func releaseAll() {
         for (index, _) in members.places { members[at: index].holding = Holding() }
     }

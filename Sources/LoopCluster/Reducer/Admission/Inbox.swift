@@ -1,18 +1,18 @@
 import LoopCore
 import LoopWire
 
-/// What a member is sent under numbers, so that it notices a gap: commands, which wait until the window lets them through.
+/// A member's numbered messages, whose numbers show gaps. Commands wait until the window lets them through.
 ///
 ///     commands wait ──▶ numbered messages          too many wait ──▶ the whole assignment
 struct Inbox: Sendable {
-    /// The newest numbered message sent.
+    /// The number of the newest numbered message that was sent.
     private(set) var number: UInt64 = 0
-    /// The newest numbered message that the peer says it has applied.
+    /// The newest numbered message that the peer has reported as applied.
     private(set) var applied: UInt64 = 0
     private var pending = CommandRun()
-    /// How many of them are starts.
+    /// How many of the waiting commands are starts.
     private var pendingStarts = 0
-    /// Commands were dropped to keep the queue bounded: the whole assignment goes out instead.
+    /// Whether commands were dropped to keep the queue bounded, so that the whole assignment is sent instead.
     private(set) var needsAssignments = false
 
     /// How many numbered messages are under way.
@@ -29,15 +29,15 @@ struct Inbox: Sendable {
 
     mutating func hasApplied(_ number: UInt64) { applied = max(applied, min(number, self.number)) }
 
-    // MARK: What waits
+    // MARK: Waiting commands
 
-    /// An update or a cancellation waits.
+    /// Queues an update or a cancellation.
     /// - Parameter countMax: how many commands may wait.
     mutating func take(_ command: Command, atMost countMax: Int) {
         if case .cancel(let effect, let attempt) = command, pendingStarts > 0,
             let unsent = pending.indices.first(where: { pending.does(.start, effect, attempt, at: $0) })
         {
-            // A start that the same batch cancels again is never sent.
+            // A start that is cancelled in the same batch is never sent.
             pending.remove(at: unsent)
             pendingStarts -= 1
             return
@@ -45,7 +45,7 @@ struct Inbox: Sendable {
         if hasPlaceForOneMore(atMost: countMax) { pending.append(command) }
     }
 
-    /// A start waits, of what a `Grant` has.
+    /// Queues a start, with the values of a `Grant`.
     /// - Parameter countMax: how many commands may wait.
     mutating func start(
         _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes,
@@ -59,7 +59,7 @@ struct Inbox: Sendable {
         }
     }
 
-    /// A queue too long becomes an assignment.
+    /// Whether a command may be queued. When the queue is full, it is replaced by the whole assignment.
     private mutating func hasPlaceForOneMore(atMost countMax: Int) -> Bool {
         if pending.count >= countMax {
             dropPending()
@@ -68,8 +68,8 @@ struct Inbox: Sendable {
         return !needsAssignments
     }
 
-    /// Takes back the cancellation of an attempt, if it is one of the last that wait: most effects end with the event that
-    /// ends their request, and their end is the next entry, or a near one.
+    /// Takes back the cancellation of an attempt, if it is one of the last that wait. Most effects end with the event that ends
+    /// their request, and the next entry, or a near one, reports their end.
     mutating func dropCancel(_ effect: EffectID, _ attempt: Attempt) {
         for position in pending.indices.suffix(16).reversed() {
             if pending.does(.cancel, effect, attempt, at: position) {
@@ -80,17 +80,17 @@ struct Inbox: Sendable {
     }
 
     private mutating func dropPending() {
-        // The next turn's are about as many.
+        // The next turn probably queues about as many bytes.
         let room = min(pending.byteCount, 256 << 10)
         pending = CommandRun()
         pending.reserve(room)
         pendingStarts = 0
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
-    /// The commands that wait, each message with its number.
-    /// - Parameter bytesMax: of one message.
+    /// Takes the waiting commands as numbered messages.
+    /// - Parameter bytesMax: the largest payload of one message.
     mutating func takeCommands(bytesMax: Int) -> [ToPeer] {
         let commands = pending
         dropPending()
@@ -105,10 +105,10 @@ struct Inbox: Sendable {
         return messages
     }
 
-    /// The whole assignment, in parts where it is large. What waits to be sent is part of it.
+    /// The whole assignment, in parts if it is large. It includes what waits to be sent.
     /// - Parameters:
-    ///   - bytesMax: of one message.
-    ///   - takesNumber: whether it takes a number where it holds what waited, so that a tick shows its loss.
+    ///   - bytesMax: the largest payload of one message.
+    ///   - takesNumber: whether it takes a number if it includes what waited, so that a tick shows its loss.
     mutating func assignments(
         of grants: [Grant], watermark: UInt64, bytesMax: Int, takesNumber: Bool
     ) -> [ToPeer] {

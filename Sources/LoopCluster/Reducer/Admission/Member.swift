@@ -7,7 +7,7 @@ import LoopWire
 ///     admitted ── claim ──▶ joined ── silence ──▶ joined, lease expired ── heartbeat ──▶ joined
 struct Member: Sendable {
     enum Standing: Sendable {
-        /// It gets no work, and its batches are dropped; they come again. Its claim has come so far.
+        /// It gets no work. Its batches are dropped, and come again. Its claim has come as far as this.
         case admitted(ClaimProgress)
         /// It has claimed what it runs.
         case joined
@@ -18,27 +18,27 @@ struct Member: Sendable {
     var route: Route
     var groups: [String]
     var capacity: Int
-    /// The schema in which it encodes events; 0: it has no definition, and encodes them in the reducer's.
+    /// The schema in which it encodes events, or 0 if it has no definition, and uses the reducer's schema.
     var schema: UInt64 = 0
-    /// The numbers of the feedbacks that it offers to run. It is granted those that are in its groups.
+    /// The numbers of the feedbacks that it offers to run. It gets grants of those that are in its groups.
     var feedbacks: Set<UInt32> = []
     var standing = Standing.admitted(ClaimProgress())
     /// Every outcome up to this number is known to the peer.
     var settled: UInt64 = 0
-    /// It has said in this epoch which outcomes it knows; what it does not know is bounded by its outbox.
+    /// Whether it has reported in this epoch which outcomes it knows. Those that it does not know are bounded by its outbox.
     var hasReported = false
-    /// From here on its effects may be taken away.
+    /// When its lease ends, after which its effects may be taken away.
     var leaseEnds: MonotonicTime
     var heardAt: MonotonicTime
-    /// When people were told that it is silent; nil: it is not, as far as they know.
+    /// When its silence was reported to people, or nil if none was reported.
     var lostAt: MonotonicTime?
-    /// The effects it holds.
+    /// The number of effects that it has.
     var holding = Holding()
-    /// What is sent to it under numbers.
+    /// Its numbered messages.
     var inbox = Inbox()
     /// The watermark at the end of the newest acknowledgement.
     var acknowledged: UInt64
-    /// How many commands may wait for it, in addition to four for each effect that it may hold.
+    /// How many commands may wait for it, besides four for each effect of its capacity.
     var commandsBase = 0
     /// When it was last asked to send again.
     var resendAskedAt: MonotonicTime?
@@ -48,14 +48,14 @@ struct Member: Sendable {
 
     private var commandsMax: Int { 4 * capacity + commandsBase }
 
-    /// It says that it has applied the numbered messages up to this one.
+    /// Takes note that it has applied the numbered messages up to this one.
     mutating func hasApplied(_ number: UInt64) {
         hasReported = true
         inbox.hasApplied(number)
     }
 
-    /// A batch of it has arrived, which says what it has applied and which outcomes it knows.
-    /// - Returns: whether the batch counts: not before the claim.
+    /// Takes note of its batch, which says what it has applied and which outcomes it knows.
+    /// - Returns: whether the batch counts. Before the claim it does not.
     mutating func hear(_ batch: Batch, beforeClaim countsEarly: Bool) -> Bool {
         guard hasJoined || countsEarly else { return false }
         hasApplied(batch.applied)
@@ -63,17 +63,17 @@ struct Member: Sendable {
         return true
     }
 
-    /// Its entries are acknowledged up to a watermark.
-    /// - Returns: its ID, and up to where they were acknowledged before.
+    /// Takes note that its entries are acknowledged up to a watermark.
+    /// - Returns: its ID, and the watermark of the acknowledgement before.
     mutating func acknowledge(upTo watermark: UInt64) -> (peer: PeerID, base: UInt64) {
         defer { acknowledged = watermark }
         return (peer, acknowledged)
     }
 
-    /// An update or a cancellation waits until the window lets it through.
+    /// Queues an update or a cancellation until the window lets it through.
     mutating func take(_ command: Command) { inbox.take(command, atMost: commandsMax) }
 
-    /// It is to start an attempt, of what a `Grant` has.
+    /// Queues the start of an attempt, with the values of a `Grant`.
     mutating func start(
         _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes
     ) {
@@ -82,12 +82,12 @@ struct Member: Sendable {
             atMost: commandsMax)
     }
 
-    /// Whether effects of a feedback, which are placed in a group, are for it.
+    /// Whether it serves a feedback whose effects are placed in a group.
     func serves(_ feedback: UInt32, in group: String) -> Bool {
         groups.contains(group) && feedbacks.contains(feedback)
     }
 
-    /// Whether it could run effects of a feedback, which are placed in a group.
+    /// Whether it could now run effects of a feedback that are placed in a group.
     func canHold(_ feedback: UInt32, in group: String, at now: MonotonicTime) -> Bool {
         hasJoined && capacity > 0 && leaseEnds > now && serves(feedback, in: group)
     }
@@ -100,19 +100,19 @@ struct Member: Sendable {
 typealias Members = HashTable<SessionID, Member>
 
 extension Members {
-    /// A command waits in its member's inbox until the end of the turn.
+    /// Queues a command in its member's inbox until the end of the turn.
     mutating func command(_ command: Command, to session: SessionID) {
         guard let index = index(forKey: session) else { return }
         self[at: index].take(command)
     }
 
-    /// A member has completed an effect.
+    /// Counts an effect that a member has completed.
     mutating func countCompleted(by session: SessionID) {
         guard let index = index(forKey: session) else { return }
         self[at: index].completedCount += 1
     }
 
-    /// The members for which commands wait, and whose windows let them through, in order.
+    /// The members with waiting commands whose windows let them through, in order.
     func awaitingCommands(window: UInt64) -> [SessionID] {
         var sessions: [SessionID] = []
         for (place, session) in places where self[at: place].inbox.isWaiting {
@@ -126,15 +126,15 @@ extension Members {
         Set(lazy.filter { $0.value.isSilent(at: time) }.map(\.key))
     }
 
-    /// Whether a member that is heard could run effects of a feedback.
+    /// Whether a member with a valid lease could run effects of a feedback.
     func canHold(_ feedback: UInt32, _ table: FeedbackTable, at time: MonotonicTime) -> Bool {
         let group = table.group(feedback)
         return contains { $0.value.canHold(feedback, in: group, at: time) }
     }
 }
 
-/// Which part of a claim comes next. Parts get lost with their connection, and then the whole claim comes again under a greater
-/// number.
+/// The number of the claim's next part. Parts may get lost with their connection. The peer then sends the whole claim again
+/// under a greater number.
 struct ClaimProgress: Equatable, Sendable {
     private var number: UInt64 = 0
     private var next: UInt32 = 0

@@ -2,20 +2,20 @@ import LoopCore
 import LoopKeys
 import LoopWire
 
-/// Where each session comes from, so that no connection, no key and no other machine has all of them. (Protocol, section 10.)
+/// The origin of each session, so that no connection, key or other machine can take all of them. (Protocol, section 10.)
 struct SessionOrigins: Sendable {
     enum Origin: Hashable, Sendable {
-        /// A connection to the router, by its routing ID. A peer has one, and needs one session.
+        /// A connection to the router, by its routing ID. Its peer needs one session.
         case connection([UInt8])
         case key(PublicKey)
-        /// Another machine, where the reducer has no keys.
+        /// Another machine, if the reducer has no keys.
         case address(String)
     }
 
     private var sessions: [Origin: Set<SessionID>] = [:]
     private var origins: [SessionID: [Origin]] = [:]
 
-    /// The origins of what a principal sends by a route; none for the peer of this process.
+    /// The origins of what a principal sends by a route; empty for the peer of this process.
     static func origins(of principal: Principal, owner: PublicKey?, _ route: Route) -> [Origin] {
         guard case .router(let id) = route else { return [] }
         var origins = [Origin.connection(id)]
@@ -27,7 +27,7 @@ struct SessionOrigins: Sendable {
     /// The sessions that come from an origin.
     subscript(origin: Origin) -> Set<SessionID> { sessions[origin] ?? [] }
 
-    /// A session comes from these origins from now on.
+    /// Sets the origins of a session.
     mutating func note(_ session: SessionID, from new: [Origin]) {
         if origins[session] == new { return }
         remove(session)
@@ -36,7 +36,7 @@ struct SessionOrigins: Sendable {
         for origin in new { sessions[origin, default: []].insert(session) }
     }
 
-    /// A session has ended.
+    /// Removes a session that has ended.
     mutating func remove(_ session: SessionID) {
         for origin in origins.removeValue(forKey: session) ?? [] {
             sessions[origin]?.remove(session)

@@ -2,12 +2,13 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// Fetches what the next entries and grants need into the processor's cache while others are done. It changes nothing else.
+/// Prefetching of what the next entries and grants need into the processor's cache, while others are processed. It changes
+/// nothing else.
 ///
 /// An effect that ends was last touched when it began, some thousand effects before. Without this, a reducer with 4,000 effects
-/// waits for memory for two fifths of its time.
+/// spends two fifths of its time waiting for memory.
 extension Dispatch {
-    /// Finds the effects of the next entries of a batch together, and fetches what there is about them.
+    /// Finds the effects of a batch's next entries, and prefetches what is known about them.
     func lookAhead(
         in entries: EntryRun, from offset: Int, _ effects: HashTable<EffectID, LiveEffect>, _ found: inout Lookahead
     ) {
@@ -27,7 +28,7 @@ extension Dispatch {
         for index in 0..<end - first { if let place = found[index] { effects[at: place].request.fetch() } }
     }
 
-    /// Fetches what is needed to grant the effects that are next in line but for a few.
+    /// Prefetches what is needed for grants that come a few effects later.
     func fetchNextGrants(_ effects: HashTable<EffectID, LiveEffect>) {
         if let place = scheduler.place(after: 8) {
             effects.fetch(place)
@@ -39,14 +40,13 @@ extension Dispatch {
     }
 }
 
-/// Where the effects of the next few entries of a batch were found. Meanwhile one may have gone, and its place been taken by
-/// another.
+/// The places of the effects of a batch's next entries. Meanwhile an effect may have gone, and another one taken its place.
 struct Lookahead {
     static var count: Int { 16 }
 
     private var places = InlineArray<16, Int?>(repeating: nil)
 
-    /// Of an entry, by its offset in the batch; nil: nowhere.
+    /// The place of an entry's effect, by the entry's offset in the batch, or nil if it was not found.
     subscript(offset: Int) -> Int? {
         get { places[offset % Self.count] }
         set { places[offset % Self.count] = newValue }

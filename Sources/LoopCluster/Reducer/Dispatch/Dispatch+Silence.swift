@@ -2,26 +2,26 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// What silent members hold, and who gets it. (Protocol, section 6.)
+/// The effects of silent members, and when other members get them. (Protocol, section 6.)
 extension Dispatch {
-    /// What silent members hold.
+    /// The effects of silent members.
     struct SilentHoldings: Equatable {
-        /// An attempt that others can take over.
+        /// An attempt whose effect another member can run.
         struct Taken: Equatable {
             let session: SessionID
             let effect: EffectID
             let attempt: Attempt
         }
 
-        /// What is to be taken away, in the order of the sessions and the effects.
+        /// The attempts to be taken away, in the order of sessions and effects.
         var taken: [Taken] = []
-        /// The feedbacks of what no other member can run.
+        /// The feedbacks whose effects no other member can run.
         var stranded: [UInt32] = []
     }
 
-    /// An expired lease may be taken away; it is void from its record on. Where no other member can run the effect, the old
-    /// attempt stays valid.
-    /// - Returns: nil: nothing has changed since the last look.
+    /// The effects of members whose leases have expired. An attempt becomes void with its record. If no other member can run
+    /// the effect, the old attempt stays valid.
+    /// - Returns: the effects, or nil if nothing has changed since the last look.
     func silentHoldings(_ members: Members, _ journaled: JournaledCore, at time: MonotonicTime) -> SilentHoldings? {
         guard hasSilenceChanged(members, journaled.table, at: time) else { return nil }
         let silent = members.silent(at: time)
@@ -38,7 +38,7 @@ extension Dispatch {
         return holdings
     }
 
-    /// How many effects of each feedback silent members hold, by the feedback's number.
+    /// How many effects silent members have, by the number of their feedback.
     func heldInSilence(_ members: Members, _ journaled: JournaledCore, at time: MonotonicTime) -> [UInt32: Int] {
         var counts: [UInt32: Int] = [:]
         for (place, _) in owners.places(ofAny: members.silent(at: time)) {
@@ -47,7 +47,7 @@ extension Dispatch {
         return counts
     }
 
-    /// What could be taken away was: the rest is looked at again when something changes.
+    /// Notes which effects stay with silent members after the others were taken away, so that the next search waits for a change.
     mutating func noteStranded(_ holdings: SilentHoldings, _ members: Members, at time: MonotonicTime) {
         stranded = Stranded()
         for (session, member) in members where member.isSilent(at: time) {
@@ -56,7 +56,7 @@ extension Dispatch {
         stranded.feedbacks = holdings.stranded
     }
 
-    /// Whether others are silent than at the last look, or a member has come that can run what was left with them.
+    /// Whether the silent members differ from those of the last look, or another member can run what remains with them.
     private func hasSilenceChanged(_ members: Members, _ table: FeedbackTable, at time: MonotonicTime) -> Bool {
         var silentCount = 0
         for (session, member) in members where member.isSilent(at: time) {
@@ -68,11 +68,11 @@ extension Dispatch {
     }
 }
 
-/// What silent members hold and no other member can run. To look for it is to go through the table of owners: that is done when
-/// a member falls silent or is heard again, and when one comes that can run some of it, and not in every turn between.
+/// The effects of silent members that no other member can run. A search for them scans the table of owners. It happens only
+/// when a member falls silent or returns, or when one that can run some of them comes.
 struct Stranded: Sendable {
-    /// The members that were silent, and how many effects each had ever been given.
+    /// The silent members, with the number of effects that each was ever given.
     var holders: [SessionID: UInt64] = [:]
-    /// Of what was left with them.
+    /// The feedbacks of the effects that remain with them.
     var feedbacks: [UInt32] = []
 }

@@ -2,33 +2,33 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// One table of the live effects: the owner of each, and its place in the schedule. (Protocol, sections 4 to 6.)
+/// One table of the live effects, with the owner of each and its order in the scheduler. (Protocol, sections 4 to 6.)
 ///
 ///     waiting ── grant ──▶ owned ── completed, cancelled ──▶ gone
 ///        ▲                   │
-///        └── retry ── end ───┴── parked ──▶ gone, until an operator lets it wait again
+///        └── retry ── end ───┴── parked ──▶ gone, until an operator retries it
 ///
-/// Effects are known by their places among the live ones, so that an effect that was found there is found here without a search.
-/// What happens is decided here; the records that say so are written by the core.
+/// Effects are named by their places among the live ones. An effect whose place is known is found here without a search. This
+/// type decides what happens; the core writes the records of it.
 struct Dispatch: Sendable {
     private(set) var owners = OwnerTable()
     private(set) var scheduler = PlacedScheduler(policies: [:])
     private var deadlines = BinaryHeap<AttemptDeadline>()
-    /// An attempt that has taken too long is a suspect, and waits for a turn of its own.
+    /// Whether an attempt that has taken too long is a suspect, and waits for its own turn.
     private(set) var timeoutAwaitsTurn = false
     var stranded = Stranded()
     var progress = ProgressTable()
-    /// How many attempts were granted in this epoch; the newest has this number.
+    /// How many attempts were granted in this epoch. The newest has this number.
     private var grantsCount: UInt64 = 0
     private var random: SeededRandom
 
-    /// - Parameter seed: of the jitter in delays.
+    /// - Parameter seed: the seed of the jitter in delays.
     init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    /// An epoch begins with a definition's policies, and without owners.
+    /// Begins an epoch with a definition's policies, and without owners.
     mutating func begin(_ policies: [UInt32: EffectPolicy]) { scheduler = PlacedScheduler(policies: policies) }
 
-    /// A new history begins: nothing is owned or waits, and attempts are counted from the first.
+    /// Begins a history. No effect is owned or waits, and attempts are counted from the first.
     mutating func beginHistory(_ effects: HashTable<EffectID, LiveEffect>) {
         for (place, _) in effects.places { scheduler.remove(at: place) }
         owners.removeAll()
@@ -36,12 +36,12 @@ struct Dispatch: Sendable {
         grantsCount = 0
     }
 
-    /// The loop has ended: no attempt may commit any more.
+    /// Removes all owners, because the loop has ended and no attempt may commit any more.
     mutating func releaseAll() { owners.removeAll() }
 
     // MARK: Waiting
 
-    /// The effect at a place waits for a worker, unless it is parked from the start.
+    /// Queues the effect at a place for a worker, unless it is parked from the start.
     /// - Parameter isFirst: whether it comes before all effects that wait already.
     /// - Returns: whether it waits.
     @discardableResult
@@ -57,7 +57,7 @@ struct Dispatch: Sendable {
         return true
     }
 
-    /// The request of the effect at a place has changed, and its priority may have with it.
+    /// Updates the priority of the effect at a place, because its request has changed.
     mutating func prioritize(_ effect: EffectID, at place: Int, _ journaled: JournaledCore) {
         scheduler.prioritize(at: place, journaled.priority(of: effect, at: place))
     }
@@ -72,17 +72,17 @@ struct Dispatch: Sendable {
 
     // MARK: Owners
 
-    /// The session and the attempt that run the effect at a place; nil: none do.
+    /// The session and the attempt that run the effect at a place, or nil if none does.
     func owner(at place: Int) -> Ownership? { owners[place] }
 
-    /// Whether the effect at a place may be spoken for.
+    /// Whether a session and an attempt own the effect at a place.
     func owns(_ session: SessionID, _ attempt: Attempt, _ place: Int) -> Bool {
         guard let owner = owners[place] else { return false }
         return owner.attempt == attempt && owner.session == session
     }
 
-    /// Whether an entry that came too late voids its attempt: only one that this reducer can have granted, and none from the one
-    /// on that holds the effect, for voids reach down to all earlier attempts.
+    /// Whether an entry that came too late voids its attempt, and with it all earlier ones. It does only if this reducer can have
+    /// granted the attempt, and if the attempt is earlier than the owner's.
     func mayVoid(_ attempt: Attempt, of effect: EffectID?, _ journaled: JournaledCore, _ rules: BrokenRules) -> Bool {
         guard attempt <= Attempt(epoch: journaled.epoch.number, count: grantsCount) else { return false }
         let place = effect.flatMap { journaled.effects.index(forKey: $0) }
@@ -90,7 +90,7 @@ struct Dispatch: Sendable {
         return rules.contains(.refusalsSpareTheOwner) ? attempt != holder : attempt < holder
     }
 
-    /// What a member holds, in the order of the effects.
+    /// The effects of a member, in order.
     func effects(
         heldBy session: SessionID, _ members: Members, _ effects: HashTable<EffectID, LiveEffect>
     ) -> [EffectID] {
@@ -98,7 +98,7 @@ struct Dispatch: Sendable {
         return owners.places(of: session, member.holding).compactMap { effects.keyIfTaken(at: $0) }.sorted()
     }
 
-    /// What a member's assignment says, in the order of the effects.
+    /// The grants of a member's assignment, in the order of the effects.
     func grants(of session: SessionID, _ members: Members, _ effects: HashTable<EffectID, LiveEffect>) -> [Grant] {
         self.effects(heldBy: session, members, effects).compactMap { effect in
             guard let place = effects.index(forKey: effect), let owner = owners[place] else { return nil }
@@ -109,9 +109,9 @@ struct Dispatch: Sendable {
         }
     }
 
-    /// An attempt that runs since before this epoch goes on where it runs. What a member could not be granted it cannot claim, and an
-    /// attempt that no earlier epoch can have granted is none: its end would void all later ones.
-    /// - Returns: whether it may.
+    /// Adopts an attempt of an earlier epoch, which continues on its worker. A member cannot claim what it could not be
+    /// granted. An attempt that no earlier epoch can have granted is refused, because its end would void all later ones.
+    /// - Returns: whether the attempt was adopted.
     mutating func adopt(
         _ claim: ClaimedAttempt, by session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
         _ context: TurnContext
@@ -134,8 +134,8 @@ struct Dispatch: Sendable {
         return true
     }
 
-    /// No member runs the effect at a place any more; it is still known to the schedule.
-    /// - Returns: who did.
+    /// Removes the owner of the effect at a place. The scheduler still knows the effect.
+    /// - Returns: the old owner, if there was one.
     @discardableResult
     private mutating func release(_ place: Int, _ members: inout Members) -> Ownership? {
         guard let owner = owners[place], let holder = members.index(forKey: owner.session) else { return nil }
@@ -143,8 +143,8 @@ struct Dispatch: Sendable {
         return owner
     }
 
-    /// The effect at a place has completed, or is no longer wanted.
-    /// - Returns: who ran it.
+    /// Removes the effect at a place, which has completed, or is no longer wanted.
+    /// - Returns: the owner, if there was one.
     @discardableResult
     mutating func remove(at place: Int, _ members: inout Members) -> Ownership? {
         scheduler.remove(at: place)
@@ -153,9 +153,9 @@ struct Dispatch: Sendable {
 
     // MARK: Ends of attempts
 
-    /// Ends the current attempt of an effect, which waits again or is parked. The record that says so is to be written.
-    /// - Parameter end: how it ends.
-    /// - Returns: nil: no member runs it.
+    /// Ends the current attempt of an effect, which waits again or is parked. The caller writes the record.
+    /// - Parameter end: how the attempt ends.
+    /// - Returns: the record, or nil if no member runs the effect.
     mutating func end(
         _ effect: EffectID, _ end: AttemptOutcome, _ members: inout Members, _ journaled: JournaledCore,
         _ context: TurnContext
@@ -177,7 +177,7 @@ struct Dispatch: Sendable {
             message: end.message, entry: end.entry)
     }
 
-    /// How a failed effect goes on.
+    /// What follows the failure of an effect.
     mutating func outcome(
         of failure: Failure, failures: UInt32, _ policy: EffectPolicy, entry: EntryNumber
     ) -> AttemptOutcome {
@@ -188,7 +188,7 @@ struct Dispatch: Sendable {
         return AttemptOutcome(.failed, retryIn: delay, message: message, entry: entry)
     }
 
-    /// An attempt that has taken too long; nil: there is none. It is to be ended.
+    /// The next attempt that has taken too long, or nil if there is none. The caller ends it.
     mutating func nextTimedOut(_ effects: HashTable<EffectID, LiveEffect>, at now: MonotonicTime) -> AttemptDeadline? {
         timeoutAwaitsTurn = false
         while let first = deadlines.top, first.time <= now {
@@ -200,14 +200,14 @@ struct Dispatch: Sendable {
         return nil
     }
 
-    /// How an effect goes on whose attempt has taken too long.
+    /// What follows the timeout of an effect.
     mutating func outcomeOfTimeout(failures: UInt32, _ policy: EffectPolicy) -> AttemptOutcome {
         let delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
         let failure = EffectFailure.timedOut(limit: policy.timeout ?? .zero)
         return AttemptOutcome(.timedOut, retryIn: delay, message: failure.message)
     }
 
-    /// An attempt that has taken too long waits for a turn of its own.
+    /// Puts back an attempt that has taken too long, because it waits for its own turn.
     mutating func awaitTurn(_ late: AttemptDeadline) {
         deadlines.push(late)
         timeoutAwaitsTurn = true
@@ -228,14 +228,14 @@ struct Dispatch: Sendable {
 
     // MARK: Grants
 
-    /// Hands effects to members with room, those with the smallest share in use first.
+    /// Grants effects to members with free capacity, first to those with the smallest share in use.
     /// - Returns: the record of the grants, which must be in the journal before they leave, or nil if nothing was granted.
     @discardableResult
     mutating func grant(
         to members: inout Members, _ journaled: JournaledCore, _ context: TurnContext
     ) -> GrantRecord? {
         let now = context.now.monotonic
-        // Most of what waits, waits for time: who has room is worked out only where something may start.
+        // Most waiting effects wait for a time. Free capacity is computed only if something may start.
         guard scheduler.waitingCount > 0, scheduler.mayStart(at: now) else { return nil }
         var granted = GrantRecord(
             first: Attempt(epoch: journaled.epoch.number, count: grantsCount + 1), effects: [])
@@ -255,7 +255,7 @@ struct Dispatch: Sendable {
                 : Attempt(epoch: journaled.epoch.number, count: grantsCount)
             owners.give(
                 place, to: Ownership(session: taker.session, attempt: attempt), &members[at: taker.index].holding)
-            // Where it lies: the start is written from it, and nothing of it is held.
+            // The effect is read in its table, and the start is written from it, without a copy.
             journaled.effects.read(at: place) { live in
                 members[at: taker.index].start(
                     effect, attempt, version: live.version, failures: live.failures, isResumed: live.wasGranted,
@@ -269,10 +269,10 @@ struct Dispatch: Sendable {
 
     // MARK: Deadlines
 
-    /// When an effect that waits for time may start.
+    /// The time at which the next effect that waits for a time may start.
     func startDeadline(after now: MonotonicTime) -> MonotonicTime? { scheduler.deadline(after: now) }
 
-    /// When the next attempt has taken too long.
+    /// The time at which the next attempt has taken too long.
     var attemptDeadline: MonotonicTime? { deadlines.top?.time }
 }
 
@@ -282,7 +282,7 @@ struct AttemptOutcome: Equatable, Sendable {
     /// How long the effect waits until the next attempt, or nil if this was the last one.
     var retryIn: Duration?
     var message: String
-    /// The entry that says so; nil: the reducer itself does.
+    /// The entry that reports the end, or nil if the reducer itself ends the attempt.
     var entry: EntryNumber?
 
     init(_ cause: AttemptEnd.Cause, retryIn: Duration? = .zero, message: String = "", entry: EntryNumber? = nil) {
@@ -296,11 +296,11 @@ struct AttemptOutcome: Equatable, Sendable {
     var failure: EffectFailure { EffectFailure(cause == .timedOut ? .timedOut : .failed, message: message) }
 }
 
-/// When an attempt has taken too long; stale once the effect's attempt is another.
+/// The time at which an attempt has taken too long. It is stale once the effect has another attempt.
 struct AttemptDeadline: Comparable, Sendable {
     let time: MonotonicTime
     let effect: EffectID
-    /// Of the effect, among the live ones.
+    /// The place of the effect among the live ones.
     let place: Int
     let attempt: Attempt
 

@@ -1,7 +1,7 @@
 import LoopCore
 import LoopWire
 
-/// How much each member can still take, during one round of grants.
+/// The free capacity of each member, during one round of grants.
 struct FreeCapacity {
     typealias Taker = (session: SessionID, index: Int)
 
@@ -11,7 +11,7 @@ struct FreeCapacity {
         let feedbacks: Set<UInt32>
         let capacity: Int
         var used: Int
-        /// Of its capacity, in use.
+        /// The part of its capacity that is in use, from 0 to 1.
         var share: Double
 
         mutating func take() {
@@ -21,9 +21,9 @@ struct FreeCapacity {
     }
 
     private var places: [Place] = []
-    /// The places that can hold effects of a feedback, by its number, once that was asked for.
+    /// The indices in `places` of the members that can run effects of a feedback, by its number, once computed.
     private var able: [[Int]?]
-    /// The answer to the last question for room, until it is taken.
+    /// The result of the last search for capacity, until it is taken.
     private var found: (feedback: UInt32, place: Int)?
     private let table: FeedbackTable
 
@@ -55,7 +55,7 @@ struct FreeCapacity {
         return found
     }
 
-    /// Where the share in use is the smallest, the first of several.
+    /// The index of the member with the smallest share in use, or the first of several.
     private mutating func best(for feedback: UInt32) -> Int? {
         var best: Int?
         for place in able(feedback) where places[place].used < places[place].capacity {
@@ -69,7 +69,7 @@ struct FreeCapacity {
         return found != nil
     }
 
-    /// The member of the feedback's group with the smallest share of its capacity in use; it holds one more from here on.
+    /// Takes capacity of the member of the feedback's group with the smallest share in use.
     mutating func take(_ feedback: UInt32) -> Taker? {
         let known = found.take()
         guard let best = known?.feedback == feedback ? known?.place : best(for: feedback) else { return nil }

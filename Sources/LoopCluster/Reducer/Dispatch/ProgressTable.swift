@@ -2,8 +2,8 @@ import LoopCollections
 import LoopCore
 import LoopWire
 
-/// How far the attempts that run have come, as far as their workers have said: in memory alone, and only as long as an attempt
-/// owns its effect.
+/// The progress of the running attempts, as their workers have reported it. It is kept in memory alone, and only as long as an
+/// attempt owns its effect.
 struct ProgressTable: Sendable {
     private var reports: [EffectID: AttemptProgress] = [:]
 
@@ -12,12 +12,12 @@ struct ProgressTable: Sendable {
     /// Notes what a worker reports of an attempt that it owns.
     mutating func note(_ report: AttemptProgress) { reports[report.effect] = report }
 
-    /// Drops what belongs to attempts that own nothing any more.
+    /// Drops the reports of attempts that do not own their effect any more.
     mutating func prune(_ isOwner: (AttemptProgress) -> Bool) {
         if !reports.isEmpty { reports = reports.filter { isOwner($0.value) } }
     }
 
-    /// In the order of the effects.
+    /// The reports in the order of the effects.
     var inOrder: [AttemptProgress] { reports.values.sorted { $0.effect < $1.effect } }
 }
 
@@ -39,7 +39,7 @@ extension Dispatch {
         }
     }
 
-    /// How far the attempts that run have come, and which session each is of.
+    /// The progress of the running attempts, with the session of each.
     func progress(
         _ effects: HashTable<EffectID, LiveEffect>
     ) -> [(report: AttemptProgress, session: SessionID)] {

@@ -2,26 +2,26 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// Work on a copy of the state that would make the loop pause: another thread does it, and brings back what came of it.
+/// Work on a copy of the state that would make the loop pause. Another thread does it, and returns the result.
 ///
-/// The copy shares what is large with the state that goes on, as far as it is in tracked dictionaries.
+/// The copy shares its tracked dictionaries with the state that continues, so that copying a large state is cheap.
 public struct BackgroundJob: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
         case digest(JournaledCore)
-        /// Encodes the state, or a section of it: its first chunks.
+        /// Encodes the first chunks of the state or of a section.
         case encoding(any ErasedFold, section: Int?, StateForm, chunkBytes: Int)
-        /// Encodes its next chunks.
+        /// Encodes the next chunks.
         case more(StateChunks, chunkBytes: Int)
     }
 
     enum Outcome: Sendable {
         case digest(hash: UInt64, bytes: Int)
-        /// Nil: it cannot be encoded.
+        /// The chunks, or nil if the state cannot be encoded.
         case encoding(EncodedChunks?)
     }
 
-    /// What came of a background job, for the machine that gave it.
+    /// The result of a background job, for the machine that requested it.
     public struct Result: Sendable {
         let epoch: Epoch
         let number: UInt64
@@ -32,7 +32,7 @@ public struct BackgroundJob: Sendable {
     let number: UInt64
     let work: Work
 
-    /// Whether it hashes, and encodes nothing for observers.
+    /// Whether it hashes the state, and encodes nothing for observers.
     package var isDigest: Bool { if case .digest = work { true } else { false } }
 
     /// Does the work, on any thread.
@@ -51,10 +51,10 @@ public struct BackgroundJob: Sendable {
     }
 }
 
-/// Some chunks of a state: few enough that the first leave early, and enough that a large state takes few background jobs.
+/// Some chunks of a state: few, so that the first leave early, but enough that a large state takes few background jobs.
 struct EncodedChunks: Sendable {
     private(set) var chunks: [[UInt8]] = []
-    /// What is to be encoded behind them.
+    /// What remains to be encoded after them.
     private(set) var rest: StateChunks
 
     private static var countMax: Int { 8 }

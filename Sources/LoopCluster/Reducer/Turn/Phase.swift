@@ -1,22 +1,23 @@
 import LoopCore
 import LoopWire
 
-/// Where a reducer's machine stands in its life. Replaying comes before, and is a type of its own: `Recovery`.
+/// The phase of a reducer's machine. The replay before it is a type of its own, `Recovery`.
 ///
 ///     grace ──▶ serving ──▶ ended        grace, serving or ended ── loss ──▶ lost ── a new history ──▶ serving or ended
 ///       └────────────────────▲
 enum Phase: Equatable, Sendable {
-    /// Effects of an earlier epoch wait for the workers that run them. It leads to serving with the last of them.
+    /// Effects of an earlier epoch wait for the workers that run them. It ends with the last of them.
     case grace(Grace)
-    /// Every live effect runs somewhere, or waits to be granted.
+    /// Every live effect runs on a worker, or waits to be granted.
     case serving
-    /// The state has an outcome. No event is applied and no effect granted any more; peers are heard, and told of the end.
+    /// The state has an outcome. No event is applied and no effect granted any more. Peers are still answered, and learn of the
+    /// end.
     case ended(Outcome)
-    /// A peer knows records that the journal has not. No peer is served until a new history begins. Time goes on in the phase
-    /// that was interrupted, and an end remains an end.
+    /// A peer knows records that the journal does not have. No peer is served until a new history begins. Meanwhile, time
+    /// continues in the interrupted phase, and an end remains an end.
     indirect case lost(HistoryLost, interrupted: Phase)
 
-    /// The loop's end, once it has come.
+    /// The loop's outcome, once it has ended.
     var outcome: Outcome? {
         switch self {
         case .grace, .serving: nil
@@ -33,7 +34,7 @@ enum Phase: Equatable, Sendable {
         }
     }
 
-    /// The records that are missing, where some are.
+    /// The missing records, or nil if none are known to be missing.
     var loss: HistoryLost? { if case .lost(let loss, _) = self { loss } else { nil } }
 
     var isLost: Bool { if case .lost = self { true } else { false } }
@@ -46,7 +47,7 @@ enum Phase: Equatable, Sendable {
         }
     }
 
-    /// What is waited for after a restart; nil: nothing is.
+    /// The effects that wait for claims after a restart, or nil if none do.
     var grace: Grace? {
         switch self {
         case .grace(let grace): grace
@@ -60,7 +61,7 @@ enum Phase: Equatable, Sendable {
 
     // MARK: Transitions
 
-    /// The state has an outcome.
+    /// Takes note that the state has an outcome.
     mutating func end(with outcome: Outcome) {
         switch self {
         case .grace, .serving, .ended: self = .ended(outcome)
@@ -68,17 +69,17 @@ enum Phase: Equatable, Sendable {
         }
     }
 
-    /// Acknowledged records are missing. Only the first loss counts.
+    /// Takes note that acknowledged records are missing. Only the first loss counts.
     mutating func lose(_ loss: HistoryLost) { if !isLost { self = .lost(loss, interrupted: self) } }
 
-    /// A new history has begun: there is nothing to wait for in it, and nothing is missing.
+    /// Begins a new history, in which no claim is awaited and nothing is missing.
     mutating func beginHistory() { self = outcome.map(Phase.ended) ?? .serving }
 
-    /// Changes what is waited for, if something is. Where nothing is left, the grace is over.
+    /// Changes the grace, if there is one. If no effect waits any more, the grace is over.
     mutating func inGrace(_ change: (inout Grace) -> Void) {
         switch self {
         case .grace(var grace):
-            // Held here alone, so that its sets are changed in place.
+            // With no second reference to the grace, changing its sets makes no copy.
             self = .serving
             change(&grace)
             if !grace.unclaimed.isEmpty { self = .grace(grace) }
@@ -90,23 +91,23 @@ enum Phase: Equatable, Sendable {
     }
 }
 
-/// After a restart: effects that run somewhere, or may. (Protocol, section 7.)
+/// After a restart, the effects that some worker runs or may run. (Protocol, section 7.)
 struct Grace: Equatable, Sendable {
-    /// Effects that no worker has claimed yet; never empty in a phase of grace.
+    /// The effects that no worker has claimed yet; never empty in a phase of grace.
     private(set) var unclaimed: Set<EffectID>
-    /// Sessions that may still claim some. Nothing is waited for once all have.
+    /// The sessions that may still claim some. Once all have claimed, the grace is over.
     private(set) var awaited: Set<SessionID>
     private(set) var ends: MonotonicTime
 
-    /// Whether the effects that are left are given to others.
+    /// Whether the remaining effects are granted to other workers.
     func isOver(at now: MonotonicTime) -> Bool { awaited.isEmpty || now >= ends }
 
-    /// An effect was claimed, or is no longer wanted.
+    /// Takes note that an effect was claimed, or is no longer wanted.
     mutating func settle(_ effect: EffectID) { unclaimed.remove(effect) }
 
     mutating func settleAll() { unclaimed.removeAll() }
 
-    /// A session has claimed all that it runs, or has ended.
+    /// Takes note that a session has claimed all that it runs, or has ended.
     mutating func stopAwaiting(_ session: SessionID) { awaited.remove(session) }
 
     mutating func extend(by gap: Duration) { ends = ends + gap }

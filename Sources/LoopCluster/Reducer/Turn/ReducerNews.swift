@@ -1,45 +1,46 @@
 public import LoopCore
 public import LoopWire
 
-/// What people may want to know of a turn of the reducer. The shell writes it into its log, when what it tells is durable. Nothing
-/// else depends on it.
+/// News for people about a turn of the reducer. The shell writes it into its log once its turn is durable. Nothing else depends
+/// on it.
 public enum ReducerNews: Equatable, Sendable {
     /// A peer has claimed what it runs, and takes part from here on.
     case joined(NewsOfPeer)
     /// A peer's session has ended.
     case left(NewsOfPeer, Parting)
-    /// Nothing was heard of a peer for the silence limit. It held so many effects, which are given to others where others can
-    /// run them.
+    /// Nothing came from a peer for the silence limit. It had this many effects, which other workers get if they can run them.
     case lost(NewsOfPeer, effects: Int)
-    /// A peer that was lost is heard again, so long after that was noticed.
+    /// A lost peer has sent something again, this long after its loss was noticed.
     case returned(NewsOfPeer, after: Duration)
-    /// A worker names groups that have no feedbacks, or serves nothing; with the reason.
+    /// A worker names groups that have no feedbacks, or serves no feedback, for this reason.
     case idle(NewsOfPeer, String)
-    /// Effects of a feedback have waited for some seconds, and no worker serves it.
+    /// Effects of a feedback have waited for some seconds, but no worker serves it.
     case unserved(NewsOfUnserved)
-    /// A worker serves the feedback again, or none of its effects waits any more; with the duration of the wait.
+    /// After this wait, a worker serves the feedback again, or none of its effects waits any more.
     case served(NewsOfUnserved, after: Duration)
-    /// Another reducer of the same addresses leads too, in words.
+    /// Another reducer of the same addresses leads too. The text is a warning.
     case otherLeader(LeaderFound, String)
-    /// A program that reads the journal for very long makes its log grow. The values are the size of the log in bytes, and the warning.
+    /// A program that reads the journal for very long makes its log grow. The values are the size of the log in bytes, and the
+    /// warning.
     case logHeld(Int, String)
-    /// The clock is behind the times in the journal by this duration. Timers and schedules do not run until a time that the warning names.
+    /// The clock is behind the times in the journal by this duration. Timers and schedules do not run until a time that the
+    /// warning names.
     case clockBehind(Duration, String)
     /// The clock has caught up with the times in the journal.
     case clockCaughtUp
-    /// The clock counts as right, as an operator has said. It is so far behind the times in the journal.
+    /// An operator has accepted the clock, which is behind the times in the journal by this duration.
     case clockAccepted(Duration)
     /// An attempt has failed or timed out, and the effect is tried again.
     case effectFailed(NewsOfFailure, retryIn: Duration)
     /// An effect has failed for good.
     case parked(NewsOfFailure)
-    /// An entry was set aside, because the process has ended in it.
+    /// An entry was set aside, because the process ended in it.
     case quarantined(QuarantineRecord, feedback: String?)
-    /// An entry was refused because its bytes are no event of this loop, for this reason.
+    /// An entry was refused because its bytes are no event of this loop. The text is the reason.
     case undecodable(EntryNumber, String)
-    /// A peer has tried something that it may not do. The line names its key and what it was.
+    /// A peer has tried something that it may not do. The line names its key and the action.
     case notAllowed(String)
-    /// The event of a transition, applied twice to the same state, gave this.
+    /// The event of this transition gave two results when it was applied twice to the same state. The text describes them.
     case impure(Seq, String)
     /// The event of a schedule's run cannot be encoded, or is too large.
     case runLeftOut(schedule: String)
@@ -48,20 +49,20 @@ public enum ReducerNews: Equatable, Sendable {
 
     /// Why a session ended.
     public enum Parting: String, Equatable, Sendable {
-        /// Its peer has said so.
+        /// Its peer has said goodbye.
         case goodbye
         /// Its peer was silent for too long.
         case idle
-        /// There are too many, and its peer was silent.
+        /// All sessions were taken, and its peer was silent.
         case evicted
-        /// The key that owned it is not admitted any more, or may do less.
+        /// The key that owned it is not admitted any more, or may do less than before.
         case revoked
     }
 }
 
-/// A reducer that says that it leads.
+/// A reducer that claims to lead.
 public struct LeaderFound: Hashable, Sendable {
-    /// Where it was asked.
+    /// The address at which it answered.
     public var address: String
     /// The history in which it leads.
     public var history: History
@@ -76,13 +77,13 @@ public struct LeaderFound: Hashable, Sendable {
     }
 }
 
-/// A peer that there is news of.
+/// The peer that news is about.
 public struct NewsOfPeer: Equatable, Sendable {
     /// The peer.
     public var peer: PeerID
     /// Its session.
     public var session: SessionID
-    /// Its name for people; empty where it has none, or was not here in this epoch.
+    /// Its name for people; empty if it has none, or was not here in this epoch.
     public var name: String
     /// Whether it serves groups of effects.
     public var isWorker: Bool
@@ -102,9 +103,9 @@ public struct NewsOfUnserved: Equatable, Sendable {
     public var feedback: String
     /// The group of workers in which its effects are placed.
     public var group: String
-    /// How many of its effects wait, or are with workers that are not heard.
+    /// How many of its effects wait, or belong to silent workers.
     public var effects: Int
-    /// How many workers of the group are here, and do not list the feedback.
+    /// How many present workers of the group do not list the feedback.
     public var others: Int
 
     /// Creates it from its parts.
@@ -131,13 +132,13 @@ public struct NewsOfFailure: Equatable, Sendable {
     public var effect: EffectID
     /// The name of its feedback.
     public var feedback: String
-    /// The attempt; none: the effect was never granted.
+    /// The attempt, or `.none` if the effect was never granted.
     public var attempt: Attempt
-    /// How often the effect has failed, this time included.
+    /// How often the effect has failed, including this time.
     public var failures: UInt32
-    /// What the effect's body or the reducer said.
+    /// The message of the effect's body or of the reducer.
     public var reason: String
-    /// How much news of the same kind and feedback was left out since the last.
+    /// How much news of this kind and feedback was left out since the last one.
     public var suppressed: Int
 
     /// Creates it from its parts.
@@ -153,7 +154,7 @@ public struct NewsOfFailure: Equatable, Sendable {
     }
 }
 
-/// A definition that has taken over from another.
+/// News of a definition that has taken over from another one.
 public struct NewsOfUpgrade: Equatable, Sendable {
     /// The fingerprint of the definition before.
     public var fingerprintBefore: UInt64
@@ -181,7 +182,8 @@ public struct NewsOfUpgrade: Equatable, Sendable {
     }
 }
 
-/// Lets through news of one kind and feedback once a second, and counts the rest: a worker may fail thousands of effects in a second.
+/// A limit that passes news of one kind and feedback once a second, and counts the rest. A worker may fail thousands of effects
+/// in a second.
 struct NewsLimit: Sendable {
     enum Kind: Sendable {
         case failed
@@ -202,7 +204,7 @@ struct NewsLimit: Sendable {
 
     private var told: [Key: Told] = [:]
 
-    /// - Returns: how much was left out since the last that was let through; nil: this is left out too.
+    /// - Returns: how much was left out since the last news that passed, or nil if this is left out too.
     mutating func pass(_ kind: Kind, of feedback: UInt32, at now: MonotonicTime) -> Int? {
         let key = Key(kind: kind, feedback: feedback)
         guard let last = told[key] else {

@@ -1,6 +1,6 @@
 import LoopCore
 
-/// What every part of a reducer may ask for during a turn: the limits, the rules that a test breaks, and the time.
+/// What every part of a reducer needs during a turn: the limits, the rules that a test breaks, and the time.
 struct TurnContext: Sendable {
     let configuration: ReducerConfiguration
     let brokenRules: BrokenRules
@@ -11,11 +11,11 @@ struct TurnContext: Sendable {
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 }
 
-/// The time as the reducer sees it. It is handed in, and never goes back.
+/// The reducer's time. The shell sets it, and it never goes back.
 struct ReducerClock: Sendable {
     private(set) var now: Moment
-    /// The beginning of the epoch, later by the time for which the process stood still. A peer that was not heard since then is
-    /// silent.
+    /// The beginning of the epoch, plus the times for which the process was suspended. A peer that has sent nothing since then
+    /// is silent.
     private(set) var listensSince: MonotonicTime
     /// The journaled time at which the epoch began.
     private(set) var epochTime = WallTime(milliseconds: 0)
@@ -32,8 +32,8 @@ struct ReducerClock: Sendable {
     mutating func pass(to now: Moment) { if self.now.monotonic < now.monotonic { self.now = now } }
 
     /// Ends the time of a turn.
-    /// - Returns: how long the process stood still before this turn, if it did. A machine may have been suspended for days; its
-    ///   peers were not heard meanwhile, and must not be taken for silent.
+    /// - Returns: how long the process was suspended before this turn, or nil if it was not. A machine may have been suspended
+    ///   for days. Its peers' messages did not come meanwhile, so these peers do not count as silent.
     mutating func advance(silenceLimit: Duration) -> Duration? {
         defer { advancedAt = now.monotonic }
         guard stoodStill(silenceLimit: silenceLimit) else { return nil }
@@ -42,13 +42,13 @@ struct ReducerClock: Sendable {
         return gap
     }
 
-    /// Whether the process stood still before this turn. What its peers have said meanwhile may not be read yet.
+    /// Whether the process was suspended before this turn. What its peers have sent meanwhile may not be read yet.
     func stoodStill(silenceLimit: Duration) -> Bool {
         let gap = now.monotonic - advancedAt
         return gap + gap > silenceLimit
     }
 
-    /// When the civil clock will show a time, by the steady clock, if it is not set; nil: never.
+    /// When the civil clock will show a time, by the steady clock, unless it is set. Nil if that time is too far away.
     func steadyTime(of time: WallTime, after journaled: WallTime) -> MonotonicTime? {
         let wall = wall(after: journaled)
         guard time > wall else { return now.monotonic }

@@ -1,31 +1,31 @@
 import LoopCore
 import LoopWire
 
-/// What a turn makes: records to journal, and what may happen once they are durable.
+/// The output of a turn: records to append, and what may happen once they are durable.
 struct TurnOutput: Sendable {
     var records = RecordLog()
     private(set) var messages: [Outbound] = []
-    /// Sessions of which entries were consumed, in the order in which they are acknowledged.
+    /// The sessions with consumed entries, in the order in which they are acknowledged.
     private(set) var acknowledgementsDue: [SessionID] = []
     private(set) var backgroundJobs: [BackgroundJob] = []
     var journalRequests: [JournalRequest] = []
-    /// Where the status was asked for: one report, which is of the end of the turn, answers all.
+    /// The routes of status requests. One report, as of the end of the turn, answers all.
     var statusDue: [Route] = []
-    /// For people.
+    /// The news for people.
     var news: [ReducerNews] = []
     /// Whether the loop has ended in this turn.
     var endsLoop = false
 
-    // What goes on from turn to turn.
+    // These continue from turn to turn.
 
-    /// In whose name messages are sent.
+    /// The history and epoch in the frames of messages.
     private var origin = (history: History.none, epoch: Epoch.none)
     private(set) var counters: [Counter: UInt64] = [:]
     private var jobsCount: UInt64 = 0
 
     // MARK: Records
 
-    /// Every change of the journaled state but an event goes through here: first the record, then its consequence.
+    /// Every change of the journaled state, except by an event, goes through here: first the record, then its consequence.
     @discardableResult
     mutating func write(_ record: Record, to journaled: inout JournaledCore) -> [LiveChange] {
         records.append(record)
@@ -36,7 +36,7 @@ struct TurnOutput: Sendable {
         }
     }
 
-    /// Writes a record of a hash, which was made of this very state and changes nothing.
+    /// Writes a record of a hash of the present state, which changes nothing.
     mutating func writeHash(_ record: Record, to journaled: inout JournaledCore) {
         records.append(record)
         journaled.countRecordOfHash()
@@ -44,20 +44,20 @@ struct TurnOutput: Sendable {
 
     // MARK: Messages
 
-    /// Messages are from this epoch from here on.
+    /// Sends messages in the name of this epoch from here on.
     mutating func beginEpoch(_ epoch: Epoch, of history: History) { origin = (history, epoch) }
 
-    /// Over ROUTER, to where a request came from.
+    /// Sends a message over ROUTER, to the sender of a request.
     mutating func reply(_ message: ToPeer, to route: Route, session: SessionID = .none) {
         messages.append(.reply(route, frame(message, session)))
     }
 
-    /// Through a peer's inbox topic.
+    /// Sends a message through a peer's inbox topic.
     mutating func send(_ message: ToPeer, to peer: PeerID, session: SessionID = .none) {
         messages.append(.inbox(peer, frame(message, session)))
     }
 
-    /// To all who subscribe.
+    /// Sends a message to all subscribers of a topic.
     mutating func publish(_ message: ToPeer, on topic: Topic) {
         messages.append(.publish(topic, frame(message, .none)))
     }
@@ -70,16 +70,17 @@ struct TurnOutput: Sendable {
 
     // MARK: Acknowledgements
 
-    /// A session's entries were consumed. A duplicate is acknowledged again too: its sender has not heard of the first time.
+    /// Acknowledges a session's entries at the end of the turn. A duplicate is acknowledged too, because its sender did not get
+    /// the first acknowledgement.
     mutating func owesAcknowledgement(to session: SessionID) {
         if acknowledgementsDue.last != session { acknowledgementsDue.append(session) }
     }
 
     mutating func forgetAcknowledgements() { acknowledgementsDue.removeAll(keepingCapacity: true) }
 
-    // MARK: The rest
+    // MARK: Other
 
-    /// - Returns: the number of the work, which its result carries.
+    /// - Returns: the number of the work, which its result repeats.
     mutating func wish(for work: BackgroundJob.Work) -> UInt64 {
         jobsCount += 1
         backgroundJobs.append(BackgroundJob(epoch: origin.epoch, number: jobsCount, work: work))
@@ -90,9 +91,9 @@ struct TurnOutput: Sendable {
         if amount > 0 { counters[counter, default: 0] += amount }
     }
 
-    /// What the turn has made is handed out.
+    /// Resets the output of a turn, after it was handed out.
     mutating func beginNextTurn() {
-        // The next turn's records are about as many.
+        // The next turn probably writes about as many bytes.
         let room = min(records.bytes.count, 1 << 20)
         records = RecordLog()
         records.reserve(room)

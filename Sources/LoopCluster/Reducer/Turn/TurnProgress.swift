@@ -1,6 +1,6 @@
 package import LoopWire
 
-/// How far a turn has come that has not ended. The simulator compares two, to see what one message has changed.
+/// The progress of a turn that has not ended. The simulator compares two, to see what one message has changed.
 package struct TurnProgress: Equatable, Sendable {
     /// The history and the epoch, whose records may be of this turn.
     package let history: History
@@ -9,9 +9,9 @@ package struct TurnProgress: Equatable, Sendable {
     package let position: UInt64
     /// How many messages the turn has made.
     package let messageCount: Int
-    /// How many messages and subscriptions this process has refused because of whose they were.
+    /// How many messages and subscriptions this process has refused because their principals may not send them.
     package let refusalCount: UInt64
-    /// Whether records are missing, so that hardly anything is read.
+    /// Whether records are missing, so that hardly any message is answered.
     package let isLost: Bool
 
     package init(
@@ -27,7 +27,7 @@ package struct TurnProgress: Equatable, Sendable {
 }
 
 extension ReducerCore {
-    /// How far the present turn has come.
+    /// The progress of the present turn.
     package var progress: TurnProgress {
         TurnProgress(
             history: journaled.history, epoch: journaled.epoch, position: journaled.position,

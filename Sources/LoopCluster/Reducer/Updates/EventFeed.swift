@@ -1,25 +1,25 @@
 import LoopCore
 import LoopWire
 
-/// The transitions, for observers that follow the events and for people that look at them. (Protocol, section 8.)
+/// The transitions, for observers that follow the events and for people that watch them. (Protocol, section 8.)
 struct EventFeed: Sendable {
     /// Whether observers with this definition follow the events.
     private var hasEvents = false
-    /// Whether tools look at the transitions.
+    /// Whether tools follow the transitions.
     private var hasTransitions = false
     /// Whether transitions are noted as they happen.
     private(set) var keepsNotes = false
-    /// This turn's.
+    /// The transitions of this turn.
     private var notes: [TransitionNote] = []
-    /// Until then transitions are kept although no observer follows the events: the last one may be back in a moment.
+    /// Until then, transitions are kept although no observer follows the events, because the last one may come back soon.
     private var ringEnds = MonotonicTime.zero
     /// The newest transitions that were published for observers.
     private var ring = TransitionRing()
-    /// The newest hash that was published for them, and the seq at which one was last made.
+    /// The newest hash that was published for observers.
     private var hash: (seq: Seq, value: UInt64)?
     private var hashedAt = Seq.initial
 
-    /// Takes notice of the subscriptions, as of this turn.
+    /// Takes the subscriptions, as of this turn.
     mutating func follow(_ new: Subscriptions, from seq: Seq, at now: MonotonicTime) {
         if hasEvents && !new.hasEvents { ringEnds = now + .seconds(10) }
         if !hasEvents && new.hasEvents { hashedAt = seq }
@@ -29,7 +29,7 @@ struct EventFeed: Sendable {
 
     private func keepsRing(at now: MonotonicTime) -> Bool { hasEvents || now < ringEnds }
 
-    /// An event was applied.
+    /// Notes the transition of an event that was applied.
     mutating func note(_ record: EventRecord) {
         notes.append(
             TransitionNote(
@@ -38,7 +38,7 @@ struct EventFeed: Sendable {
     }
 
     /// Publishes this turn's transitions.
-    /// - Parameter sharers: how many share the budget for hashes.
+    /// - Parameter sharers: how many streams share the budget for hashes.
     mutating func publish(
         _ encodings: inout StateEncodings, sharers: Int, _ journaled: JournaledCore, _ turn: inout TurnOutput,
         _ context: TurnContext
@@ -79,8 +79,8 @@ struct EventFeed: Sendable {
         turn.publish(.transitions(chunk), on: topic)
     }
 
-    /// With a tick: the newest hash once more, for observers that have missed it; and where a loop has come to rest, that of its
-    /// state.
+    /// Publishes the newest hash again with a tick, for observers that have missed it. If the loop has come to rest, it
+    /// publishes the hash of the present state.
     /// - Parameter isSmall: whether the state may be hashed although no hash is due.
     mutating func publishHash(
         _ encodings: inout StateEncodings, isSmall: Bool, _ journaled: JournaledCore,
@@ -96,12 +96,12 @@ struct EventFeed: Sendable {
         }
     }
 
-    /// What an observer of the events has missed, in one message; nothing where it is no longer at hand.
+    /// The transitions that an observer has missed, in one message; empty if they are no longer kept.
     func transitions(after seq: Seq) -> [TransitionNote] {
         Array(ring.notes(after: seq, bytesMax: Wire.messageBytesMax / 2))
     }
 
-    /// Another history has begun.
+    /// Forgets the transitions, because another history has begun.
     mutating func forget() { ring.removeAll() }
 }
 

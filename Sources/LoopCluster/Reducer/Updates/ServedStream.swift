@@ -1,26 +1,26 @@
 import LoopCore
 import LoopWire
 
-/// A stream of updates that observers follow, and what was said on it.
+/// A stream of updates that observers follow, and what was published on it.
 struct ServedStream: Sendable {
     let stream: UpdateStream
-    /// The position of its section in the definition; nil: all of the state.
+    /// The position of its section in the definition, or nil for the whole state.
     let section: Int?
-    /// The seqs at all of which the state is the one that was published last; nil: none was.
+    /// The seqs at which the state equals the one that was published last, or nil if none was.
     var published: ClosedRange<Seq>?
     /// When the next update may leave.
     var nextAt = MonotonicTime.zero
-    /// What the next delta is to.
+    /// The base of the next delta.
     var base: DeltaBase?
-    /// How much of the newest delta was for each event since the one before, in bytes.
+    /// The bytes of the newest delta for each event since the one before.
     var bytesPerEvent = 128
-    /// The delta of the base to itself: what says that a section has not changed.
+    /// The delta from the base to itself. A delta with these bytes shows that a section has not changed.
     var nothing: [UInt8]?
-    /// A hash of the bytes that were published last, where a section is published whole.
+    /// A hash of the bytes that were published last, if a section is published whole.
     var content: UInt64?
-    /// Whether it is to be told that a section has not changed: with each tick, unless an update says more.
+    /// Whether to publish that a section has not changed, with each tick, unless an update says more.
     var mustTell = false
-    /// The newest hash that was told, and the seq at which one was last made.
+    /// The newest hash that was published.
     var hash: (seq: Seq, value: UInt64)?
     var hashedAt = Seq.initial
 
@@ -29,7 +29,7 @@ struct ServedStream: Sendable {
         self.section = section
     }
 
-    /// The state is still the one that was published last.
+    /// Takes note that the state still equals the one that was published last.
     mutating func stays(through seq: Seq) {
         guard let first = published?.lowerBound else { return }
         published = first...seq

@@ -1,25 +1,25 @@
 import LoopCore
 import LoopWire
 
-/// Encodes the state and its sections for all that are due in a turn, each at most once, and knows how large they were.
+/// Encodes the state and its sections for all streams of a turn, each at most once, and remembers their sizes.
 ///
-/// A section is named by its position in the definition; nil stands for the whole state.
+/// A section is named by its position in the definition, and the whole state by nil.
 struct StateEncodings: Sendable {
-    /// How large each was when it was last encoded, in bytes.
+    /// The size of each when it was last encoded, in bytes.
     private var sizes: [Int?: Int] = [:]
 
-    // This turn's.
+    // These are of this turn.
     private var states: [Int?: [UInt8]] = [:]
     private var hashes: [Int?: UInt64] = [:]
     private var deltas: [DeltaKey: [UInt8]] = [:]
 
-    /// What a delta is to.
+    /// The base of a delta.
     private struct DeltaKey: Hashable {
         let section: Int?
         let seqs: ClosedRange<Seq>
     }
 
-    /// The encoded state; nil: it cannot be encoded.
+    /// The encoded state, or nil if it cannot be encoded.
     mutating func state(_ section: Int?, _ journaled: JournaledCore) -> [UInt8]? {
         if let bytes = states[section] { return bytes }
         guard let bytes = try? journaled.fold.encodedState(section: section) else { return nil }
@@ -36,7 +36,7 @@ struct StateEncodings: Sendable {
         return hash
     }
 
-    /// - Parameter seqs: those at all of which the state is the base.
+    /// - Parameter seqs: the seqs at which the state equals the base.
     mutating func delta(
         to base: DeltaBase, _ seqs: ClosedRange<Seq>, _ section: Int?, _ journaled: JournaledCore
     ) -> [UInt8]? {
@@ -47,7 +47,7 @@ struct StateEncodings: Sendable {
         return bytes
     }
 
-    /// Nothing is kept of what a turn has encoded but its size.
+    /// Forgets what a turn has encoded, except the sizes.
     mutating func endTurn() {
         if !states.isEmpty { states = [:] }
         if !hashes.isEmpty { hashes = [:] }
@@ -58,14 +58,14 @@ struct StateEncodings: Sendable {
 
     mutating func note(size: Int, of section: Int?) { sizes[section] = size }
 
-    /// How large the state, or a section of it, is as far as is known; a section that was never encoded may be all of it.
+    /// The size of the state or of a section, as far as it is known. A section that was never encoded may be as large as the state.
     func size(of section: Int?, _ journaled: JournaledCore) -> Int {
         let size = sizes[section] ?? 0
         return section == nil || size == 0 ? max(size, journaled.digestedBytes) : size
     }
 
-    /// Encoding and hashing cost 5 to 8 ns for each byte: 16 bytes for each event are about 100 ns.
-    /// - Parameter sharers: how many share that budget.
+    /// Whether a hash is due. Encoding and hashing cost 5 to 8 ns per byte, so 16 bytes for each event cost about 100 ns.
+    /// - Parameter sharers: how many streams share that budget.
     func isHashDue(since seq: Seq, of section: Int?, sharers: Int, _ journaled: JournaledCore) -> Bool {
         let interval = max(16, size(of: section, journaled) / 16) * sharers
         return journaled.seq.value - seq.value >= UInt64(interval)

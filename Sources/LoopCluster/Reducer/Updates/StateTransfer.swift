@@ -1,29 +1,29 @@
 import LoopCore
 import LoopWire
 
-/// A state that observers fetch in parts, while other threads encode its chunks and when they have.
+/// A state that observers fetch in parts, while and after other threads encode its chunks.
 struct StateTransfer: Sendable {
     let id: UInt64
-    /// Nil: all of the state.
+    /// The position of its section in the definition, or nil for the whole state.
     let section: Int?
     let form: StateForm
-    /// The stream of deltas that it is for; nil: none in particular.
+    /// The stream of deltas that it serves, or nil if it serves none in particular.
     let stream: UpdateStream?
     let seq: Seq
     let madeAt: MonotonicTime
     var usedAt: MonotonicTime
-    /// The one that encodes its next chunks.
+    /// The number of the job that encodes its next chunks.
     var job: UInt64?
     private(set) var isComplete = false
     private(set) var byteCount = 0
     private var chunks: [[UInt8]] = []
     private var parts: [Part] = []
-    /// When each observer that fetches the state, and was not sent its last part, asked last.
+    /// When each observer that fetches the state last asked. One that got its last part is not listed.
     private var followers: [Route: MonotonicTime] = [:]
-    /// Who is to get parts that are not encoded yet, by part.
+    /// The observers that wait for parts that are not encoded yet, by part.
     private var waiting: [UInt64: [Route]] = [:]
 
-    /// A part is of one chunk, and no longer than a message.
+    /// A part belongs to one chunk, and is no longer than a message.
     private struct Part {
         let chunk: Int
         let range: Range<Int>
@@ -38,7 +38,7 @@ struct StateTransfer: Sendable {
         (self.madeAt, self.usedAt) = (madeAt, usedAt)
     }
 
-    /// The next chunks.
+    /// Adds the next chunks.
     /// - Parameter isComplete: whether they are the last.
     mutating func add(_ new: [[UInt8]], partBytes: Int, isComplete: Bool) {
         for (index, chunk) in new.enumerated() {
@@ -58,13 +58,13 @@ struct StateTransfer: Sendable {
 
     // MARK: Followers
 
-    /// The time until which the transfer counts as under way if no part is asked for, or nil if no observer fetches it. A live observer
-    /// asks again before that time.
+    /// The time until which the transfer counts as under way, or nil if no observer fetches it. A live observer asks for a part
+    /// before that time.
     var underWayUntil: MonotonicTime? { followers.values.max().map { $0 + Self.silenceLimit } }
 
     private static var silenceLimit: Duration { .seconds(2) }
 
-    /// An observer has begun another transfer.
+    /// Removes an observer that has begun another transfer.
     mutating func leave(_ route: Route) { followers[route] = nil }
 
     /// Takes the part that an observer has asked for.
@@ -80,7 +80,7 @@ struct StateTransfer: Sendable {
         return part
     }
 
-    /// Nil: it is not encoded yet, or there is none.
+    /// The part with a number, or nil if it is not encoded yet or does not exist.
     private func part(_ number: UInt64) -> StatePart? {
         guard number < parts.count else { return nil }
         let part = parts[Int(number)]
@@ -90,24 +90,24 @@ struct StateTransfer: Sendable {
             bytes: part.range.count == chunk.count ? chunk : Array(chunk[part.range]))
     }
 
-    // MARK: Who waits
+    // MARK: Waiting observers
 
-    /// Who asks for a part again before it is encoded is answered once.
-    /// - Parameter max: how many may wait for one part; others ask again.
+    /// Lets an observer wait for a part that is not encoded yet. If it asks again before, it is still answered once.
+    /// - Parameter max: how many may wait for one part. Others have to ask again.
     mutating func wait(for part: UInt64, _ route: Route, atMost max: Int) {
-        // Who follows asks for some parts ahead of what has come.
+        // An observer asks for some parts in advance.
         guard !isComplete, part < parts.count + 64 else { return }
         let routes = waiting[part, default: []]
         if routes.count < max, !routes.contains(route) { waiting[part, default: []].append(route) }
     }
 
-    /// The parts that were waited for and are here, and for whom, in order.
+    /// Takes the parts that were waited for and are encoded now, with their observers, in order.
     mutating func takeWaiting() -> [(part: UInt64, route: Route)] {
         let ready = waiting.keys.filter { isComplete || $0 < parts.count }.sorted()
         return ready.flatMap { part in (waiting.removeValue(forKey: part) ?? []).map { (part, $0) } }
     }
 
-    /// The observers that wait, each once, with the transfer as it names it: 0 before the first part has come.
+    /// The observers that wait, each once, with the transfer number that each of them uses: 0 before it has the first part.
     var askers: [(route: Route, transfer: UInt64)] {
         var askers: [(route: Route, transfer: UInt64)] = []
         for part in waiting.keys.sorted(by: >) {

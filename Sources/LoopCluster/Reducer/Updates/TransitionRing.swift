@@ -1,16 +1,16 @@
 import LoopCore
 import LoopWire
 
-/// The newest transitions, as far as they fit: what somebody who follows the events has missed can be told again.
+/// The newest transitions, as far as they fit, for observers of the events that have missed some.
 struct TransitionRing: Sendable {
     private var notes: [TransitionNote] = []
-    /// The position of the oldest that is kept.
+    /// The index of the oldest that is kept.
     private var first = 0
     private(set) var bytes = 0
 
-    /// - Parameter bytesMax: how much is kept.
+    /// - Parameter bytesMax: how many bytes are kept.
     mutating func append(_ new: [TransitionNote], bytesMax: Int) {
-        // Seqs in it follow each other: those before a gap are of no use.
+        // Seqs in the ring are consecutive, so that transitions before a gap are of no use.
         if let last = notes.last, let next = new.first, next.seq != last.seq.next { removeAll() }
         notes += new
         for note in new { bytes += note.byteCount }
@@ -26,8 +26,8 @@ struct TransitionRing: Sendable {
 
     mutating func removeAll() { self = TransitionRing() }
 
-    /// Those after a seq, the oldest first; none where the next one is not here any more.
-    /// - Parameter bytesMax: how much; at least one where there is one.
+    /// The transitions after a seq, the oldest first; empty if the next one is no longer kept.
+    /// - Parameter bytesMax: how many bytes to return; at least one transition if there is one.
     func notes(after seq: Seq, bytesMax: Int) -> ArraySlice<TransitionNote> {
         guard first < notes.count, seq >= Seq(notes[first].seq.value &- 1), seq < notes[notes.count - 1].seq else {
             return []
@@ -43,6 +43,6 @@ struct TransitionRing: Sendable {
 }
 
 extension TransitionNote {
-    /// The bytes that it takes on the wire, at most.
+    /// The largest number of bytes that it takes on the wire.
     var byteCount: Int { event.count + 45 }
 }

@@ -1,34 +1,34 @@
 import LoopCore
 import LoopWire
 
-/// An observer's question for a part of an encoded state.
+/// An observer's request for a part of an encoded state.
 struct StateRequest: Equatable, Sendable {
-    /// 0: a new transfer.
+    /// The transfer, or 0 for a new one.
     let transfer: UInt64
     let part: UInt64
     let form: StateForm
-    /// Of a section; empty: all of the state.
+    /// The name of the section; empty for the whole state.
     let name: String
-    /// Of the stream of deltas that is followed; nil: none is.
+    /// The interval of the stream of deltas that the observer follows, or nil if it follows none.
     let interval: UInt32?
     let route: Route
 }
 
 /// An observer that has asked for a state, and waits for it.
 struct JoiningObserver: Sendable {
-    /// Nil: all of the state.
+    /// The position of the section, or nil for the whole state.
     let section: Int?
     let form: StateForm
-    /// The stream of deltas that is followed; nil: none is.
+    /// The stream of deltas that the observer follows, or nil if it follows none.
     let stream: UpdateStream?
     let route: Route
 }
 
-/// States that observers fetch in parts. (Protocol, section 8.)
+/// The transfers of states that observers fetch in parts. (Protocol, section 8.)
 ///
 /// One encoded state serves all observers that ask within a second. Few transfers are under way at once.
 extension Updates {
-    /// How many wait at once for a state to be published, or for one to be encoded; others are told to come again.
+    /// How many observers may wait for a state to be published, or for one part to be encoded. Others have to come again.
     private static var waitingMax: Int { 1024 }
 
     mutating func answer(
@@ -56,7 +56,7 @@ extension Updates {
         for position in transfers.indices where transfers[position].section == section.index {
             transfers[position].leave(request.route)
         }
-        // A state that is published only now: every delta after it is to be one that follows from it.
+        // The state is published only in this turn, so that every later delta follows from it.
         guard let behind = streams.firstIndex(where: { isBehind($0, stream, journaled) }),
             recentTransfer(for: observer, journaled, context) == nil
         else { return begin(observer, journaled, &turn, context) }
@@ -65,7 +65,7 @@ extension Updates {
         joining.append(observer)
     }
 
-    /// Once this turn's updates are published.
+    /// Answers the observers that wait, after this turn's updates are published.
     mutating func answerJoining(_ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
         guard !joining.isEmpty else { return }
         for observer in joining {
@@ -78,7 +78,7 @@ extension Updates {
         joining.removeAll()
     }
 
-    /// Chunks of a state are encoded: observers that have asked for parts of them get those, and the next chunks are encoded.
+    /// Takes encoded chunks of a state. Observers that wait for their parts get them, and the next chunks are encoded.
     mutating func continueTransfer(
         _ job: UInt64, _ encoded: EncodedChunks?, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -101,17 +101,17 @@ extension Updates {
         }
     }
 
-    /// With a tick: states that no observer fetches any more.
+    /// Drops transfers that no observer fetches any more. Called with a tick.
     mutating func dropTransfers(at now: MonotonicTime) {
         transfers.removeAll { $0.isComplete && now - $0.usedAt > .seconds(10) }
     }
 
-    /// Whether the next delta on a stream is not to the present state.
+    /// Whether the next delta on a stream would not have the present state as its base.
     private func isBehind(_ served: ServedStream, _ stream: UpdateStream?, _ journaled: JournaledCore) -> Bool {
         served.stream == stream && served.base != nil && served.published?.upperBound != journaled.seq
     }
 
-    /// Why a state cannot be fetched now.
+    /// The reason why a state cannot be fetched now.
     private enum Obstacle {
         /// This many observers wait for the state to be published, which is the limit.
         case crowd(Int)
@@ -121,7 +121,7 @@ extension Updates {
         case full(Int, wait: Duration)
     }
 
-    /// - Parameter transfer: as the observer has named it.
+    /// - Parameter transfer: the transfer number that the observer uses.
     private func refuse(_ obstacle: Obstacle, _ route: Route, transfer: UInt64 = 0, _ turn: inout TurnOutput) {
         turn.count(.stateTransferBusy)
         let (wait, reason): (Duration, String) =
@@ -137,7 +137,7 @@ extension Updates {
         streams.first { $0.stream == observer.stream && $0.base != nil }
     }
 
-    /// One of the state that is wanted, or of a little before.
+    /// The index of a transfer of the wanted state, or of a slightly older one.
     private func recentTransfer(
         for observer: JoiningObserver, _ journaled: JournaledCore, _ context: TurnContext
     ) -> Int? {
@@ -150,7 +150,7 @@ extension Updates {
         }
     }
 
-    /// The first part of the present state, which is what the next delta is to, or of a recent one.
+    /// Sends the first part of a recent state, or of the present one, which is the base of the next delta.
     private mutating func begin(
         _ observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -174,7 +174,7 @@ extension Updates {
     }
 
     /// Forgets the transfer that was used the longest ago if no more may be kept. Transfers under way are kept.
-    /// - Returns: the obstacle if all are under way, or nil if there is room.
+    /// - Returns: the obstacle if all are under way, or nil if there is space.
     private mutating func makeRoom(for observer: JoiningObserver, _ context: TurnContext) -> Obstacle? {
         let (now, isOfDeltas) = (context.now.monotonic, served(observer) != nil)
         let kept = transfers.indices.filter {
@@ -200,7 +200,7 @@ extension Updates {
         var transfer = StateTransfer(
             id: transfersCount + 1, section: observer.section, form: observer.form, stream: served(observer)?.stream,
             seq: journaled.seq, madeAt: now, usedAt: now)
-        // What would hold up the loop, as far as is known, is encoded elsewhere.
+        // A state that is large, as far as is known, is encoded by another thread, because it would hold up the loop.
         if encodings.size(of: observer.section, journaled) > context.configuration.hashedBytesMax {
             transfer.job = turn.wish(
                 for: .encoding(
@@ -217,7 +217,7 @@ extension Updates {
 }
 
 extension LoopFacts {
-    /// A section that can be fetched, by its position; of the whole state: nil in it. Nil: there is none of this name.
+    /// The section of a name, by its position, which is nil for the whole state. The result is nil if there is none of this name.
     fileprivate func section(named name: String) -> (index: Int?, Void)? {
         if name.isEmpty { return (nil, ()) }
         guard let index = sections.firstIndex(where: { $0.name == name }) else { return nil }

@@ -1,12 +1,12 @@
 import LoopCore
 import LoopWire
 
-/// What observers are sent that follow the state: streams of updates, each on a schedule of its own, the events, and states
-/// that are fetched in parts. A stream is made only while an observer follows it. (Protocol, section 8.)
+/// The messages to observers of the state: streams of updates, each with its own interval, events, and states that are fetched
+/// in parts. A stream is served only while an observer follows it. (Protocol, section 8.)
 struct Updates: Sendable {
-    /// What the listeners other than workers subscribe to.
+    /// The subscriptions of observers and tools.
     private(set) var subscriptions = Subscriptions()
-    /// In the order in which observers came to follow them.
+    /// The streams that are served, in the order in which they were first followed.
     var streams: [ServedStream] = []
     /// The newest seq that a server heartbeat has announced.
     private var announced = Seq.initial
@@ -14,12 +14,12 @@ struct Updates: Sendable {
     private(set) var feed = EventFeed()
     var transfers: [StateTransfer] = []
     var transfersCount: UInt64 = 0
-    /// Observers that wait for this turn's updates.
+    /// The observers that wait for this turn's updates.
     var joining: [JoiningObserver] = []
 
-    // MARK: Who follows
+    // MARK: Subscriptions
 
-    /// Takes notice of the subscriptions, as of this turn.
+    /// Takes the subscriptions, as of this turn.
     mutating func follow(
         _ new: Subscriptions, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
@@ -38,33 +38,33 @@ struct Updates: Sendable {
         subscriptions = new
     }
 
-    /// A new subscriber to a stream of whole states waits for no change: this turn publishes the state as it is.
+    /// Publishes the state in this turn, so that a new subscriber to a stream of whole states does not wait for a change.
     mutating func publishAgain(_ stream: UpdateStream) {
         guard stream.mode == .full, let index = streams.firstIndex(where: { $0.stream == stream }) else { return }
         streams[index].published = nil
         streams[index].content = nil
     }
 
-    /// A server heartbeat has announced a seq.
+    /// Takes note that a server heartbeat has announced a seq.
     mutating func announce(_ seq: Seq) {
         announced = seq
         for index in streams.indices where streams[index].section != nil { streams[index].mustTell = true }
     }
 
-    /// The next update leaves at once.
+    /// Lets the next update leave at once.
     mutating func hurry() {
         for index in streams.indices { streams[index].nextAt = .zero }
     }
 
-    /// When an update is due that cannot leave yet; nil: none.
+    /// When the next update is due that cannot leave yet, or nil if there is none.
     func deadline(_ seq: Seq) -> MonotonicTime? {
         streams.lazy.filter { $0.published?.upperBound != seq }.map { $0.nextAt }.min()
     }
 
-    /// An event was applied.
+    /// Notes the transition of an event that was applied.
     mutating func note(_ record: EventRecord) { if feed.keepsNotes { feed.note(record) } }
 
-    /// Another history has begun: transitions of the one before are of no use, and what is being encoded does not come.
+    /// Forgets the transitions of the history before, and the transfers that are still being encoded.
     mutating func beginHistory() {
         feed.forget()
         transfers.removeAll { !$0.isComplete }
@@ -94,8 +94,8 @@ struct Updates: Sendable {
             case .delta: publishDelta(&served, journaled, &turn, context)
             }
         }
-        // A tick has announced a newer seq: no observer is to fetch for it what has not changed. And one that has lost the newest
-        // change is to find out.
+        // A tick has announced a newer seq. Without this message, observers would fetch what has not changed. An observer that
+        // lost the newest change notices it by this message.
         if served.mustTell, let same = served.published, same.upperBound >= announced {
             turn.publish(.unchanged(same), on: journaled.topic(of: served))
             served.mustTell = false
@@ -103,7 +103,7 @@ struct Updates: Sendable {
         streams[index] = served
     }
 
-    /// What was encoded leaves, or is only announced, where one message cannot hold it: observers fetch it in parts.
+    /// Publishes what was encoded. If it does not fit into one message, it is only announced, and observers fetch it in parts.
     private func publish(
         _ message: ToPeer, _ byteCount: Int, _ served: inout ServedStream, _ journaled: JournaledCore,
         _ turn: inout TurnOutput, _ context: TurnContext
@@ -134,7 +134,7 @@ struct Updates: Sendable {
     ) {
         let seq = journaled.seq
         guard let base = served.base, let since = served.published else {
-            // An observer that has an older state than the one that deltas are to from here on fetches it.
+            // An observer whose state is older than this base of the next deltas fetches the state.
             served.wait(after: 0, context)
             served.publishes(seq)
             served.rebase(on: journaled)
@@ -144,7 +144,7 @@ struct Updates: Sendable {
         guard let bytes = encodings.delta(to: base, since, served.section, journaled) else { return }
         let eventsCount = Int(clamping: seq.value - since.upperBound.value)
         served.bytesPerEvent = max(0, bytes.count - base.byteCount) / max(1, eventsCount)
-        // It costs what has changed, whenever it is made: later it would be larger.
+        // A delta costs as much as has changed, so waiting longer would only make it larger.
         served.wait(after: 0, context)
         if served.section != nil, served.nothing == bytes { return served.stays(through: seq) }
         let isHashDue = encodings.isHashDue(
@@ -157,26 +157,27 @@ struct Updates: Sendable {
         publish(
             .delta(StateDelta(base: since, seq: seq, hash: hash, bytes: bytes)), bytes.count, &served, journaled, &turn,
             context)
-        // The base is what was published, however many states there were in between.
+        // The base is the last published state, however many states there were in between.
         served.rebase(on: journaled)
     }
 
     // MARK: Hashes
 
-    /// How many hashes there may be of one event: the budget is shared.
+    /// How many streams may hash the state of one event, and share the budget.
     private var hashersCount: Int { 1 + streams.count { $0.stream.mode == .delta } }
 
-    /// The size up to which a state is hashed at a tick, however few events there were: some milliseconds at most.
+    /// The size up to which a state is hashed at a tick, however few events there were. It takes some milliseconds at most.
     private static var hashedBytesMax: Int { 256 << 10 }
 
-    /// One that is being encoded elsewhere is not small, whatever it was when it was known last.
+    /// Whether a section is small enough to be hashed at a tick. One that another thread is encoding counts as large, whatever
+    /// its last known size.
     private func isSmall(_ section: Int?, _ journaled: JournaledCore) -> Bool {
         encodings.size(of: section, journaled) <= Self.hashedBytesMax
             && !transfers.contains { $0.section == section && !$0.isComplete }
     }
 
-    /// With a tick: the newest hashes once more, for observers that have missed them; and where a loop has come to rest, those of
-    /// its state.
+    /// Publishes the newest hashes again with a tick, for observers that have missed them. If the loop has come to rest, it
+    /// publishes hashes of the present state.
     mutating func publishHashes(_ journaled: JournaledCore, _ turn: inout TurnOutput) {
         for index in streams.indices where streams[index].stream.mode == .delta {
             guard let same = streams[index].published else { continue }
@@ -197,8 +198,8 @@ struct Updates: Sendable {
 }
 
 extension ServedStream {
-    /// Whether the next delta would not fit into a message, were it to wait for its time. Where the observers' own interval
-    /// does not say otherwise it leaves earlier, as long as most of it is what events have changed.
+    /// Whether the next delta should leave before its time, because later it may not fit into a message. This is so only if the
+    /// observers chose no interval, and if most of the delta is what events have changed.
     fileprivate func isGrowing(_ journaled: JournaledCore, _ context: TurnContext) -> Bool {
         guard stream.mode == .delta, stream.interval == 0, let base, let published else { return false }
         let limit = context.configuration.stateBytesMax / 2 - base.byteCount
@@ -207,14 +208,14 @@ extension ServedStream {
         return limit > 0 && changed > max(limit, base.byteCount)
     }
 
-    /// A large state costs more to encode: it is published less often.
+    /// Sets the time of the next update. A large state costs more to encode, so it is published less often.
     fileprivate mutating func wait(after byteCount: Int, _ context: TurnContext) {
         let own = Duration.milliseconds(stream.interval)
         let interval = max(own, .seconds(1 / context.configuration.updatesPerSecond))
         nextAt = context.now.monotonic + interval * max(1, byteCount / (128 << 10))
     }
 
-    /// The next delta is to the state as it is now.
+    /// Makes the present state the base of the next delta.
     fileprivate mutating func rebase(on journaled: JournaledCore) {
         base = try? journaled.fold.base(section: section)
         nothing = nil
@@ -223,7 +224,7 @@ extension ServedStream {
 }
 
 extension LoopFacts {
-    /// A section that can be followed, by its position; of the whole state: nil in it. Nil: there is none of this ID.
+    /// The section of an ID, by its position, which is nil for the whole state. The result is nil if there is none of this ID.
     fileprivate func section(_ id: SectionID) -> (index: Int?, Void)? {
         if id == .whole { return (nil, ()) }
         guard let index = sections.firstIndex(where: { $0.id == id }) else { return nil }

@@ -4,14 +4,14 @@ package import LoopWire
 
 /// Writes a journal's records as lines, for people or as JSON documents.
 ///
-/// For people: `2026-01-31T13:05:09.120Z  seq 9  event  effect 0.7.1  {"add":{"_0":5}}`; a record without a time has a
-/// dash in its place. As JSON: an object of what the record has, with the event as a document of its own.
+/// For people: `2026-01-31T13:05:09.120Z  seq 9  event  effect 0.7.1  {"add":{"_0":5}}`. A record without a time has a dash
+/// instead. As JSON: an object of the record's fields, with the event as a nested document.
 package struct HistoryPrinter: Sendable {
     private let isJSON: Bool
 
     package init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// One record, without a line's end.
+    /// Returns one record, without a newline.
     package func line(for record: HistoryRecord) -> String { isJSON ? json(record) : text(record) }
 
     private func text(_ record: HistoryRecord) -> String {
@@ -21,7 +21,7 @@ package struct HistoryPrinter: Sendable {
         if let effect = record.effect {
             parts.append("effect \(effect)" + (record.attempt.map { " \(Self.words(for: $0))" } ?? ""))
         }
-        // An effect's event names its effect; whose session carried it matters where the entry's outcome does.
+        // An event of an effect names its effect; its session matters only for the outcome of an entry.
         if let session = record.session, record.effect == nil || record.kind != "event" {
             parts.append("session \(session)" + (record.number.map { " number \($0)" } ?? ""))
         }
@@ -33,7 +33,7 @@ package struct HistoryPrinter: Sendable {
         return parts.joined(separator: "  ")
     }
 
-    /// An attempt in words, from the form `epoch/count` that documents have.
+    /// Returns an attempt in words, from the form `epoch/count` that documents have.
     static func words(for attempt: String) -> String {
         let numbers = attempt.split(separator: "/")
         return numbers.count == 2 ? "attempt \(numbers[1]) of epoch \(numbers[0])" : "attempt \(attempt)"

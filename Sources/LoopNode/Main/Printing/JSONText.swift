@@ -1,28 +1,28 @@
 import CBOR
 import LoopWire
 
-/// Chunks of what is printed: JSON documents a line each, and texts between them.
+/// Formats parts of the output: JSON documents, and texts within lines.
 package enum JSONText {
-    /// A string in double quotes, escaped.
+    /// Returns a string in double quotes, escaped.
     package static func quoted(_ text: String) -> String {
         (try? CBOR.json(CBOR.encode(text))) ?? "null"
     }
 
-    /// An encoded event or state; null where the bytes are no CBOR.
+    /// Returns an encoded event or state as JSON, or `null` if the bytes are not CBOR.
     package static func document(_ bytes: [UInt8]) -> String { (try? CBOR.json(bytes)) ?? "null" }
 
-    /// Two lower-case digits for each byte.
+    /// Returns two lower-case digits for each byte.
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// A text for a line of a table: without line ends, and cut where it is longer than a number of characters.
+    /// Returns a text for a line of a table: without newlines, and cut to a number of characters.
     package static func onOneLine(_ text: String, _ countMax: Int = .max) -> String {
         let line = PrintableText.line(String(text.map { $0.isNewline ? " " : $0 }))
         return line.count > countMax ? line.prefix(max(1, countMax) - 1) + "…" : line
     }
 
-    /// An object of fields that are JSON already, in this order; those without a value are left out.
+    /// Returns an object of fields whose values are JSON already, in this order. Fields without a value are left out.
     package static func object(_ fields: [(name: String, value: String?)]) -> String {
         let shown = fields.compactMap { field in field.value.map { "\(quoted(field.name)):\($0)" } }
         return "{\(shown.joined(separator: ","))}"
@@ -30,7 +30,7 @@ package enum JSONText {
 }
 
 extension JSONText {
-    /// A document that stands on one line, spread over lines: two spaces for each level, empty ones on one line.
+    /// Returns a document of one line with line breaks and two spaces for each level. Empty arrays and objects stay on one line.
     package static func indented(_ document: String) -> String {
         var out: [UInt8] = []
         var depth = 0

@@ -7,7 +7,7 @@ package struct SchemaPrinter: Sendable {
 
     package init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// Without the last line's end.
+    /// Returns the text, without the last newline.
     package func text(for schema: LoopSchema) -> String {
         isJSON ? json(schema) : lines(schema).joined(separator: "\n")
     }
@@ -30,7 +30,7 @@ package struct SchemaPrinter: Sendable {
         return lines
     }
 
-    /// The cases of an event, a line each.
+    /// Returns the cases of an event, one a line.
     private static func alternatives(_ shape: TypeShape) -> [String] {
         guard case .cases(let name, let cases, let isComplete) = shape else { return [shape.text] }
         return cases.map { TypeShape.cases(name: name, cases: [$0], isComplete: true).text }

@@ -6,7 +6,7 @@ package struct StatePrinter: Sendable {
 
     package init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// As JSON: `{"seq":9,"state":{…}}`. For people: the seq, then the state as indented JSON.
+    /// Returns `{"seq":9,"state":{…}}` as JSON. For people: the seq, then the state as indented JSON.
     package func text(seq: UInt64, state: [UInt8]) -> String {
         let document = JSONText.document(state)
         if isJSON { return JSONText.object([("seq", "\(seq)"), ("state", document)]) }

@@ -6,7 +6,7 @@ package struct VerifyPrinter: Sendable {
 
     package init(isJSON: Bool) { self.isJSON = isJSON }
 
-    /// One or two lines, without the last line's end.
+    /// Returns one or two lines, without the last newline.
     package func text(for report: VerifyReport) -> String {
         if isJSON {
             return JSONText.object([

@@ -2,7 +2,7 @@ import Linux
 package import LoopCore
 
 extension WallTime {
-    /// As `2026-01-31T13:05:09.120Z` (RFC 3339); "?" outside the years 1 to 9999.
+    /// The time as `2026-01-31T13:05:09.120Z` (RFC 3339), or "?" outside the years 1 to 9999.
     package var text: String {
         guard (-62_135_596_800_000..<253_402_300_800_000).contains(milliseconds) else { return "?" }
         let thousandths = ((milliseconds % 1000) + 1000) % 1000

@@ -1,0 +1,59 @@
+internal import LoopLock
+
+/// A web server for the files below one folder.
+///
+/// It serves `GET` and `HEAD`, `index.html` or a page of links for folders, content types by suffix, and keep-alive. Paths cannot
+/// leave the folder. On loopback it answers only to addresses and to names of this machine, so that another site's name cannot be
+/// pointed at it. For tests and demonstrations it can be slow, forgetful or rude: see `Options`.
+/// ```swift
+/// let server = try SiteServer(folder: "site")
+/// print("http://127.0.0.1:\(server.port)/")
+/// server.stop()
+/// ```
+public final class SiteServer: Sendable {
+    /// The port that the server listens on. If zero was passed, it is the one that the system chose.
+    public let port: UInt16
+
+    private let handler: CountingHandler
+    private let daemon: Locked<HTTPDaemon?>
+
+    /// Starts to serve. Threads of the server answer requests until `stop` is called.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder that is served as `/`.
+    ///   - host: an address of this machine, or a name of one. `0.0.0.0` and `::` are all its addresses.
+    ///   - port: The port to listen on; zero lets the system choose.
+    ///   - options: answers that do not come from the folder, and limits.
+    /// - Throws: `SiteServerError` if the folder cannot be read or the address cannot be bound.
+    public init(
+        folder: String, host: String = "127.0.0.1", port: UInt16 = 0, options: Options = Options()
+    ) throws(SiteServerError) {
+        let site = try SiteFolder(
+            folder, listsFolders: options.listsFolders, followsLinksOut: options.followsLinksOut)
+        handler = CountingHandler(
+            site: site, options: options, origin: OriginCheck.isLoopback(host) ? .loopback(host) : nil)
+        let settings = HTTPDaemon.Settings(
+            host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
+            idleLimit: options.idleLimit)
+        let started = try HTTPDaemon.started(settings, handler)
+        self.port = started.port
+        daemon = Locked(started)
+    }
+
+    deinit { stop() }
+
+    /// Closes all connections and ends the server's threads. A second call does nothing. If it is called on one of these threads,
+    /// while a request is answered, it does not wait for that thread.
+    public func stop() {
+        daemon.withLock { $0.take() }?.stop()
+    }
+
+    /// The number of requests so far, including those that have no answer yet.
+    public var requestCount: Int { handler.counts.withLock { $0.total } }
+
+    /// The number of requests for each path, as the path was sent (percent-encoded, without the query).
+    public var requests: [String: Int] { handler.counts.withLock { $0.byPath } }
+
+    /// The largest number of requests that waited for their answers at one time.
+    public var concurrencyMax: Int { handler.counts.withLock { $0.underWayMax } }
+}

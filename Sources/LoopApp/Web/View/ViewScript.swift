@@ -1,0 +1,171 @@
+/// The script of a page. It follows the event stream, replaces changed parts without disturbing what the user is doing, and posts
+/// the user's actions. It never makes markup of anything but what the server has escaped.
+enum ViewScript {
+    static let text = #"""
+        "use strict";
+        (() => {
+          const page = document.getElementById("page");
+          const banner = document.getElementById("connection");
+          if (!page || !window.EventSource) return;
+
+          // What is typed into a field, until the loop has answered: what was sent, and what the loop said last.
+          const drafts = new WeakMap();
+          const draft = (input) => {
+            if (!drafts.has(input)) drafts.set(input, { sent: [], known: input.defaultValue });
+            return drafts.get(input);
+          };
+
+          // Actions go out one after the other. Of the texts of one field that wait, the newest counts. A press that cannot
+          // be posted is lost, since it may have arrived; a text is posted again.
+          const queue = [];
+          const unsent = new Map();
+          let isPosting = false;
+          const post = (action) => {
+            const last = queue[queue.length - 1];
+            if (action.do === "write" && last && last.do === "write" && last.element === action.element) queue.pop();
+            queue.push(action);
+            if (!isPosting) next();
+          };
+          const next = async () => {
+            isPosting = true;
+            while (queue.length > 0) {
+              const action = queue.shift();
+              try {
+                const answer = await fetch("/", { method: "POST", body: new URLSearchParams(action) });
+                if (answer.status === 410) location.reload();
+                unsent.delete(action.element);
+              } catch {
+                banner.hidden = false;
+                if (action.do === "write") unsent.set(action.element, action.text);
+              }
+            }
+            isPosting = false;
+          };
+
+          page.addEventListener("submit", (event) => {
+            event.preventDefault();
+            const button = event.submitter;
+            if (button && button.value !== "") post({ do: "press", element: button.value });
+          });
+          page.addEventListener("keydown", (event) => {
+            const input = event.target;
+            if (event.key !== "Enter" || event.isComposing || !input.dataset || !("field" in input.dataset)) return;
+            event.preventDefault();
+            if ("submit" in input.dataset) post({ do: "submit", element: input.dataset.field });
+          });
+          const write = (event) => {
+            const input = event.target;
+            if (event.isComposing || !input.dataset || !("field" in input.dataset)) return;
+            const known = draft(input);
+            known.sent.push(input.value);
+            if (known.sent.length > 256) known.sent.shift();
+            post({ do: "write", element: input.dataset.field, text: input.value });
+          };
+          page.addEventListener("input", write);
+          page.addEventListener("compositionend", write);
+
+          // Buttons that press themselves as soon as they are seen, once for each that appears.
+          const seen = new IntersectionObserver((entries) => {
+            for (const entry of entries) {
+              if (!entry.isIntersecting) continue;
+              seen.unobserve(entry.target);
+              post({ do: "press", element: entry.target.value });
+            }
+          });
+          const watched = new WeakSet();
+          const watch = () => {
+            for (const button of page.querySelectorAll("button[data-seen]")) {
+              if (watched.has(button)) continue;
+              watched.add(button);
+              seen.observe(button);
+            }
+          };
+
+          // Makes one node like another, keeping every node that stays what it is: with its focus, its selection, its
+          // place in scrolling.
+          const isSame = (a, b) => a.nodeName === b.nodeName && (a.id || "") === (b.id || "");
+          const morph = (from, to) => {
+            if (!isSame(from, to)) return from.replaceWith(to);
+            if (from.nodeType !== Node.ELEMENT_NODE) {
+              if (from.data !== to.data) from.data = to.data;
+              return;
+            }
+            const shown = "field" in from.dataset ? draft(from) : null;
+            for (const { name, value } of [...to.attributes])
+              if (from.getAttribute(name) !== value) from.setAttribute(name, value);
+            for (const { name } of [...from.attributes]) if (!to.hasAttribute(name)) from.removeAttribute(name);
+            if (shown) return answer(from, shown, to.defaultValue);
+            const wanted = new Set([...to.childNodes].map((node) => node.id).filter((id) => id));
+            for (const node of [...from.childNodes]) if (node.id && !wanted.has(node.id)) node.remove();
+            const byID = new Map([...from.childNodes].filter((node) => node.id).map((node) => [node.id, node]));
+            let place = from.firstChild;
+            for (const node of [...to.childNodes]) {
+              const match = node.id ? byID.get(node.id) : place && !place.id ? place : null;
+              if (!match) {
+                from.insertBefore(node, place);
+              } else if (!isSame(match, node)) {
+                if (match === place) place = place.nextSibling;
+                match.replaceWith(node);
+                if (node.nextSibling !== place) from.insertBefore(node, place);
+              } else {
+                if (match === place) place = place.nextSibling;
+                else from.insertBefore(match, place);
+                morph(match, node);
+              }
+            }
+            while (place) {
+              const gone = place;
+              place = place.nextSibling;
+              gone.remove();
+            }
+          };
+          // The loop's word on a field: what was sent comes back and changes nothing; anything else is shown.
+          const answer = (input, known, text) => {
+            if (text === known.known) return;
+            known.known = text;
+            const place = known.sent.indexOf(text);
+            if (place >= 0) {
+              known.sent.splice(0, place + 1);
+              return;
+            }
+            known.sent = [];
+            if (input.value !== text) input.value = text;
+          };
+
+          const replace = (id, html) => {
+            const from = document.getElementById(id);
+            if (!from) return;
+            const template = document.createElement("template");
+            template.innerHTML = html;
+            const to = template.content.firstElementChild;
+            if (!to) return;
+            const active = document.activeElement;
+            const range = active && "selectionStart" in active ? [active.selectionStart, active.selectionEnd] : null;
+            morph(from, document.adoptNode(to));
+            if (active && active !== document.activeElement && active.isConnected) {
+              active.focus({ preventScroll: true });
+              if (range && range[0] !== null) active.setSelectionRange(range[0], range[1]);
+            }
+          };
+
+          const events = new EventSource("/events?revision=" + encodeURIComponent(page.dataset.revision));
+          events.onopen = () => {
+            banner.hidden = true;
+            for (const [element, text] of unsent) post({ do: "write", element, text });
+          };
+          events.onerror = () => {
+            banner.hidden = false;
+            // The browser has given up: the server is another one, perhaps.
+            if (events.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 3000);
+          };
+          events.onmessage = (event) => {
+            const message = JSON.parse(event.data);
+            if (message.reload) return location.reload();
+            for (const [id, html] of message.parts) replace(id, html);
+            watch();
+          };
+          watch();
+        })();
+
+        """#
+}

@@ -1,0 +1,53 @@
+/// The timers of a feedback, for the owner of the state: their query, and the due time and the event of each.
+package struct FeedbackTimer<State: Sendable, Event: Sendable>: Sendable {
+    /// Makes a new query machine.
+    let query: @Sendable () -> any FeedbackQuery<State, Event>
+    /// The coding of the requests.
+    let coding: RequestCoding?
+    /// When a request is due.
+    package let time: @Sendable (any Sendable) -> WallTime
+    /// The event that a request sends when it is due.
+    package let event: @Sendable (any Sendable) -> Event
+    /// The time and the event of an encoded request.
+    package let encodedTime: @Sendable (Span<UInt8>, any ValueCoder) throws -> WallTime
+    package let encodedEvent: @Sendable (Span<UInt8>, any ValueCoder) throws -> Event
+
+    init<Key: Hashable & Codable & Sendable>(
+        _ name: String, _ source: TimerSource<State, Key>, event: @escaping @Sendable (Key) -> Event
+    ) {
+        let request = { @Sendable (any: any Sendable) -> TimerRequest<Key> in
+            guard let request = any as? TimerRequest<Key> else {
+                preconditionFailure("timer \(name) was handed a \(type(of: any)) for a \(TimerRequest<Key>.self)")
+            }
+            return request
+        }
+        query = { TimerQuery<State, Event, Key>(source) }
+        coding = RequestCoding(TimerRequest<Key>.self)
+        time = { request($0).time }
+        self.event = { event(request($0).key) }
+        encodedTime = { try $1.decode(TimerRequest<Key>.self, from: $0).time }
+        encodedEvent = { event(try $1.decode(TimerRequest<Key>.self, from: $0).key) }
+    }
+
+    private init<Part, PartEvent>(
+        _ base: FeedbackTimer<Part, PartEvent>, query: @escaping @Sendable () -> any FeedbackQuery<State, Event>,
+        embed: @escaping @Sendable (PartEvent) -> Event
+    ) {
+        self.query = query
+        coding = base.coding
+        time = base.time
+        event = { embed(base.event($0)) }
+        encodedTime = base.encodedTime
+        encodedEvent = { embed(try base.encodedEvent($0, $1)) }
+    }
+
+    /// These timers in a loop whose state has this one as a part, at times or always.
+    func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+        extractEvent: @escaping @Sendable (WholeEvent) -> Event?
+    ) -> FeedbackTimer<Whole, WholeEvent> {
+        FeedbackTimer<Whole, WholeEvent>(
+            self, query: { [query] in LocalQuery(makeBase: query, value: value, extractEvent: extractEvent) },
+            embed: embedEvent)
+    }
+}

@@ -1,0 +1,26 @@
+import Linux
+import LoopNode
+import LoopWire
+
+/// `loopctl schema` shows the form of a loop's events, requests and state.
+enum SchemaCommand {
+    static let subcommand = Subcommand(
+        command: Command(
+            "schema", abstract: "Show what a loop's events, requests and state look like, with examples.",
+            discussion: """
+                The reducer looks at the types of its definition. Cases of an enum are known from the definition's examples \
+                of events; what is not known is listed. A reducer's own program shows the same without a running reducer: \
+                loop-reducer LOOP schema.
+
+                Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
+                """,
+            groups: [ConnectionOptions.group, JournalOptions.output]),
+        run: { arguments, _ in
+            try Operator.run {
+                var reducer = try arguments.ask()
+                let schema = try reducer.ask(.schema)
+                try StandardOutput.line(SchemaPrinter(isJSON: arguments[JournalOptions.json]).text(for: schema))
+                return 0
+            }
+        })
+}
