@@ -1,7 +1,7 @@
 public import CBOR
 public import LoopCore
 
-/// The coder of every node: deterministic CBOR. Types that are `WireCodable` encode and decode themselves.
+/// The coder of every node: deterministic CBOR.
 public struct CBORCoder: ValueCoder {
     /// Creates the coder. It has no state: all coders are equal.
     public init() {}
