@@ -6,14 +6,12 @@ struct Primes: LoopDefinition {
         var waiting = Set(0..<100)
         var found = 0
     }
-
-    enum Event: Codable, Sendable {
-        case counted(block: Int, primes: Int)
-    }
+    enum Event: Codable, Sendable { case counted(block: Int, primes: Int) }
 
     static let name = "primes"
     let initial = State()
 
+    /// What happened changes the state, and nothing else does.
     func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .counted(let block, let primes):
@@ -26,10 +24,9 @@ struct Primes: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         [
             .react("count", requests: \.waiting) { block in
-                .run { send in try await send(.counted(block: block, primes: count(of: block))) }
+                .run { send in try await send(.counted(block: block, primes: primes(in: block))) }
             }
             .on(.workers)
-            .retry(.exponential(max: 3))
         ]
     }
 
@@ -38,9 +35,9 @@ struct Primes: LoopDefinition {
     }
 }
 
-/// How many primes a thousand numbers hold.
-private func count(of block: Int) -> Int {
-    (block * 1000..<(block + 1) * 1000).filter { number in
-        number > 1 && (2..<number).lazy.prefix(while: { $0 * $0 <= number }).allSatisfy { number % $0 != 0 }
-    }.count
+/// How many primes the thousand numbers of a block hold.
+private func primes(in block: Int) -> Int {
+    (block * 1000..<(block + 1) * 1000).count { number in
+        number > 1 && (2..<number).lazy.prefix { $0 * $0 <= number }.allSatisfy { number % $0 != 0 }
+    }
 }
