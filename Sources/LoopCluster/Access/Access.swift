@@ -42,7 +42,7 @@ struct Access: Sendable {
 
     /// Why a principal may not speak for a session, or nil if it may. Also nil if the session does not exist.
     func violation(
-        of session: SessionID, by principal: Principal, _ journaled: JournaledCore, _ context: TurnContext
+        of session: SessionID, by principal: Principal, _ journaled: JournaledState, _ context: TurnContext
     ) -> Violation? {
         switch identify(principal) {
         case .everything: return nil

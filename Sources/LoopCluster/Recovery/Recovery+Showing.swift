@@ -12,7 +12,7 @@ extension Recovery {
     ///   - coder: the coder of the definition's values.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
     public init(
-        showing seq: Seq?, of journal: any Journal, _ definition: Definition, coder: any ValueCoder
+        showing seq: Seq?, of journal: any Journal, _ definition: some LoopDefinition, coder: any ValueCoder
     ) throws {
         do {
             try self.init(
@@ -21,11 +21,11 @@ extension Recovery {
         } catch RecoveryError.definition(let mismatch) {
             throw try Self.ofAnotherSchema(mismatch, journal, definition)
         }
-        if let seq, core.seq != seq { throw RecoveryError.endsBefore(seq, at: core.seq) }
+        if let seq, journaled.seq != seq { throw RecoveryError.endsBefore(seq, at: journaled.seq) }
     }
 
     private static func ofAnotherSchema(
-        _ mismatch: DefinitionMismatch, _ journal: any Journal, _ definition: Definition
+        _ mismatch: DefinitionMismatch, _ journal: any Journal, _ definition: some LoopDefinition
     ) throws(JournalError) -> RecoveryError {
         let own = DefinitionFingerprint(of: definition).value
         let first = try journal.snapshots().last { $0.fingerprint == own && $0.seq >= mismatch.seq }

@@ -45,40 +45,40 @@ public struct Rehearsal<Definition: LoopDefinition> {
     private static func replayed(
         _ journal: any Journal, _ definition: Definition, _ coder: any ValueCoder
     ) throws -> RehearsalReport {
-        var core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        var journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
         if try !journal.hasFirstRecord() {
             let snapshots = try journal.snapshots()
             // A start needs no damaged snapshot if there is another one.
             let oldest = snapshots.last { (try? journal.content(of: $0)) != nil } ?? snapshots.last
             if let oldest {
-                core = try JournaledState(
+                journaled = try JournaledState(
                     restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true
                 )
             }
         }
-        core.ignoresArguments = true
-        core.reinterprets = .always
-        var report = RehearsalReport(from: core.seq.value, through: core.seq.value)
-        var lastEqual = core.seq
+        journaled.ignoresArguments = true
+        journaled.reinterprets = .always
+        var report = RehearsalReport(from: journaled.seq.value, through: journaled.seq.value)
+        var lastEqual = journaled.seq
         func note(_ text: String) { if report.difference == nil { report.difference = text } }
         while true {
-            let records = try journal.records(after: core.position, bytesMax: Self.pageBytes)
+            let records = try journal.records(after: journaled.position, bytesMax: Self.pageBytes)
             if records.isEmpty { return report }
             for record in records {
-                if case .event(let event) = record, let effect = event.effect, core.effects[effect] == nil {
+                if case .event(let event) = record, let effect = event.effect, journaled.effects[effect] == nil {
                     report.unwanted += 1
                     note("seq \(event.seq) is an event of the effect \(effect), which does not live then")
                 }
                 do {
-                    try core.apply(record)
+                    try journaled.apply(record)
                     if let seq = record.hashedSeq { lastEqual = seq }
                 } catch let difference as ReplayDifference {
                     note("between seq \(lastEqual) and seq \(difference.seq): the state hashes differ")
                 } catch {
                     report.undecodable += 1
-                    note("seq \(core.seq.next) cannot be applied: \(error)")
+                    note("seq \(journaled.seq.next) cannot be applied: \(error)")
                 }
-                report.through = core.seq.value
+                report.through = journaled.seq.value
             }
         }
     }
@@ -88,8 +88,8 @@ public struct Rehearsal<Definition: LoopDefinition> {
     ) throws {
         do {
             let recovery = try Recovery(definition, from: journal, coder: coder, ignoresArguments: true)
-            var core = recovery.core
-            for change in try core.apply(.definition(core.ownDefinition)) {
+            var journaled = recovery.journaled
+            for change in try journaled.apply(.definition(journaled.ownDefinition)) {
                 switch change.kind {
                 case .started: report.started += 1
                 case .updated: report.updated += 1

@@ -39,6 +39,9 @@ package protocol ErasedFold: Sendable {
     /// Whether the bytes are an event of the present schema.
     func canDecode(_ bytes: ArraySlice<UInt8>) -> Bool
 
+    /// The state itself, in a box.
+    var boxedState: any Sendable { get }
+
     func encodedState() throws -> [UInt8]
 
     /// Lends the encoded state, without a copy of it.
@@ -93,8 +96,8 @@ where Definition.State == State, Definition.Event == Event {
     private let feedbacks: [Feedback<State, Event>]
     private let coder: any ValueCoder
     private let sections: [StateSection<State>]
-    private(set) var state: State
-    let definition: Definition
+    private var state: State
+    private let definition: Definition
 
     init(_ definition: Definition, coder: any ValueCoder) {
         self.definition = definition
@@ -158,6 +161,8 @@ where Definition.State == State, Definition.Event == Event {
     }
 
     // MARK: The state
+
+    var boxedState: any Sendable { state }
 
     func encodedState() throws -> [UInt8] { try coder.encode(state) }
 

@@ -4,7 +4,7 @@ import LoopWire
 import Testing
 
 @Suite struct `G8 a snapshot` {
-    private func restored(_ document: [UInt8]) throws(SnapshotError) -> JournaledState<Garden> {
+    private func restored(_ document: [UInt8]) throws(SnapshotError) -> JournaledState {
         try JournaledState(restoring: document, definition: Garden(), coder: CBORCoder())
     }
 

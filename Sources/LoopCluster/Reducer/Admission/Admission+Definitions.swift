@@ -41,7 +41,7 @@ extension LoopFacts {
     fileprivate func isOlder(_ schema: UInt64) -> Bool { schema != 0 && schema < self.schema }
 }
 
-extension JournaledCore {
+extension JournaledState {
     /// The numbers of the feedbacks that a peer may run: those that it lists with their names and placements. The peer of this
     /// process has the reducer's definition, and may run all.
     func runnable(by joinRequest: JoinRequest) -> Set<UInt32> {

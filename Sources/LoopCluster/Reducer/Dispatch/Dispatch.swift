@@ -9,7 +9,7 @@ import LoopWire
 ///        └── retry ── end ───┴── parked ──▶ gone, until an operator retries it
 ///
 /// Effects are named by their places among the live ones. An effect whose place is known is found here without a search. This
-/// type decides what happens; the core writes the records of it.
+/// type decides what happens; the machine writes the records of it.
 struct Dispatch: Sendable {
     private(set) var owners = OwnerTable()
     private(set) var scheduler = PlacedScheduler(policies: [:])
@@ -46,7 +46,7 @@ struct Dispatch: Sendable {
     /// - Returns: whether it waits.
     @discardableResult
     mutating func schedule(
-        _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledCore, _ context: TurnContext
+        _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledState, _ context: TurnContext
     ) -> Bool {
         guard journaled.effects[at: place].isOpen else { return false }
         let retry = journaled.effects[at: place].retry
@@ -58,12 +58,12 @@ struct Dispatch: Sendable {
     }
 
     /// Updates the priority of the effect at a place, because its request has changed.
-    mutating func prioritize(_ effect: EffectID, at place: Int, _ journaled: JournaledCore) {
+    mutating func prioritize(_ effect: EffectID, at place: Int, _ journaled: JournaledState) {
         scheduler.prioritize(at: place, journaled.priority(of: effect, at: place))
     }
 
     private static func notBefore(
-        _ retry: RetryTime, _ journaled: JournaledCore, _ context: TurnContext
+        _ retry: RetryTime, _ journaled: JournaledState, _ context: TurnContext
     ) -> MonotonicTime? {
         let wait = retry.wait(from: context.clock.wall(after: journaled.time))
         guard wait > .zero, !context.breaks(.retriesWait) else { return nil }
@@ -83,7 +83,7 @@ struct Dispatch: Sendable {
 
     /// Whether an entry that came too late voids its attempt, and with it all earlier ones. It does only if this reducer can have
     /// granted the attempt, and if the attempt is earlier than the owner's.
-    func mayVoid(_ attempt: Attempt, of effect: EffectID?, _ journaled: JournaledCore, _ rules: BrokenRules) -> Bool {
+    func mayVoid(_ attempt: Attempt, of effect: EffectID?, _ journaled: JournaledState, _ rules: BrokenRules) -> Bool {
         guard attempt <= Attempt(epoch: journaled.epoch.number, count: grantsCount) else { return false }
         let place = effect.flatMap { journaled.effects.index(forKey: $0) }
         guard let holder = place.flatMap({ owners[$0] })?.attempt else { return true }
@@ -113,12 +113,12 @@ struct Dispatch: Sendable {
     /// granted. An attempt that no earlier epoch can have granted is refused, because its end would void all later ones.
     /// - Returns: whether the attempt was adopted.
     mutating func adopt(
-        _ claim: ClaimedAttempt, by session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
+        _ claim: ClaimedAttempt, by session: SessionID, _ members: inout Members, _ journaled: JournaledState,
         _ context: TurnContext
     ) -> Bool {
         guard let place = journaled.effects.index(forKey: claim.effect), owners[place] == nil,
             journaled.effects[at: place].isOpen, claim.attempt > journaled.effects[at: place].floor,
-            claim.attempt <= JournaledCore.allAttempts(before: journaled.epoch),
+            claim.attempt <= JournaledState.allAttempts(before: journaled.epoch),
             let holder = members.index(forKey: session)
         else { return false }
         let (feedback, group) = (claim.effect.feedback, journaled.table.group(claim.effect.feedback))
@@ -157,7 +157,7 @@ struct Dispatch: Sendable {
     /// - Parameter end: how the attempt ends.
     /// - Returns: the record, or nil if no member runs the effect.
     mutating func end(
-        _ effect: EffectID, _ end: AttemptOutcome, _ members: inout Members, _ journaled: JournaledCore,
+        _ effect: EffectID, _ end: AttemptOutcome, _ members: inout Members, _ journaled: JournaledState,
         _ context: TurnContext
     ) -> AttemptEnd? {
         guard let place = journaled.effects.index(forKey: effect), let attempt = release(place, &members)?.attempt
@@ -232,7 +232,7 @@ struct Dispatch: Sendable {
     /// - Returns: the record of the grants, which must be in the journal before they leave, or nil if nothing was granted.
     @discardableResult
     mutating func grant(
-        to members: inout Members, _ journaled: JournaledCore, _ context: TurnContext
+        to members: inout Members, _ journaled: JournaledState, _ context: TurnContext
     ) -> GrantRecord? {
         let now = context.now.monotonic
         // Most waiting effects wait for a time. Free capacity is computed only if something may start.

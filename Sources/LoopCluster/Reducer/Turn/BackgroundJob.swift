@@ -8,7 +8,7 @@ import LoopWire
 public struct BackgroundJob: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
-        case digest(JournaledCore)
+        case digest(JournaledState)
         /// Encodes the first chunks of the state or of a section.
         case encoding(any ErasedFold, section: Int?, StateForm, chunkBytes: Int)
         /// Encodes the next chunks.

@@ -26,7 +26,7 @@ package struct TurnProgress: Equatable, Sendable {
     }
 }
 
-extension ReducerCore {
+extension ReducerMachine {
     /// The progress of the present turn.
     package var progress: TurnProgress {
         TurnProgress(

@@ -40,7 +40,7 @@ struct EventFeed: Sendable {
     /// Publishes this turn's transitions.
     /// - Parameter sharers: how many streams share the budget for hashes.
     mutating func publish(
-        _ encodings: inout StateEncodings, sharers: Int, _ journaled: JournaledCore, _ turn: inout TurnOutput,
+        _ encodings: inout StateEncodings, sharers: Int, _ journaled: JournaledState, _ turn: inout TurnOutput,
         _ context: TurnContext
     ) {
         guard !notes.isEmpty else { return }
@@ -83,7 +83,7 @@ struct EventFeed: Sendable {
     /// publishes the hash of the present state.
     /// - Parameter isSmall: whether the state may be hashed although no hash is due.
     mutating func publishHash(
-        _ encodings: inout StateEncodings, isSmall: Bool, _ journaled: JournaledCore,
+        _ encodings: inout StateEncodings, isSmall: Bool, _ journaled: JournaledState,
         _ turn: inout TurnOutput
     ) {
         guard hasEvents, notes.isEmpty else { return }
@@ -105,6 +105,6 @@ struct EventFeed: Sendable {
     mutating func forget() { ring.removeAll() }
 }
 
-extension JournaledCore {
+extension JournaledState {
     fileprivate var eventTopic: Topic { .events(loop.id, fingerprint: loop.fingerprint.value) }
 }

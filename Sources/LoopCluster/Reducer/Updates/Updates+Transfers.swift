@@ -32,7 +32,7 @@ extension Updates {
     private static var waitingMax: Int { 1024 }
 
     mutating func answer(
-        _ request: StateRequest, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ request: StateRequest, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard let section = journaled.loop.section(named: request.name) else {
             let names = journaled.loop.sections.map { "\"\($0.name)\"" }.joined(separator: ", ")
@@ -66,7 +66,7 @@ extension Updates {
     }
 
     /// Answers the observers that wait, after this turn's updates are published.
-    mutating func answerJoining(_ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
+    mutating func answerJoining(_ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext) {
         guard !joining.isEmpty else { return }
         for observer in joining {
             if streams.contains(where: { isBehind($0, observer.stream, journaled) }) {
@@ -107,7 +107,7 @@ extension Updates {
     }
 
     /// Whether the next delta on a stream would not have the present state as its base.
-    private func isBehind(_ served: ServedStream, _ stream: UpdateStream?, _ journaled: JournaledCore) -> Bool {
+    private func isBehind(_ served: ServedStream, _ stream: UpdateStream?, _ journaled: JournaledState) -> Bool {
         served.stream == stream && served.base != nil && served.published?.upperBound != journaled.seq
     }
 
@@ -139,7 +139,7 @@ extension Updates {
 
     /// The index of a transfer of the wanted state, or of a slightly older one.
     private func recentTransfer(
-        for observer: JoiningObserver, _ journaled: JournaledCore, _ context: TurnContext
+        for observer: JoiningObserver, _ journaled: JournaledState, _ context: TurnContext
     ) -> Int? {
         let served = served(observer)
         let same = served?.published ?? journaled.seq...journaled.seq
@@ -152,7 +152,7 @@ extension Updates {
 
     /// Sends the first part of a recent state, or of the present one, which is the base of the next delta.
     private mutating func begin(
-        _ observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ observer: JoiningObserver, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         var position = recentTransfer(for: observer, journaled, context)
         if position == nil {
@@ -194,7 +194,7 @@ extension Updates {
 
     /// - Returns: its position, or nil if the state cannot be encoded.
     private mutating func beginTransfer(
-        for observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        for observer: JoiningObserver, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) -> Int? {
         let (now, partBytes) = (context.now.monotonic, context.configuration.statePartBytes)
         var transfer = StateTransfer(

@@ -26,7 +26,7 @@ struct ExplanationLimit {
 }
 
 /// The explanation of events, and the schema of the definition's types.
-extension ReducerCore {
+extension ReducerMachine {
     /// Finds out why bytes are no event, for their sender and, at most once a second, for the log.
     /// - Parameter schema: the schema of the bytes, if it is an older one.
     /// - Returns: what is wrong; empty if that is not known, or if there were too many explanations.

@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// The news for people. Nothing here decides anything.
-extension ReducerCore {
+extension ReducerMachine {
     /// The peer of a session, or nil for the peer of this process, of which there is no news.
     func news(of session: SessionID) -> NewsOfPeer? {
         let member = admission.members[session]

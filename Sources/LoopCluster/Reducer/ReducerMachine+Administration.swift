@@ -33,7 +33,7 @@ public enum JournalReading: Equatable, Sendable {
 }
 
 /// The requests of operators.
-extension ReducerCore {
+extension ReducerMachine {
     mutating func administer(
         _ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route, _ principal: Principal
     ) {

@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// The actions that the poison watch has decided, against events that end the process. (Protocol, section 7.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Continues what an earlier turn put off, as far as it fits into one turn. Called first in a turn.
     mutating func takeDeferred() {
         if timers.awaitsTurn { fireTimers() }

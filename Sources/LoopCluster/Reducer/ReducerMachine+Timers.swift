@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// Timers, whose due times become events. (Protocol, section 6.)
-extension ReducerCore {
+extension ReducerMachine {
     /// A turn fires timers until its records have this many bytes.
     private static var timerBytesMax: Int { 8 << 20 }
 

@@ -2,7 +2,7 @@ import LoopCore
 public import LoopWire
 
 /// The consumption of entries, strictly in sequence: dedup, fence, reduce. (Protocol, sections 2 and 4.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Consumes the entries of a batch. Drops and counts a batch of another history, of an unknown session, or before the
     /// claim. The batch waits for a later turn while a suspect is reduced alone.
     /// - Parameters:

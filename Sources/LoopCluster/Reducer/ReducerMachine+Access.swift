@@ -2,7 +2,7 @@ public import LoopKeys
 public import LoopWire
 
 /// The rights of principals, and the refusal of what they may not do. (Protocol, section 12.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Replaces the admitted keys. Sessions of other keys end, and their peers' effects are granted again.
     public mutating func admit(_ keys: AllowedKeys) {
         access.admit(keys)

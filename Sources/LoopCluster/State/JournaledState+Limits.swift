@@ -9,7 +9,7 @@ enum JournaledNumber {
     static func isReachable(_ number: UInt64) -> Bool { number < limit }
 }
 
-extension JournaledCore {
+extension JournaledState {
     /// Refuses a record with impossible numbers, before it changes anything.
     func checkNumbers(of record: Record) throws(RecordDoesNotFit) {
         switch record {

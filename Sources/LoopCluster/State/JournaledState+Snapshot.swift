@@ -1,5 +1,5 @@
 import CBOR
-import LoopCore
+package import LoopCore
 import LoopWire
 
 /// The whole journaled state as one document: a `SnapshotHeader`, then this body.
@@ -22,7 +22,7 @@ import LoopWire
 /// | 4 + 30 each | the status of schedules, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; in format 6 |
 ///
 /// Equal states give equal bytes; only the notable outcomes and the answers may differ, because forgetting them is not journaled.
-extension JournaledCore {
+extension JournaledState {
     /// The whole state as one document, from which `init(restoring:)` continues.
     /// - Throws: `SnapshotError.notTakenOver` or `SnapshotError.unencodable`.
     package func snapshot() throws(SnapshotError) -> [UInt8] {
@@ -59,14 +59,19 @@ extension JournaledCore {
         }
     }
 
-    /// Continues from a snapshot, as `JournaledState` describes.
-    init(
-        restoring document: [UInt8], _ loop: LoopFacts, _ fold: any ErasedFold, ignoresArguments: Bool
+    /// Continues from a snapshot. If another definition of this loop made it, that one's effects stay as they are until this
+    /// one takes over, by its definition record.
+    /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
+    /// - Throws: `SnapshotError` if the bytes are not what was written, or are of another loop or run, or of a schema that
+    ///   cannot be migrated. It never traps, whatever the bytes are.
+    package init(
+        restoring document: [UInt8], definition: some LoopDefinition, coder: any ValueCoder,
+        ignoresArguments: Bool = false
     ) throws(SnapshotError) {
         let (header, body) = try SnapshotHeader.read(document)
+        self.init(definition: definition, coder: coder, history: header.history)
         guard header.loop == loop.name else { throw .otherLoop(snapshot: header.loop, binary: loop.name) }
         var reader = ByteReader(body)
-        self.init(loop, fold, history: header.history)
         try restoreState(header, from: &reader)
         if header.schema == loop.schema, header.initial != loop.initialHash, !ignoresArguments {
             throw .otherArguments(OtherArguments(journal: header.initial, binary: loop.initialHash))

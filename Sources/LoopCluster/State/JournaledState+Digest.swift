@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// Digests, which two processes compare to see that they have equal states.
-extension JournaledCore {
+extension JournaledState {
     /// A hash of the state, the live effects, the sessions and everything else that the journal determines. All processes that
     /// applied the same records get the same hash.
     /// - Returns: the hash, and how many bytes were hashed.
@@ -38,7 +38,7 @@ extension JournaledCore {
 
     /// A copy for another thread to hash or encode. It lacks what only applying records needs, so that the next event does not
     /// have to copy that.
-    var resting: JournaledCore {
+    var resting: JournaledState {
         var copy = self
         copy.note = nil
         copy.changes = []
@@ -49,9 +49,9 @@ extension JournaledCore {
 
     /// The names of the parts in which two states of one loop differ; empty if they are equal. What senders have not yet
     /// confirmed is not compared, because forgetting it is not journaled.
-    package func differences(from other: JournaledCore) throws -> [String] {
+    package func differences(from other: JournaledState) throws -> [String] {
         var names: [String] = []
-        func compare(_ name: String, _ write: (JournaledCore, inout ByteWriter) throws -> Void) rethrows {
+        func compare(_ name: String, _ write: (JournaledState, inout ByteWriter) throws -> Void) rethrows {
             var mine = ByteWriter()
             var theirs = ByteWriter()
             try write(self, &mine)

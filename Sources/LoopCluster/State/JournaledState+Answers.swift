@@ -4,7 +4,7 @@ import LoopWire
 
 /// Answers to events whose senders have asked. They are made when the records are applied, live and at replay alike. (Protocol,
 /// section 2.)
-extension JournaledCore {
+extension JournaledState {
     /// The schema of the journal's events, or nil if it is the present one.
     var schemaOfEvents: UInt64? {
         let schema = journaledDefinition?.schema

@@ -2,8 +2,8 @@ import CBOR
 import LoopCore
 import LoopWire
 
-/// The parts of a snapshot's body, each as `JournaledCore.snapshot` describes it.
-extension JournaledCore {
+/// The parts of a snapshot's body, each as `JournaledState.snapshot` describes it.
+extension JournaledState {
     // MARK: Epochs
 
     func writeEpochs(to writer: inout ByteWriter) {

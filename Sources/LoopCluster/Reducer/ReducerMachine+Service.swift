@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// Warnings about effects that no worker serves, and about workers that serve nothing.
-extension ReducerCore {
+extension ReducerMachine {
     /// Reports feedbacks that no worker serves, and those that are served again. Called at each tick.
     mutating func tellUnserved() {
         // If nothing is granted, nothing is served again.

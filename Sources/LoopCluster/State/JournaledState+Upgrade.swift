@@ -10,7 +10,7 @@ import LoopWire
 ///
 /// If nothing has changed, its own record changes nothing. If only the code of a query has changed, the effects that the state
 /// asks for continue or start at that record.
-extension JournaledCore {
+extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {

@@ -3,7 +3,7 @@ import LoopWire
 
 /// Failures of attempts. The feedback's `failing` closure makes an event from the last failure of an effect. Without an event,
 /// the effect is parked. (Protocol, section 4.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Ends the current attempt of an effect as a failure.
     /// - Parameter place: the place of the effect among the live ones.
     /// - Returns: false if nothing has changed, because the failure waits for its own turn.

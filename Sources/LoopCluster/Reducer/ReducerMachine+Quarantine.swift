@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// The actions of operators on events that were set aside.
-extension ReducerCore {
+extension ReducerMachine {
     /// Queues a quarantined event to be tried again in its own turn.
     mutating func requestRetry(_ retry: QuarantineRetry) {
         guard !poison.request(retry) else { return }

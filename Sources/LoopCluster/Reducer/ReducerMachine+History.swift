@@ -1,8 +1,8 @@
-import LoopCore
-import LoopWire
+public import LoopCore
+public import LoopWire
 
 /// Lost records of a journal, and new histories. (Protocol, section 7.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Notices the missing records that a join request shows. From then on no peer is served. A reducer with keys believes only
     /// the key that owns the session, as the journal shows.
     /// - Returns: why the report is not believed, or nil.
@@ -84,8 +84,8 @@ extension ReducerCore {
     }
 
     /// Continues in another history with the present state. Every session ends, every attempt is void, and every live effect is
-    /// granted again. Peers end their attempts when they are admitted to the new history.
-    mutating func beginHistory(_ history: History, at now: Moment) {
+    /// granted again. Peers end their attempts when they are admitted to the new history. Call it between two turns.
+    public mutating func beginHistory(_ history: History, at now: Moment) {
         context.clock.pass(to: now)
         let peers = admission.members.keys.sorted().compactMap { admission.members[$0]?.peer }
         write(.historyBegun(history, context.now.wall))

@@ -1,8 +1,8 @@
 package import LoopWire
 
 /// The lengths of the reducer's queues, for checks of their limits (G10).
-extension ReducerCore {
-    var queues: [QueueMeasure] {
+extension ReducerMachine {
+    package var queues: [QueueMeasure] {
         var queues = [
             QueueMeasure(.deferredBatches, poison.deferred.batches.count),
             QueueMeasure(.sessions, journaled.sessions.count),

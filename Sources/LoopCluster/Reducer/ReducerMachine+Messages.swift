@@ -4,7 +4,7 @@ public import LoopWire
 
 /// Messages over ROUTER, subscriptions, and results of other threads, each passed to the part that it concerns. (Protocol,
 /// section 5.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Takes a message that came over ROUTER, or from the peer of this process.
     /// - Parameters:
     ///   - message: the message.

@@ -3,7 +3,7 @@ import LoopWire
 
 /// A clock that is behind the times in the journal, because it was ahead before or is wrong now. Timers and schedules do not
 /// run until it has caught up. (Protocol, section 6.)
-extension ReducerCore {
+extension ReducerMachine {
     /// How far the clock is behind, or nil if that is less than five seconds.
     var clockLag: Duration? {
         let (lag, overflow) = journaled.time.milliseconds.subtractingReportingOverflow(context.now.wall.milliseconds)

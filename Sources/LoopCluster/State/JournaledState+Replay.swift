@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// The application of records, one after the other, live and at replay alike.
-extension JournaledCore {
+extension JournaledState {
     /// Applies one record.
     /// - Parameter event: the event of an event record, if the caller has already decoded it.
     /// - Returns: the changes among the live effects, in order.

@@ -5,7 +5,7 @@ import LoopWire
 /// The purity check for development. Each event is reduced twice, and everything that the journal determines is hashed after
 /// it. A difference within this process is reported at once. A difference between processes, such as the order of a `Set`, is
 /// found by the first `verify`, at its seq.
-extension ReducerCore {
+extension ReducerMachine {
     /// How many differences are reported. One is enough to know.
     private static var impuritiesMax: Int { 5 }
 

@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 
 /// Schedules, whose due times become events. (Protocol, section 6.)
-extension ReducerCore {
+extension ReducerMachine {
     /// Begins the schedules of an epoch. A schedule begins now if the journal does not know it, or knows it with another plan.
     /// So does one that has run ahead with a wrong clock.
     mutating func beginSchedules() {

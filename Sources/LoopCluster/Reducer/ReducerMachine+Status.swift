@@ -1,8 +1,8 @@
 import LoopCore
-import LoopWire
+public import LoopWire
 
 /// The status report of a reducer.
-extension ReducerCore {
+extension ReducerMachine {
     /// About how many bytes of the peers' names and groups a report has. It is made at most once in each turn, and must stay a
     /// small part of it.
     private static var peersBytesMax: Int { 256 << 10 }
@@ -43,8 +43,8 @@ extension ReducerCore {
     /// The age of an open transaction of the journal's database from which there is a warning.
     private static var longTransaction: Duration { .seconds(300) }
 
-    /// A report as of this turn. It leaves only with the turn's receipt, so that an answer is a commit (G14).
-    func status() -> StatusReport {
+    /// A report as of the newest turn. It must wait for the turn's receipt before it is shown (G14).
+    public func status() -> StatusReport {
         let now = context.now.monotonic
         var report = StatusReport(loop: journaled.loop.name, schema: journaled.loop.schema)
         report.role = StatusReport.leaderRole

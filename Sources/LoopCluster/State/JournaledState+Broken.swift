@@ -2,7 +2,7 @@ package import LoopCore
 package import LoopWire
 
 /// Changes by machines that break a rule. No real node calls them.
-extension JournaledCore {
+extension JournaledState {
     /// Marks an attempt as void without a record.
     package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
 
