@@ -206,7 +206,7 @@ extension ReducerMachine {
         journaled.note?.enter(origin.session, origin.number, entry.effectIfAny, payload)
         defer { journaled.note?.leave() }
         if let older = admission.olderSchema(of: origin.session, journaled.loop) {
-            guard let migrated = try? journaled.fold.migrate(payload, from: older) else {
+            guard let migrated = try? journaled.loopState.migrate(payload, from: older) else {
                 return refuseUndecodable(entry, payload, from: older, origin, at: place)
             }
             payload = migrated[...]
@@ -240,7 +240,7 @@ extension ReducerMachine {
     /// - Returns: whether the record's bytes are an event. If not, nothing has changed.
     mutating func apply(_ record: EventRecord, at place: Int? = nil) -> Bool {
         let cursor = record.effect.map { EffectCursor($0, seenAt: place) }
-        let before = context.configuration.checksPurity ? journaled.fold : nil
+        let before = context.configuration.checksPurity ? journaled.loopState : nil
         guard let changes = journaled.take(record, at: cursor) else { return false }
         turn.records.append(record)
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }

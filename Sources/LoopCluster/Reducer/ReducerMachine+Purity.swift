@@ -12,7 +12,7 @@ extension ReducerMachine {
     /// - Parameters:
     ///   - record: an event that was applied.
     ///   - before: the state and the queries before it.
-    mutating func checkPurity(of record: EventRecord, _ before: any ErasedFold) {
+    mutating func checkPurity(of record: EventRecord, _ before: any LoopState) {
         if impuritiesCount < Self.impuritiesMax, let what = impurity(of: record, before) {
             impuritiesCount += 1
             turn.news.append(.impure(record.seq, what))
@@ -21,15 +21,15 @@ extension ReducerMachine {
         turn.writeHash(.stateHash(journaled.seq, hash), to: &journaled)
     }
 
-    private func impurity(of record: EventRecord, _ before: any ErasedFold) -> String? {
+    private func impurity(of record: EventRecord, _ before: any LoopState) -> String? {
         var again = before
         var changes: [EffectChange] = []
         let transition = Transition(seq: record.seq, time: record.time, seed: journaled.history.value)
         do {
-            try again.apply(record.bytes, from: nil, FoldStep(transition: transition, note: nil), into: &changes)
-            let (one, two) = (try journaled.fold.encodedState(), try again.encodedState())
+            try again.apply(record.bytes, from: nil, LoopStep(transition: transition, note: nil), into: &changes)
+            let (one, two) = (try journaled.loopState.encodedState(), try again.encodedState())
             if one != two { return "two states: \(Self.difference(one, two))" }
-            return try journaled.fold.memories() == again.memories() ? nil : "one state, and different requests"
+            return try journaled.loopState.memories() == again.memories() ? nil : "one state, and different requests"
         } catch {
             return "an error: \(error)"
         }

@@ -143,7 +143,7 @@ extension ReducerMachine {
         else { return unknownSchedule(name) }
         guard phase.grants else { return .refused("the loop has ended") }
         let run = ScheduleRun(due: scheduleTime, isByHand: true)
-        guard let bytes = one.facts.event(run), journaled.fold.canDecode(bytes[...]) else {
+        guard let bytes = one.facts.event(run), journaled.loopState.canDecode(bytes[...]) else {
             return .refused("the event of the schedule \(name) cannot be encoded")
         }
         write(.operatorAction(OperatorAction(.runSchedule(number), by: who, at: context.now.wall)))

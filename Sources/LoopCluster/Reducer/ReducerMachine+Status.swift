@@ -63,7 +63,7 @@ extension ReducerMachine {
             phase.outcome == nil ? phase.loss?.description ?? otherLeadersText : "the loop has ended"
         report.isReady = report.notReadyBecause == nil
         report.journalFault = phase.loss.map { _ in JournalFault(.historyLost) }
-        report.progress = journaled.fold.progress
+        report.progress = journaled.loopState.progress
         report.exitCode = phase.outcome?.exitCode
         report.peers = peers()
         report.peersLeftOut =

@@ -34,7 +34,7 @@ extension ReducerMachine {
         with payload: ArraySlice<UInt8>, from schema: UInt64?, _ origin: EntryNumber
     ) -> String {
         guard let place = explanations.place(of: payload.count, at: context.now.monotonic),
-            let error = journaled.fold.explanation(of: Array(payload), from: schema).error
+            let error = journaled.loopState.explanation(of: Array(payload), from: schema).error
         else { return "" }
         let detail = RefusalDetail.cut(error)
         if place == 0 { turn.news.append(.undecodable(origin, detail)) }
@@ -50,13 +50,13 @@ extension ReducerMachine {
                         "the event has \(event.count) bytes, and the limit is \(context.configuration.eventBytesMax)",
                     unknownKeys: []))
         }
-        return .explained(journaled.fold.explanation(of: event, from: nil))
+        return .explained(journaled.loopState.explanation(of: event, from: nil))
     }
 
     /// The schema of the definition's types, with requests of live effects as examples.
     func schemaAnswer() -> AdministrationAnswer {
         do {
-            var schema = try journaled.fold.schema()
+            var schema = try journaled.loopState.schema()
             var examples: [String: EffectID] = [:]
             for (id, effect) in journaled.effects where effect.request.count > 0 {
                 let name = journaled.feedbackName(of: id)

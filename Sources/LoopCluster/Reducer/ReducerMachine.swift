@@ -17,7 +17,7 @@ public import LoopWire
 ///                       ▲               └──▶ timers ──▶ what is due
 ///                                       └──▶ hashing, updates ──▶ observers
 ///
-/// Only the state itself has the definition's types, and it is here as an `ErasedFold`, so that the machine is compiled once for
+/// Only the state itself has the definition's types, and it is here as a `LoopState`, so that the machine is compiled once for
 /// all definitions. The inputs of a shell, which it calls only on a turn's intake, are control messages (join requests, claims,
 /// heartbeats, requests), batches of entries, subscriptions, answers, and the time.
 public struct ReducerMachine: Sendable {
@@ -283,7 +283,7 @@ public struct ReducerMachine: Sendable {
 
     /// Ends the loop if the state has an outcome. This takes effect at once: no effect is granted or claimed any more.
     mutating func noticeOutcome() {
-        guard !phase.hasEnded, let outcome = journaled.fold.outcome else { return }
+        guard !phase.hasEnded, let outcome = journaled.loopState.outcome else { return }
         phase.end(with: outcome)
         turn.endsLoop = true
         dispatch.releaseAll()

@@ -13,7 +13,7 @@ extension JournaledState {
 
     /// The definition's answer to an event that has just been applied.
     func answer(to record: EventRecord) -> EntryAnswer {
-        fold.answer(to: record.bytes, from: schemaOfEvents, bytesMax: Wire.answerBytesMax, note)
+        loopState.answer(to: record.bytes, from: schemaOfEvents, bytesMax: Wire.answerBytesMax, note)
     }
 
     /// Keeps an answer until its sender confirms it.

@@ -9,7 +9,7 @@ extension JournaledState {
     package func digest() -> (hash: UInt64, bytes: Int) {
         // A state that cannot be encoded counts as empty.
         var state = (hash: StableHash.fnv1a([]), bytes: 0)
-        try? fold.withEncodedState { state = (StableHash.fnv1a($0), $0.count) }
+        try? loopState.withEncodedState { state = (StableHash.fnv1a($0), $0.count) }
         var writer = ByteWriter()
         writer.u64(seq.value)
         writer.u64(UInt64(bitPattern: time.milliseconds))
@@ -43,7 +43,7 @@ extension JournaledState {
         copy.note = nil
         copy.changes = []
         copy.live = []
-        copy.fold = fold.resting
+        copy.loopState = loopState.resting
         return copy
     }
 
@@ -59,7 +59,7 @@ extension JournaledState {
             if mine != theirs { names.append(name) }
         }
         compare("seq") { $1.u64($0.seq.value) }
-        try compare("state") { $1.append(bytes: try $0.fold.encodedState()) }
+        try compare("state") { $1.append(bytes: try $0.loopState.encodedState()) }
         compare("effects") { $0.writeEffects(to: &$1) }
         try compare("what queries remember") { try $0.writeMemories(to: &$1) }
         compare("sessions") { $0.writeSessions(to: &$1, withNotable: false) }

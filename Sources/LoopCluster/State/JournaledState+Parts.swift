@@ -31,7 +31,7 @@ extension JournaledState {
     }
 
     func writeMemories(to writer: inout ByteWriter) throws {
-        let memories = try foreign ?? fold.memories()
+        let memories = try foreign ?? loopState.memories()
         writer.u32(UInt32(memories.count))
         for (number, memory) in memories.sorted(by: { $0.key < $1.key }) {
             writer.u32(number)

@@ -142,13 +142,13 @@ extension JournaledState {
         _ record: EventRecord, _ event: borrowing Lent, at cursor: EffectCursor?
     ) throws -> [LiveChange] {
         if foreign != nil { try reinterpret(from: record.seq) }
-        let step = FoldStep(
+        let step = LoopStep(
             transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
         let early = record.wantsAnswer && brokenRules.contains(.answersFollowTheirEvent) ? answer(to: record) : nil
         if event.isEmpty {
-            try fold.apply(record.bytes, from: schemaOfEvents, step, into: &changes)
+            try loopState.apply(record.bytes, from: schemaOfEvents, step, into: &changes)
         } else {
-            fold.apply(decoded: event, step, into: &changes)
+            loopState.apply(decoded: event, step, into: &changes)
         }
         seq = record.seq
         time = record.time

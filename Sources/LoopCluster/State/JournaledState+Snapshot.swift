@@ -32,7 +32,7 @@ extension JournaledState {
             schema: loop.schema, initial: loop.initialHash, hasSchedules: !schedules.isEmpty
         ).document(bodyBytes: digestedBytes) { (body) throws(SnapshotError) in
             do {
-                try fold.withEncodedState { state in
+                try loopState.withEncodedState { state in
                     body.u64(UInt64(state.count))
                     body.reserve(state.count + state.count / 8)
                     body.append(lent: state)
@@ -106,7 +106,7 @@ extension JournaledState {
         }
         // Feedbacks with another form or other types under the same fingerprint also make another definition.
         let isOwn = header.fingerprint == loop.fingerprint.value
-        foreign = isOwn && (try? self.fold.restore(memories)) != nil ? nil : memories
+        foreign = isOwn && (try? self.loopState.restore(memories)) != nil ? nil : memories
     }
 
     /// Reads the state in the present schema, or migrates it from an older one.
@@ -129,7 +129,7 @@ extension JournaledState {
         }
         digestedBytes = bytes.count
         do {
-            try fold.restoreState(bytes, from: older(header.schema), at: time)
+            try loopState.restoreState(bytes, from: older(header.schema), at: time)
         } catch {
             throw .unreadableState(seq: header.seq, schema: header.schema, reason: "\(error)")
         }
@@ -144,7 +144,7 @@ extension JournaledState {
         try readEpochs(from: &reader)
         let names = try readFeedbacks(from: &reader)
         table = FeedbackTable(names: names, declared: loop.feedbacks)
-        fold.beginQueries(table.numbers)
+        loopState.beginQueries(table.numbers)
         journaledDefinition = DefinitionRecord(
             fingerprint: header.fingerprint, schema: header.schema, initial: header.initial, feedbacks: names)
         let memories = try readMemories(from: &reader)

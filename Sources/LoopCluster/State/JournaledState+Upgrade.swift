@@ -14,11 +14,11 @@ extension JournaledState {
     mutating func follow(_ record: DefinitionRecord) throws -> [LiveChange] {
         try check(record)
         if journaledDefinition == nil, ignoresArguments, !record.initialState.isEmpty {
-            try fold.restoreState(record.initialState, from: older(record.schema), at: time)
+            try loopState.restoreState(record.initialState, from: older(record.schema), at: time)
         }
         let isOwn = record.fingerprint == loop.fingerprint.value
         // The changes that another definition makes at its record cannot be known.
-        if !isOwn, foreign == nil { foreign = try fold.memories() }
+        if !isOwn, foreign == nil { foreign = try loopState.memories() }
         journaledDefinition = record
         table = FeedbackTable(names: record.feedbacks, declared: loop.feedbacks)
         if isOwn { return takeOver() }
@@ -58,11 +58,11 @@ extension JournaledState {
         if !schedules.isEmpty { schedules = schedules.filter { table[$0.key]?.schedule != nil } }
         for id in effects.keys.filter({ table[$0.feedback]?.hasQuery != true }).sorted() { changes.append(.cancel(id)) }
         if let memories = foreign {
-            fold.beginQueries(table.numbers)
-            fold.adopt(memories, into: &changes)
+            loopState.beginQueries(table.numbers)
+            loopState.adopt(memories, into: &changes)
             foreign = nil
         }
-        fold.reconcile(seq: seq, firstIndex: startsCount, into: &changes)
+        loopState.reconcile(seq: seq, firstIndex: startsCount, into: &changes)
         regroup()
         let ofThisSeq = Set(
             changes.compactMap { change -> EffectID? in

@@ -24,7 +24,7 @@ package struct JournaledState: Sendable {
     /// The newest epochs, the present one last; at most `epochsMax`.
     package internal(set) var epochs: [Epoch] = []
     /// The state, and the memory of its queries.
-    var fold: any ErasedFold
+    var loopState: any LoopState
     package internal(set) var seq = Seq.initial
     package internal(set) var time = WallTime(milliseconds: 0)
     package internal(set) var effects = HashTable<EffectID, LiveEffect>()
@@ -68,10 +68,10 @@ package struct JournaledState: Sendable {
     /// Creates an empty one.
     package init(definition: some LoopDefinition, coder: any ValueCoder, history: History) {
         loop = LoopFacts(definition, coder: coder)
-        fold = Fold(definition, coder: coder)
+        loopState = DefinedState(definition, coder: coder)
         self.history = history
         table = FeedbackTable(names: [], declared: loop.feedbacks)
-        fold.beginQueries(table.numbers)
+        loopState.beginQueries(table.numbers)
         foreign = [:]
     }
 
@@ -80,7 +80,7 @@ package struct JournaledState: Sendable {
     /// The definition's state.
     /// - Parameter definition: a definition of the type with which this began. Another one is a programming error.
     package func state<Definition: LoopDefinition>(of definition: Definition) -> Definition.State {
-        let state = fold.boxedState
+        let state = loopState.boxedState
         guard let state = state as? Definition.State else {
             preconditionFailure("a state of \(type(of: definition)) was asked for, and it is a \(type(of: state))")
         }
@@ -113,7 +113,8 @@ package struct JournaledState: Sendable {
     package var ownDefinition: DefinitionRecord {
         DefinitionRecord(
             fingerprint: loop.fingerprint.value, schema: loop.schema, initial: loop.initialHash,
-            initialState: journaledDefinition == nil ? (try? fold.encodedState()) ?? [] : [], feedbacks: table.names)
+            initialState: journaledDefinition == nil ? (try? loopState.encodedState()) ?? [] : [],
+            feedbacks: table.names)
     }
 
     /// Forgets outcomes that their sender knows. This is not journaled: a replay brings back more of them, never fewer.

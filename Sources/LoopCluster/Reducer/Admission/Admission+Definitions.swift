@@ -72,9 +72,9 @@ extension JournaledState {
     /// Decodes an event that was set aside as received, from a sender of some schema, and perhaps by an older reducer. Returns
     /// it as an event of the present schema, read by the newest schema that can, or nil if none can.
     func presentEventSetAside(_ payload: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        if fold.canDecode(payload) { return payload }
+        if loopState.canDecode(payload) { return payload }
         for older in (min(loop.oldestSchema, loop.schema)..<loop.schema).reversed() {
-            if let migrated = try? fold.migrate(payload, from: older), fold.canDecode(migrated[...]) {
+            if let migrated = try? loopState.migrate(payload, from: older), loopState.canDecode(migrated[...]) {
                 return migrated[...]
             }
         }

@@ -22,7 +22,7 @@ struct StateEncodings: Sendable {
     /// The encoded state, or nil if it cannot be encoded.
     mutating func state(_ section: Int?, _ journaled: JournaledState) -> [UInt8]? {
         if let bytes = states[section] { return bytes }
-        guard let bytes = try? journaled.fold.encodedState(section: section) else { return nil }
+        guard let bytes = try? journaled.loopState.encodedState(section: section) else { return nil }
         note(size: bytes.count, of: section)
         states[section] = bytes
         return bytes
@@ -42,7 +42,7 @@ struct StateEncodings: Sendable {
     ) -> [UInt8]? {
         let key = DeltaKey(section: section, seqs: seqs)
         if let bytes = deltas[key] { return bytes }
-        guard let bytes = try? journaled.fold.delta(since: base, section: section) else { return nil }
+        guard let bytes = try? journaled.loopState.delta(since: base, section: section) else { return nil }
         deltas[key] = bytes
         return bytes
     }

@@ -204,9 +204,9 @@ extension Updates {
         if encodings.size(of: observer.section, journaled) > context.configuration.hashedBytesMax {
             transfer.job = turn.wish(
                 for: .encoding(
-                    journaled.fold.resting, section: observer.section, observer.form, chunkBytes: partBytes))
+                    journaled.loopState.resting, section: observer.section, observer.form, chunkBytes: partBytes))
         } else {
-            guard let bytes = try? journaled.fold.encodedState(section: observer.section) else { return nil }
+            guard let bytes = try? journaled.loopState.encodedState(section: observer.section) else { return nil }
             encodings.note(size: bytes.count, of: observer.section)
             transfer.add([bytes], partBytes: partBytes, isComplete: true)
         }

@@ -217,9 +217,9 @@ extension ServedStream {
 
     /// Makes the present state the base of the next delta.
     fileprivate mutating func rebase(on journaled: JournaledState) {
-        base = try? journaled.fold.base(section: section)
+        base = try? journaled.loopState.base(section: section)
         nothing = nil
-        if section != nil, let base { nothing = try? journaled.fold.delta(since: base, section: section) }
+        if section != nil, let base { nothing = try? journaled.loopState.delta(since: base, section: section) }
     }
 }
 

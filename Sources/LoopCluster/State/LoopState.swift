@@ -7,17 +7,17 @@ package import LoopWire
 ///
 /// A machine uses it without these types, so that the machine is compiled once. Code that is generic over a definition looks up
 /// types at run time, at every event.
-package protocol ErasedFold: Sendable {
+package protocol LoopState: Sendable {
     /// Decodes an event, reduces it, and advances the queries. If the event cannot be decoded, nothing has changed.
     /// - Parameter schema: the schema of the bytes, if it is an older one.
     /// - Throws: any error of decoding or migrating.
     mutating func apply(
-        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
+        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: LoopStep, into changes: inout [EffectChange]
     ) throws
 
     /// Reduces an event that is already decoded, and advances the queries.
     /// - Parameter event: an event of the definition.
-    mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange])
+    mutating func apply(decoded event: borrowing Lent, _ step: LoopStep, into changes: inout [EffectChange])
 
     /// The definition's answer to an event that has just been applied, from the present state.
     /// - Parameters:
@@ -60,7 +60,7 @@ package protocol ErasedFold: Sendable {
     func delta(since base: DeltaBase, section: Int?) throws -> [UInt8]
 
     /// The state without its queries.
-    var resting: any ErasedFold { get }
+    var resting: any LoopState { get }
 
     /// Continues from an encoded state.
     /// - Parameters:
@@ -82,7 +82,7 @@ package protocol ErasedFold: Sendable {
 }
 
 /// The transition of one event, and the note in which its steps are written.
-package struct FoldStep {
+package struct LoopStep {
     let transition: Transition
     let note: CrashNote?
 }
@@ -90,7 +90,7 @@ package struct FoldStep {
 /// The state of a definition, and its queries.
 ///
 /// `State` and `Event` are the definition's. As generic parameters they need not be looked up.
-struct Fold<Definition: LoopDefinition, State, Event>: ErasedFold
+struct DefinedState<Definition: LoopDefinition, State, Event>: LoopState
 where Definition.State == State, Definition.Event == Event {
     private var evaluator: Evaluator<State, Event>
     private let feedbacks: [Feedback<State, Event>]
@@ -112,7 +112,7 @@ where Definition.State == State, Definition.Event == Event {
 
     @inline(__always)
     mutating func apply(
-        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: FoldStep, into changes: inout [EffectChange]
+        _ bytes: ArraySlice<UInt8>, from schema: UInt64?, _ step: LoopStep, into changes: inout [EffectChange]
     ) throws {
         var event = try Self.decode(bytes, from: schema, definition, coder)
         step.note?.step(.reducing)
@@ -122,7 +122,7 @@ where Definition.State == State, Definition.Event == Event {
     }
 
     @inline(__always)
-    mutating func apply(decoded event: borrowing Lent, _ step: FoldStep, into changes: inout [EffectChange]) {
+    mutating func apply(decoded event: borrowing Lent, _ step: LoopStep, into changes: inout [EffectChange]) {
         step.note?.step(.reducing)
         event.read(as: Event.self) { definition.reduce(into: &state, $0, step.transition) }
         step.note?.step(.query)
@@ -189,7 +189,7 @@ where Definition.State == State, Definition.Event == Event {
         return try sections[section].reading.delta(since: base, in: state)
     }
 
-    var resting: any ErasedFold {
+    var resting: any LoopState {
         var copy = self
         copy.evaluator = Evaluator(feedbacks: [])
         return copy
