@@ -94,12 +94,9 @@ extension ReducerMachine {
     ) -> Bool {
         // `fail` examines a failure that applies.
         if poison.isWatching, entry.kind != .failed || !judgement.applies {
-            let verdict = poison.examine(
-                Entry(entry, payload), origin, isApplied: judgement.applies && entry.kind == .event,
-                isFirst: turn.records.isEmpty, journaled.quarantine, context.brokenRules)
-            switch verdict {
-            case .consume: break
-            case .consumeAlone: count(.reducedAlone)
+            let isApplied = judgement.applies && entry.kind == .event
+            switch examine(Entry(entry, payload), origin, isApplied: isApplied) {
+            case .consume, .consumeAlone: break
             case .wait: return false
             case .setAside(let suspect):
                 setAside(Entry(entry, payload), origin, at: judgement.place, suspect)
@@ -211,10 +208,8 @@ extension ReducerMachine {
             }
             payload = migrated[...]
         }
-        let now = context.now.wall
         let record = EventRecord(
-            seq: journaled.seq.next, time: breaks(.timeNeverGoesBack) ? now : max(journaled.time, now),
-            session: origin.session, number: origin.number,
+            seq: journaled.seq.next, time: eventTime, session: origin.session, number: origin.number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             wantsAnswer: entry.wantsAnswer, bytes: payload)
         guard apply(record, at: place) else {

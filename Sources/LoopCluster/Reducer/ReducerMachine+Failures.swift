@@ -11,17 +11,10 @@ extension ReducerMachine {
         let failing = outcome.retryIn == nil ? journaled.feedback(of: effect)?.failing : nil
         // The effect identifies the failure, because the message may differ if the effect fails again after a crash.
         let words = Entry(kind: .failed, effect: effect, payload: Array("the effect's last failure".utf8)[...])
-        var verdict = PoisonWatch.Verdict.consume
-        if poison.isWatching {
-            verdict = poison.examine(
-                words, outcome.entry ?? .ofTimers, isApplied: failing != nil, isFirst: turn.records.isEmpty,
-                journaled.quarantine, context.brokenRules)
-        }
         var parked = outcome
-        switch verdict {
+        switch examine(words, outcome.entry ?? .ofTimers, isApplied: failing != nil) {
         case .wait: return false
-        case .consume, .refuse: break
-        case .consumeAlone: count(.reducedAlone)
+        case .consume, .consumeAlone, .refuse: break
         case .setAside(let suspect):
             parked.message += "; its failing event ended the reducer \(suspect.crashes) times, in \(suspect.phase)"
         }
@@ -54,12 +47,10 @@ extension ReducerMachine {
             throw NoFailingEvent(
                 reason: "its failing event has \(bytes.count) bytes, and \(bytesMax) is the limit")
         }
-        let now = context.now.wall
         let origin = outcome.entry ?? .ofTimers
         let record = EventRecord(
-            seq: journaled.seq.next, time: breaks(.timeNeverGoesBack) ? now : max(journaled.time, now),
-            session: origin.session, number: origin.number, effect: effect, attempt: owner.attempt, wantsSeq: false,
-            isLast: true, bytes: bytes[...])
+            seq: journaled.seq.next, time: eventTime, session: origin.session, number: origin.number, effect: effect,
+            attempt: owner.attempt, wantsSeq: false, isLast: true, bytes: bytes[...])
         guard apply(record, at: place) else {
             throw NoFailingEvent(reason: "its failing event cannot be decoded")
         }

@@ -16,6 +16,17 @@ extension ReducerMachine {
         }
     }
 
+    /// Judges an entry that is about to be consumed in this turn, and counts one that is consumed alone.
+    /// - Parameter isApplied: whether it is an event that would be applied.
+    mutating func examine(_ entry: Entry, _ origin: EntryNumber, isApplied: Bool) -> PoisonWatch.Verdict {
+        guard poison.isWatching else { return .consume }
+        let verdict = poison.examine(
+            entry, origin, isApplied: isApplied, isFirst: turn.records.isEmpty, journaled.quarantine,
+            context.brokenRules)
+        if verdict == .consumeAlone { count(.reducedAlone) }
+        return verdict
+    }
+
     mutating func putOff(_ batch: Batch, from offset: Int) {
         if !poison.putOff(batch, from: offset, context) { count(.deferredDropped) }
     }
@@ -25,7 +36,7 @@ extension ReducerMachine {
         count(.quarantined)
         // The bytes are copied, so that the whole message is not kept for a part of it.
         let record = QuarantineRecord(
-            id: journaled.quarantinedCount + 1, time: context.clock.wall(after: journaled.time),
+            id: journaled.quarantinedCount + 1, time: recordTime,
             session: origin.session, number: origin.number, effect: entry.effect, attempt: entry.attempt,
             phase: suspect.phase, crashes: suspect.crashes, isLast: entry.isLast, bytes: Array(entry.payload)[...])
         write(.quarantined(record))

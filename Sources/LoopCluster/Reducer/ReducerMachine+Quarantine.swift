@@ -35,8 +35,7 @@ extension ReducerMachine {
         write(.operatorAction(OperatorAction(.retryQuarantined(retry.id), by: retry.who, at: context.now.wall)))
         poison.watch(journaled.quarantine)
         let applied = EventRecord(
-            seq: journaled.seq.next, time: context.clock.wall(after: journaled.time), session: .none, number: 0,
-            effect: record.effect,
+            seq: journaled.seq.next, time: recordTime, session: .none, number: 0, effect: record.effect,
             attempt: record.attempt, wantsSeq: false, bytes: bytes)
         guard apply(applied) else { preconditionFailure("event \(retry.id) could be decoded, and then could not") }
         return .done("event \(retry.id) is applied as seq \(applied.seq)")

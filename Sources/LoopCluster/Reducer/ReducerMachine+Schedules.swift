@@ -12,26 +12,24 @@ extension ReducerMachine {
                 journaled.schedules[number]?.plan != planned.plan || isAhead(number, planned)
                     || breaks(.schedulesAreKept)
             else { continue }
-            passSchedule(number, planned.plan, next: planned.next(after: scheduleTime))
+            passSchedule(number, planned.plan, next: planned.next(after: recordTime))
         }
     }
 
     private func isAhead(_ number: UInt32, _ planned: PlannedSchedule) -> Bool {
         guard context.configuration.acceptsClock, let standing = journaled.schedules[number] else { return false }
-        return standing.next > planned.next(after: scheduleTime)
+        return standing.next > planned.next(after: recordTime)
     }
 
-    private var scheduleTime: WallTime { context.clock.wall(after: journaled.time) }
-
     private mutating func passSchedule(_ number: UInt32, _ plan: UInt64, next: WallTime) {
-        write(.scheduled(ScheduleRecord(schedule: number, time: scheduleTime, next: next, plan: plan)))
+        write(.scheduled(ScheduleRecord(schedule: number, time: recordTime, next: next, plan: plan)))
     }
 
     /// Runs the schedules that are due, in the order of their times.
     mutating func runSchedules() {
         var count = 0
         while phase.grants, !poison.isAlone, count < Schedules.countMax,
-            let number = schedules.firstDue(at: scheduleTime, journaled.schedules)
+            let number = schedules.firstDue(at: recordTime, journaled.schedules)
         {
             guard runSchedule(number) else { return }
             if !breaks(.endsTakeEffectAtOnce) { noticeOutcome() }
@@ -43,7 +41,7 @@ extension ReducerMachine {
     private mutating func runSchedule(_ number: UInt32) -> Bool {
         guard let one = schedules.all[number], let standing = journaled.schedules[number],
             let step = one.planned.step(
-                standing, one.facts.missed, at: scheduleTime, &schedules.backlogs[number, default: .init()])
+                standing, one.facts.missed, at: recordTime, &schedules.backlogs[number, default: .init()])
         else { return false }
         switch step {
         case .pass(let next):
@@ -65,21 +63,15 @@ extension ReducerMachine {
         schedules.awaitsTurn = false
         // The schedule identifies the event, because another run may be due after a crash.
         let words = Entry(kind: .event, payload: Array("a run of the schedule \(one.name)".utf8)[...])
-        if poison.isWatching {
-            let verdict = poison.examine(
-                words, .ofTimers, isApplied: true, isFirst: turn.records.isEmpty, journaled.quarantine,
-                context.brokenRules)
-            switch verdict {
-            case .consume, .refuse: break
-            case .consumeAlone: count(.reducedAlone)
-            case .wait:
-                schedules.awaitsTurn = true
-                return false
-            case .setAside(let suspect):
-                passSchedule(number, one.planned.plan, next: next)
-                setAside(Entry(kind: .event, payload: bytes), .ofTimers, at: nil, suspect)
-                return true
-            }
+        switch examine(words, .ofTimers, isApplied: true) {
+        case .consume, .consumeAlone, .refuse: break
+        case .wait:
+            schedules.awaitsTurn = true
+            return false
+        case .setAside(let suspect):
+            passSchedule(number, one.planned.plan, next: next)
+            setAside(Entry(kind: .event, payload: bytes), .ofTimers, at: nil, suspect)
+            return true
         }
         journaled.note?.enter(.none, EntryNumber.ofTimers.number, nil, words.payload)
         defer { journaled.note?.leave() }
@@ -93,7 +85,7 @@ extension ReducerMachine {
     ) -> Bool {
         let scheduled = ScheduledRun(
             schedule: number, due: run.due, next: next, plan: one.planned.plan, isByHand: run.isByHand)
-        return apply(EventRecord(scheduled, seq: journaled.seq.next, time: scheduleTime, bytes: bytes))
+        return apply(EventRecord(scheduled, seq: journaled.seq.next, time: recordTime, bytes: bytes))
     }
 
     // MARK: Requests of operators
@@ -131,7 +123,7 @@ extension ReducerMachine {
         guard journaled.schedules[number]?.isPaused == true else {
             return .refused("the schedule \(name) is not paused")
         }
-        passSchedule(number, one.planned.plan, next: one.planned.next(after: scheduleTime))
+        passSchedule(number, one.planned.plan, next: one.planned.next(after: recordTime))
         write(.operatorAction(OperatorAction(.resumeSchedule(number), by: who, at: context.now.wall)))
         return .done("the schedule \(name) goes on")
     }
@@ -142,7 +134,7 @@ extension ReducerMachine {
             let standing = journaled.schedules[number]
         else { return unknownSchedule(name) }
         guard phase.grants else { return .refused("the loop has ended") }
-        let run = ScheduleRun(due: scheduleTime, isByHand: true)
+        let run = ScheduleRun(due: recordTime, isByHand: true)
         guard let bytes = one.facts.event(run), journaled.loopState.canDecode(bytes[...]) else {
             return .refused("the event of the schedule \(name) cannot be encoded")
         }

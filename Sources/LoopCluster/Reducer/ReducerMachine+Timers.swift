@@ -25,10 +25,7 @@ extension ReducerMachine {
     }
 
     /// The time for timers. If the clock was set back, it is the time of the newest record.
-    private var timerTime: WallTime {
-        let now = context.clock.wall(after: journaled.time)
-        return breaks(.timersAreNotEarly) ? now + .seconds(1) : now
-    }
+    private var timerTime: WallTime { breaks(.timersAreNotEarly) ? recordTime + .seconds(1) : recordTime }
 
     /// Fires a timer, by one record that applies its event and completes it.
     /// - Returns: whether it was handled. If not, nothing has changed, and it waits for its own turn.
@@ -42,33 +39,25 @@ extension ReducerMachine {
                 timer, "its event has \(bytes.count) bytes, and \(context.configuration.eventBytesMax) is the limit")
             return true
         }
-        if poison.isWatching {
-            let entry = Entry(kind: .event, effect: timer, payload: bytes[...], isLast: true)
-            let verdict = poison.examine(
-                entry, .ofTimers, isApplied: true, isFirst: turn.records.isEmpty, journaled.quarantine,
-                context.brokenRules)
-            switch verdict {
-            case .consume: break
-            case .consumeAlone: count(.reducedAlone)
-            case .wait:
-                timers.awaitTurn()
-                return false
-            case .setAside(let suspect):
-                let place = journaled.effects.index(forKey: timer)
-                timers.remove(timer)
-                setAside(entry, .ofTimers, at: place, suspect)
-                return true
-            case .refuse:
-                park(timer, "its event is in quarantine already")
-                return true
-            }
+        let entry = Entry(kind: .event, effect: timer, payload: bytes[...], isLast: true)
+        switch examine(entry, .ofTimers, isApplied: true) {
+        case .consume, .consumeAlone: break
+        case .wait:
+            timers.awaitTurn()
+            return false
+        case .setAside(let suspect):
+            let place = journaled.effects.index(forKey: timer)
+            timers.remove(timer)
+            setAside(entry, .ofTimers, at: place, suspect)
+            return true
+        case .refuse:
+            park(timer, "its event is in quarantine already")
+            return true
         }
         journaled.note?.enter(.none, EntryNumber.ofTimers.number, timer, bytes[...])
         defer { journaled.note?.leave() }
         timers.remove(timer)
-        let now = context.now.wall
-        let time = breaks(.timeNeverGoesBack) ? now : max(journaled.time, now)
-        if !apply(EventRecord(timer: timer, seq: journaled.seq.next, time: time, bytes: bytes[...])) {
+        if !apply(EventRecord(timer: timer, seq: journaled.seq.next, time: eventTime, bytes: bytes[...])) {
             park(timer, "its event cannot be decoded")
         }
         return true
