@@ -93,10 +93,7 @@ extension ReducerMachine {
     /// The first ten thousand effects that failed for good. Their requests are included as long as they are small enough together.
     private func parkedEffects() -> [LoopWire.ParkedEffect] {
         var room = 4 << 20
-        return journaled.effects.keys.sorted().lazy.compactMap { id -> (EffectID, LiveEffect, String)? in
-            guard let effect = journaled.effects[id], case .parked(let message) = effect.status else { return nil }
-            return (id, effect, message)
-        }.prefix(10_000).map { id, effect, message in
+        return journaled.parked.prefix(10_000).map { id, effect, message in
             room -= effect.request.count
             return LoopWire.ParkedEffect(
                 effect: id.description, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),

@@ -192,13 +192,12 @@ extension ReducerMachine {
 
     /// The first hundred parked effects by ID, and how many others there are.
     private func parked() -> ([StatusReport.Parked], Int?) {
-        let parked = journaled.effects.compactMap { id, effect -> StatusReport.Parked? in
-            guard case .parked(let message) = effect.status else { return nil }
-            return StatusReport.Parked(
+        let parked = journaled.parked
+        let named = parked.prefix(100).map { id, effect, message in
+            StatusReport.Parked(
                 effect: id, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
                 message: String(message.prefix(4096)))
         }
-        let named = Array(parked.sorted { $0.effect < $1.effect }.prefix(100))
         return (named, parked.count > named.count ? parked.count - named.count : nil)
     }
 }

@@ -109,6 +109,13 @@ package struct JournaledState: Sendable {
         effect.feedback < table.names.count ? table.names[Int(effect.feedback)] : "\(effect.feedback)"
     }
 
+    /// The effects that failed for good, by ID, with their messages.
+    var parked: [(id: EffectID, effect: LiveEffect, message: String)] {
+        effects.compactMap { id, effect in
+            if case .parked(let message) = effect.status { (id, effect, message) } else { nil }
+        }.sorted { $0.id < $1.id }
+    }
+
     /// The record that this definition writes into the journal when it takes over.
     package var ownDefinition: DefinitionRecord {
         DefinitionRecord(

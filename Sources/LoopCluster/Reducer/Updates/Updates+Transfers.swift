@@ -34,14 +34,15 @@ extension Updates {
     mutating func answer(
         _ request: StateRequest, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
-        guard let section = journaled.loop.section(named: request.name) else {
+        let id = SectionID(name: request.name)
+        guard let section = journaled.loop.section(id) else {
             let names = journaled.loop.sections.map { "\"\($0.name)\"" }.joined(separator: ", ")
             return turn.reply(
                 .refused(
                     Refused(.section, reducer: names, peer: String(request.name.prefix(256))),
                     to: .state(transfer: request.transfer)), to: request.route)
         }
-        let stream = request.interval.map { UpdateStream(.delta, of: SectionID(name: request.name), interval: $0) }
+        let stream = request.interval.map { UpdateStream(.delta, of: id, interval: $0) }
         if request.transfer != 0 {
             let asked = transfers.firstIndex { $0.id == request.transfer && $0.section == section.index }
             guard let position = asked else {
@@ -213,14 +214,5 @@ extension Updates {
         transfersCount += 1
         transfers.append(transfer)
         return transfers.count - 1
-    }
-}
-
-extension LoopFacts {
-    /// The section of a name, by its position, which is nil for the whole state. The result is nil if there is none of this name.
-    fileprivate func section(named name: String) -> (index: Int?, Void)? {
-        if name.isEmpty { return (nil, ()) }
-        guard let index = sections.firstIndex(where: { $0.name == name }) else { return nil }
-        return (index, ())
     }
 }

@@ -225,7 +225,7 @@ extension ServedStream {
 
 extension LoopFacts {
     /// The section of an ID, by its position, which is nil for the whole state. The result is nil if there is none of this ID.
-    fileprivate func section(_ id: SectionID) -> (index: Int?, Void)? {
+    func section(_ id: SectionID) -> (index: Int?, Void)? {
         if id == .whole { return (nil, ()) }
         guard let index = sections.firstIndex(where: { $0.id == id }) else { return nil }
         return (index, ())
