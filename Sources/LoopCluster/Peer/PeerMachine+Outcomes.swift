@@ -4,16 +4,11 @@ import LoopWire
 
 /// The outcomes of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
 extension PeerMachine {
-    mutating func acknowledge(_ acknowledgement: Acknowledgement) {
-        if delivery.isForeign(acknowledgement.watermark, brokenRules) { return abandonSession() }
-        guard delivery.takes(acknowledgement, brokenRules) else { return }
-        settle(upTo: acknowledgement.watermark, acknowledgement.notable, acknowledgement.answers)
-    }
-
-    /// Takes outcomes that were requested.
-    mutating func takeAnswer(_ outcomes: Acknowledgement) {
+    /// Takes outcomes of entries.
+    /// - Parameter isAnswer: whether they were requested.
+    mutating func take(_ outcomes: Acknowledgement, isAnswer: Bool) {
         if delivery.isForeign(outcomes.watermark, brokenRules) { return abandonSession() }
-        guard delivery.takesAnswer(outcomes) else { return }
+        guard isAnswer ? delivery.takesAnswer(outcomes) : delivery.takes(outcomes, brokenRules) else { return }
         settle(upTo: outcomes.watermark, outcomes.notable, outcomes.answers)
     }
 
