@@ -15,8 +15,6 @@ public struct Verification<Definition: LoopDefinition> {
     /// The damage of snapshots that cannot be read. They are not compared, and the replay does not need them.
     private var damages: [String] = []
 
-    private static var pageBytes: Int { 4 << 20 }
-
     /// - Throws: `RecoveryError` and `JournalError` if the journal cannot be replayed at all.
     public static func report(
         on journal: any Journal, of definition: Definition, coder: any ValueCoder
@@ -68,36 +66,33 @@ public struct Verification<Definition: LoopDefinition> {
             difference: nil)
         var next = snapshots.drop { $0.position <= journaled.position }
         var lastEqual = journaled.seq
-        while true {
-            let records = try journal.records(after: journaled.position, bytesMax: Self.pageBytes)
-            if records.isEmpty { break }
-            for record in records {
-                do {
-                    try journaled.apply(record)
-                } catch let difference as ReplayDifference {
-                    report.difference =
-                        "the state hash at seq \(difference.seq) is \(hexadecimal(difference.journaled)) in the"
-                        + " journal and \(hexadecimal(difference.replayed)) here; they were last equal at seq \(lastEqual)"
-                    return true
-                }
-                report.records += 1
-                report.through = journaled.seq.value
-                if let seq = record.hashedSeq {
-                    report.stateHashes += 1
-                    lastEqual = seq
-                }
-                while let snapshot = next.first, snapshot.position == journaled.position {
-                    next.removeFirst()
-                    guard let differences = try differences(of: snapshot, from: journaled) else { continue }
-                    if !differences.isEmpty {
-                        report.difference =
-                            "the snapshot at seq \(snapshot.seq) is not what the replay comes to in"
-                            + " \(differences.joined(separator: ", ")); they were last equal at seq \(lastEqual)"
-                        return true
-                    }
-                    lastEqual = journaled.seq
-                }
+        try journal.forEachRecord(after: journaled.position) { record in
+            do {
+                try journaled.apply(record)
+            } catch let difference as ReplayDifference {
+                report.difference =
+                    "the state hash at seq \(difference.seq) is \(hexadecimal(difference.journaled)) in the"
+                    + " journal and \(hexadecimal(difference.replayed)) here; they were last equal at seq \(lastEqual)"
+                return false
             }
+            report.records += 1
+            report.through = journaled.seq.value
+            if let seq = record.hashedSeq {
+                report.stateHashes += 1
+                lastEqual = seq
+            }
+            while let snapshot = next.first, snapshot.position == journaled.position {
+                next.removeFirst()
+                guard let differences = try differences(of: snapshot, from: journaled) else { continue }
+                if !differences.isEmpty {
+                    report.difference =
+                        "the snapshot at seq \(snapshot.seq) is not what the replay comes to in"
+                        + " \(differences.joined(separator: ", ")); they were last equal at seq \(lastEqual)"
+                    return false
+                }
+                lastEqual = journaled.seq
+            }
+            return true
         }
         return true
     }
