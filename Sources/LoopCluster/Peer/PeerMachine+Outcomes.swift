@@ -94,3 +94,42 @@ extension PeerID {
         PeerID(high: Mix.finish(high ^ now.nanoseconds), low: Mix.finish(low &+ now.nanoseconds))
     }
 }
+
+/// The loop's end, as a reducer has reported it. (Protocol, section 6.)
+///
+/// It is valid within its epoch. The journal may lose the end with its last records. A reducer that reaches the end again
+/// reports it again.
+struct HeardEnd: Equatable, Sendable {
+    let history: History
+    let epoch: Epoch
+    /// The seq of the last state.
+    let seq: Seq
+    let exitCode: Int32
+    let text: String
+
+    init(_ frame: PeerFrame, at seq: Seq, exitCode: Int32, text: String) {
+        (history, epoch) = (frame.history, frame.epoch)
+        (self.seq, self.exitCode, self.text) = (seq, exitCode, text)
+    }
+}
+
+/// The details of refusals, which the reducer sends before the refusals themselves.
+struct HeardDetails: Equatable, Sendable {
+    private var texts: [UInt64: String] = [:]
+
+    /// More details than a reducer sends at a time.
+    private static var countMax: Int { 64 }
+
+    mutating func hear(_ details: [RefusalDetail], above settled: UInt64) {
+        for detail in details where detail.number > settled && texts.count < Self.countMax {
+            texts[detail.number] = detail.text
+        }
+    }
+
+    /// The detail of an entry's refusal; empty if there is none.
+    func text(of number: UInt64) -> String { texts.isEmpty ? "" : texts[number] ?? "" }
+
+    mutating func forget(upTo settled: UInt64) {
+        if !texts.isEmpty { texts = texts.filter { $0.key > settled } }
+    }
+}

@@ -74,3 +74,64 @@ extension ReducerMachine {
         return serves ? nil : "its join request lists no feedback of its groups"
     }
 }
+
+/// The feedbacks whose effects wait while no worker serves them.
+struct UnservedFeedbacks: Sendable {
+    /// How long effects may wait for a worker before that is reported.
+    private static let patience = Duration.seconds(5)
+
+    private struct Since: Sendable {
+        let time: MonotonicTime
+        var isTold = false
+    }
+
+    private var since: [UInt32: Since] = [:]
+
+    /// Notes which feedbacks are unserved now.
+    /// - Parameter unserved: the numbers of the feedbacks, in order.
+    /// - Returns: the feedbacks to report now, and those that were reported and are served again.
+    mutating func review(
+        _ unserved: [UInt32], at now: MonotonicTime
+    ) -> (new: [UInt32], served: [(feedback: UInt32, after: Duration)]) {
+        var served: [(feedback: UInt32, after: Duration)] = []
+        for (feedback, known) in since.sorted(by: { $0.key < $1.key }) where !unserved.contains(feedback) {
+            since[feedback] = nil
+            if known.isTold { served.append((feedback, now - known.time)) }
+        }
+        var new: [UInt32] = []
+        for feedback in unserved {
+            var known = since[feedback] ?? Since(time: now)
+            if !known.isTold, now - known.time >= Self.patience {
+                known.isTold = true
+                new.append(feedback)
+            }
+            since[feedback] = known
+        }
+        return (new, served)
+    }
+}
+
+/// The groups in which a loop places effects, for comparison with those that a worker names.
+package struct PlacedGroups: Sendable {
+    /// The groups of the loop's workers, in order.
+    package let all: [String]
+
+    package init(placements: some Sequence<String>) {
+        all = Set(placements).subtracting([localGroup, reducerGroup]).sorted()
+    }
+
+    /// What is wrong with the groups that a worker names, and the remedy, or nil if each of them has a feedback.
+    package func objection(to groups: [String]) -> String? {
+        if all.isEmpty { return "the loop places no effects on workers; give a feedback .on(.workers)" }
+        let others = groups.filter { !all.contains($0) }
+        if groups.isEmpty { return "it names no group; the loop has \(Self.list(all))" }
+        guard !others.isEmpty else { return nil }
+        return "no feedback is in \(Self.list(others)); the loop has \(Self.list(all)) (--group)"
+    }
+
+    private static func list(_ groups: [String]) -> String {
+        let names = groups.prefix(5).map { "\"\($0)\"" }.joined(separator: ", ")
+        let more = groups.count > 5 ? " and \(groups.count - 5) more" : ""
+        return "the \(groups.count == 1 ? "group" : "groups") \(names)\(more)"
+    }
+}
