@@ -149,16 +149,9 @@ import Testing
         #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
-    @Test func `are read from snapshots that do not say how long they are idle`() throws {
+    @Test func `keep in a snapshot how long they are idle`() throws {
         var bench = try ReducerBench()
         let session = bench.join(alice)
-        let document = try bench.machine.journaled.snapshot()
-        // Format 1 ends before the idle times, the senders, the owners and the answers, of which there are none here.
-        let older = shortened(document, by: 4 + 4 + 4 + 4, to: 1)
-        let restored = try JournaledState(restoring: older, definition: Lamps(), coder: CBORCoder())
-        #expect(try restored.differences(from: bench.machine.journaled) == [])
-        #expect(restored.sessions[session] != nil)
-        // One of the present format keeps them.
         let again = try ReducerBench(replaying: bench.records, at: 20_000)
         let present = try JournaledState(
             restoring: again.machine.journaled.snapshot(), definition: Lamps(), coder: CBORCoder())
@@ -166,9 +159,7 @@ import Testing
         #expect(try present.differences(from: again.machine.journaled) == [])
     }
 
-    @Test func `keep in a snapshot whether they sent events of their own; an older one is read as if they all had`()
-        throws
-    {
+    @Test func `keep in a snapshot whether they sent events of their own`() throws {
         var bench = try ReducerBench()
         let (worker, sender) = (bench.join(alice), bench.join(client, capacity: 0))
         _ = try bench.send(sender, from: 1, .note)
@@ -177,25 +168,6 @@ import Testing
         #expect(restored.sessions == bench.machine.journaled.sessions)
         #expect(restored.sessions[worker]?.isOnlyOfEffects == true)
         #expect(restored.sessions[sender]?.isOnlyOfEffects == false)
-        // Format 2 ends before the one sender, the owners and the answers.
-        let older = try JournaledState(
-            restoring: shortened(document, by: 4 + 8 + 4 + 4, to: 2), definition: Lamps(), coder: CBORCoder())
-        #expect(older.sessions[worker]?.isOnlyOfEffects == false)
-        #expect(older.sessions[sender]?.isOnlyOfEffects == false)
-    }
-
-    /// A snapshot as an older format has it, which ends so many bytes earlier. The length of the body comes after 62 bytes and
-    /// the name.
-    private func shortened(_ document: [UInt8], by count: Int, to format: UInt8) -> [UInt8] {
-        var older = Array(document.dropLast(8 + count))
-        older[8] = format
-        let place = 62 + Lamps.name.utf8.count
-        var length = ByteWriter()
-        length.u64(UInt64(older.count - place - 8))
-        older.replaceSubrange(place..<place + 8, with: length.bytes)
-        var end = ByteWriter()
-        end.u64(StableHash.fnv1a(older))
-        return older + end.bytes
     }
 
     @Test func `of peers that are there are kept`() throws {

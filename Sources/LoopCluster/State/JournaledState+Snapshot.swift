@@ -15,10 +15,10 @@ import LoopWire
 /// | 4 + … | live effects, by effect: effect, version u64, group (flag, 4 + n), request (4 + n), status u8 (1 open, 2 completed, 3 parked and 4 + n message; 128 is added if an attempt was granted, 64 if one may still run), floor, failures u32, retry (flag, time i64, wait u64) |
 /// | 8 + 4 + … | the next session u64; sessions, by number: session u64, peer, whether it is its peer's newest u8, watermark u64, notable outcomes as in an acknowledgement |
 /// | 8 + 4 + … | how many entries were set aside u64; those that still are, by id: id u64, time i64, session u64, number u64, effect (flag, 16), attempt, phase u8, crashes u32, bytes (4 + n) |
-/// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64; from format 2 on |
-/// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64; from format 3 on |
-/// | 4 + 40 each | sessions that belong to a key, by number: session u64, the key's 32 bytes; from format 4 on |
-/// | 4 + … | sessions that keep answers, by number: session u64, their answers as in an acknowledgement; from format 5 on |
+/// | 4 + 16 each | sessions without a record in the present epoch, by number: session u64, idle since i64 |
+/// | 4 + 8 each | sessions with an entry that belonged to no effect, by number: session u64 |
+/// | 4 + 40 each | sessions that belong to a key, by number: session u64, the key's 32 bytes |
+/// | 4 + … | sessions that keep answers, by number: session u64, their answers as in an acknowledgement |
 /// | 4 + 30 each | the status of schedules, by number: feedback u32, next i64, last (flag, i64), whether it is paused u8, plan u64; in format 6 |
 ///
 /// Equal states give equal bytes; only the notable outcomes and the answers may differ, because forgetting them is not journaled.
@@ -151,16 +151,11 @@ extension JournaledState {
         try readEffects(from: &reader)
         try readSessions(from: &reader)
         try readQuarantine(from: &reader)
-        // Without them, idle times count from the next epoch on.
-        if header.format > 1 { try readIdleTimes(from: &reader) }
-        if header.format > 2 {
-            try readSenders(from: &reader)
-        } else {
-            for (place, _) in sessions.places { sessions[at: place].isOnlyOfEffects = false }
-        }
-        if header.format > 3 { try readOwners(from: &reader) }
-        if header.format > 4 { try readAnswers(from: &reader) }
-        if header.format > 5 { try readSchedules(from: &reader) }
+        try readIdleTimes(from: &reader)
+        try readSenders(from: &reader)
+        try readOwners(from: &reader)
+        try readAnswers(from: &reader)
+        if header.hasSchedules { try readSchedules(from: &reader) }
         return memories
     }
 }

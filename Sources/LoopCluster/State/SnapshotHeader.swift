@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 6 if there are schedules, else 5; 1 to 4 are read too |
+/// | 2 | format version u16: 6 if there are schedules, else 5 |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -31,8 +31,8 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var fingerprint: UInt64
     package var schema: UInt64
     package var initial: UInt64
-    /// The format in which it was written.
-    package private(set) var format: UInt16
+    /// Whether the body ends with schedules.
+    private(set) var hasSchedules: Bool
 
     package init(
         loop: String, history: History, position: UInt64, seq: Seq, fingerprint: UInt64, schema: UInt64,
@@ -45,7 +45,7 @@ package struct SnapshotHeader: Equatable, Sendable {
         self.fingerprint = fingerprint
         self.schema = schema
         self.initial = initial
-        format = hasSchedules ? Self.formatVersion : Self.formatWithoutSchedules
+        self.hasSchedules = hasSchedules
     }
 
     /// The whole document, in one chunk of memory.
@@ -57,7 +57,7 @@ package struct SnapshotHeader: Equatable, Sendable {
     ) throws(Failure) -> [UInt8] {
         var writer = ByteWriter(capacity: bodyBytes + bodyBytes / 8 + loop.utf8.count + 128)
         writer.append(bytes: Self.magic)
-        writer.u16(format)
+        writer.u16(hasSchedules ? Self.formatVersion : Self.formatWithoutSchedules)
         writer.string(loop)
         writer.u64(history.value)
         writer.u64(position)
@@ -90,11 +90,14 @@ package struct SnapshotHeader: Equatable, Sendable {
             var reader = ByteReader(content.dropFirst(magic.count))
             let version = try reader.u16()
             guard version <= formatVersion else { throw SnapshotError.newerFormat(version) }
+            guard version >= formatWithoutSchedules else {
+                throw SnapshotError.corrupt("its format is \(version), which no release has written")
+            }
             var header = SnapshotHeader(
                 loop: try reader.string(), history: History(try reader.u64()), position: try reader.u64(),
                 seq: Seq(try reader.u64()), fingerprint: try reader.u64(), schema: try reader.u64(),
                 initial: try reader.u64())
-            header.format = version
+            header.hasSchedules = version == formatVersion
             guard try reader.u64() == UInt64(reader.remaining) else {
                 throw SnapshotError.corrupt("it is not as long as it says")
             }
