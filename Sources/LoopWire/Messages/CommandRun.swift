@@ -74,30 +74,20 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
         switch command {
         case .start(let grant):
             grant.request.withBytes { request in
-                appendStart(
-                    of: grant.effect, grant.attempt, version: grant.version, failures: grant.failures,
-                    isResumed: grant.isResumed, request: request)
+                run.append(50 + request.count) { output in
+                    output.append(Command.Kind.start.rawValue)
+                    output.append(grant.effect, grant.attempt)
+                    output.append(number: grant.version.value)
+                    output.append(number: grant.failures)
+                    output.append(grant.isResumed ? 1 : 0)
+                    output.append(number: UInt32(request.count))
+                    output.append(request)
+                }
             }
         case .update, .cancel:
             var writer = ByteWriter()
             command.write(to: &writer)
             run.append(writer.count) { $0.append(writer.bytes.span) }
-        }
-    }
-
-    /// Appends a start from the parts of a `Grant`.
-    package mutating func appendStart(
-        of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool,
-        request: Span<UInt8>
-    ) {
-        run.append(50 + request.count) { output in
-            output.append(Command.Kind.start.rawValue)
-            output.append(effect, attempt)
-            output.append(number: version.value)
-            output.append(number: failures)
-            output.append(isResumed ? 1 : 0)
-            output.append(number: UInt32(request.count))
-            output.append(request)
         }
     }
 

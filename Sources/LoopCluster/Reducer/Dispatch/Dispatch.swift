@@ -102,10 +102,7 @@ struct Dispatch: Sendable {
     func grants(of session: SessionID, _ members: Members, _ effects: HashTable<EffectID, LiveEffect>) -> [Grant] {
         self.effects(heldBy: session, members, effects).compactMap { effect in
             guard let place = effects.index(forKey: effect), let owner = owners[place] else { return nil }
-            let live = effects[at: place]
-            return Grant(
-                effect: effect, attempt: owner.attempt, version: live.version, failures: live.failures,
-                isResumed: live.wasGranted, request: live.request)
+            return Grant(effect, owner.attempt, effects[at: place])
         }
     }
 
@@ -255,12 +252,7 @@ struct Dispatch: Sendable {
                 : Attempt(epoch: journaled.epoch.number, count: grantsCount)
             owners.give(
                 place, to: Ownership(session: taker.session, attempt: attempt), &members[at: taker.index].holding)
-            // The effect is read in its table, and the start is written from it, without a copy.
-            journaled.effects.read(at: place) { live in
-                members[at: taker.index].start(
-                    effect, attempt, version: live.version, failures: live.failures, isResumed: live.wasGranted,
-                    request: live.request)
-            }
+            members[at: taker.index].take(.start(Grant(effect, attempt, journaled.effects[at: place])))
             watchTimeout(of: effect, at: place, attempt, journaled.table, context)
             granted.effects.append(effect)
         }
@@ -274,6 +266,14 @@ struct Dispatch: Sendable {
 
     /// The time at which the next attempt has taken too long.
     var attemptDeadline: MonotonicTime? { deadlines.top?.time }
+}
+
+extension Grant {
+    fileprivate init(_ effect: EffectID, _ attempt: Attempt, _ live: LiveEffect) {
+        self.init(
+            effect: effect, attempt: attempt, version: live.version, failures: live.failures,
+            isResumed: live.wasGranted, request: live.request)
+    }
 }
 
 /// How an attempt has ended.
