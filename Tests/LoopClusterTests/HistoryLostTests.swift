@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 @Suite struct `A journal that has lost acknowledged records` {
     /// A bench, and a peer's join request that knows as much as it does.

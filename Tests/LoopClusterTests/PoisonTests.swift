@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 @Suite struct `An event that ends the process` {
     private func mined() throws -> (MinedReducer, Batch) {

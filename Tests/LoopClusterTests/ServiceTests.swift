@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 /// Who is granted what, and what people are told where nobody is.
 @Suite struct `A worker of groups` {

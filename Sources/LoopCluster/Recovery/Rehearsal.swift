@@ -21,12 +21,6 @@ public struct RehearsalReport: Codable, Equatable, Sendable {
     public var started = 0
     /// How many live effects taking over would give a newer request.
     public var updated = 0
-
-    /// Creates a report of a replay that has found nothing yet.
-    public init(from: UInt64, through: UInt64) {
-        self.from = from
-        self.through = through
-    }
 }
 
 /// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without changing anything.

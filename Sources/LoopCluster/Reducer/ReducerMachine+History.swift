@@ -132,13 +132,6 @@ public struct HistoryLost: Error, Equatable, Sendable, CustomStringConvertible {
     /// The name that the peer gives itself, for people; at most 256 characters.
     public var name: String
 
-    /// Creates the report of a loss that one peer has shown.
-    public init(missing: Missing, peer: PeerID, name: String) {
-        self.missing = missing
-        self.peer = peer
-        self.name = name
-    }
-
     /// What a person can do about missing acknowledged records. All errors about lost history end with this text.
     /// - Parameters:
     ///   - loop: the name of the loop.

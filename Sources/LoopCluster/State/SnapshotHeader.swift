@@ -32,21 +32,7 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var schema: UInt64
     package var initial: UInt64
     /// Whether the body ends with schedules.
-    private(set) var hasSchedules: Bool
-
-    package init(
-        loop: String, history: History, position: UInt64, seq: Seq, fingerprint: UInt64, schema: UInt64,
-        initial: UInt64, hasSchedules: Bool = false
-    ) {
-        self.loop = loop
-        self.history = history
-        self.position = position
-        self.seq = seq
-        self.fingerprint = fingerprint
-        self.schema = schema
-        self.initial = initial
-        self.hasSchedules = hasSchedules
-    }
+    fileprivate(set) var hasSchedules = false
 
     /// The whole document, in one chunk of memory.
     /// - Parameters:
