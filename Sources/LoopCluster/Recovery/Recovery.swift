@@ -38,28 +38,16 @@ public struct Recovery {
     ///   - ignoresArguments: whether to use the journal's initial state instead of the definition's. For tools that do not know
     ///     the arguments of the run.
     ///   - note: the note in which each step is written, in case the process ends in it.
+    ///   - rules: the rules that a machine under test breaks.
     ///   - warm: the state from which to continue, if the journal continues it. If not, `notes` says why.
     ///   - isStopped: called before each record; returns true if the result is not needed any more.
     ///   - pages: returns the records after a position, as the journal does, with events that are already decoded. If nil, the
     ///     journal is read here, and events are decoded one by one.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
-    public init(
-        _ definition: some LoopDefinition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
-        reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        warm: consuming WarmState? = nil, isStopped: (() -> Bool)? = nil,
-        pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
-    ) throws {
-        try self.init(
-            definition, from: journal, coder: coder, through: limit, reinterprets: reinterprets,
-            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), warm: warm.take(),
-            isStopped: isStopped, pages: pages)
-    }
-
-    /// Does what the public initialiser does, for a machine that breaks rules.
     package init(
         _ definition: some LoopDefinition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        breaking rules: BrokenRules, warm: consuming WarmState? = nil, isStopped: (() -> Bool)? = nil,
+        breaking rules: BrokenRules = BrokenRules(), warm: consuming WarmState? = nil, isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
         journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
