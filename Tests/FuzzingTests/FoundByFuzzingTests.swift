@@ -42,7 +42,7 @@ import Testing
         #expect(note.suspects == [suspect])
     }
 
-    private func state() -> JournaledState<Counter> {
+    private func state() -> JournaledState {
         JournaledState(definition: Counter(), coder: CBORCoder(), history: History(1))
     }
 

@@ -27,7 +27,7 @@ public struct ReducerConfiguration: Sendable {
     public var publisher: String
     /// The address of the collector, in the form of ``publisher``.
     public var collector: String
-    /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerCore.admit`.
+    /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerMachine.admit`.
     public var isGuarded = false
     /// Whether other machines can reach the reducer although it has no keys. The status warns of it.
     public var isOpenToAll = false

@@ -21,7 +21,7 @@ struct Schedules: Sendable {
     static var countMax: Int { 256 }
 
     /// - Parameter zones: the time zones that the definition's schedules name. A schedule without its zone does not run.
-    mutating func begin(_ journaled: JournaledCore, _ zones: ZoneDatabase) {
+    mutating func begin(_ journaled: JournaledState, _ zones: ZoneDatabase) {
         self = Schedules()
         for number in journaled.table.numbers {
             guard let feedback = journaled.table[number], let facts = feedback.schedule,
@@ -50,7 +50,7 @@ struct Schedules: Sendable {
     }
 
     /// When the next schedule is due, by the reducer's steady clock.
-    func deadline(_ journaled: JournaledCore, _ clock: ReducerClock) -> MonotonicTime? {
+    func deadline(_ journaled: JournaledState, _ clock: ReducerClock) -> MonotonicTime? {
         if all.isEmpty { return nil }
         return first(journaled.schedules).flatMap { clock.steadyTime(of: $0.next, after: journaled.time) }
     }

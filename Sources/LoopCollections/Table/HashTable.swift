@@ -59,14 +59,6 @@ package struct HashTable<Key: Equatable, Value> {
         return unsafe UnsafeRawPointer(storage.entries + place)
     }
 
-    /// Calls `body` with the value at a taken place, without a copy. The objects that it refers to are not retained.
-    @inlinable
-    package func read<Result>(at place: Int, _ body: (Value) -> Result) -> Result {
-        unsafe withUnsafeMutablePointer(to: &taken.entries[place].value) { value in
-            unsafe readBits(of: UnsafePointer(value), body)
-        }
-    }
-
     /// The value at a taken place.
     @inlinable
     package subscript(at place: Int) -> Value {

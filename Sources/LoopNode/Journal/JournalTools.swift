@@ -51,8 +51,8 @@ struct JournalTools: Sendable {
         state = { place, seq in
             let definition = try await maker.definition()
             return try read(place) { journal in
-                let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
-                return (recovery.core.seq, try ShownState.encode(recovery.core.state))
+                let journaled = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder()).journaled
+                return (journaled.seq, try ShownState.encode(journaled.state(of: definition)))
             }
         }
         judge = { place in

@@ -85,8 +85,10 @@ struct JournalQueries: Sendable {
             return .history(try HistoryPage(of: journal, from: from, through: through, after: after))
         case .state(let seq, let part):
             let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
+            let journaled = recovery.journaled
             return .state(
-                seq: recovery.core.seq.value, bytes: try ShownState.encode(part, of: recovery.core.state, definition))
+                seq: journaled.seq.value,
+                bytes: try ShownState.encode(part, of: journaled.state(of: definition), definition))
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

@@ -9,7 +9,7 @@ enum Letter {
     /// A message from a peer that came while the last turn waited for a receipt.
     case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)
 
-    func read(by intake: inout ReducerCore) {
+    func read(by intake: inout ReducerMachine) {
         switch self {
         case .jobDone(let result): intake.receive(result)
         case .answer(let answer, let request): intake.answer(answer, request.number, request.route)

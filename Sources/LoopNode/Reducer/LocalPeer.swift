@@ -44,7 +44,7 @@ struct LocalPeer {
     }
 
     /// Passes this peer's messages to the reducer.
-    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime, _ log: NodeLog) {
+    mutating func turn(_ intake: inout ReducerMachine, at now: MonotonicTime, _ log: NodeLog) {
         hasWork = false
         driver.takePosted(at: now)
         for action in driver.turn(at: now) {

@@ -8,7 +8,8 @@ import LoopWire
 /// A reducer machine, its journal, and the worker of its own process. When the journal fails, all of it is discarded and built
 /// again from the journal.
 struct ReducerService<Definition: LoopDefinition> {
-    private(set) var machine: ReducerMachine<Definition>
+    private let definition: Definition
+    private(set) var machine: ReducerMachine
     private(set) var journal: any Journal
     private(set) var local: LocalPeer?
     private var snapshots: SnapshotKeeper
@@ -61,7 +62,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Throws: `RecoveryError.stopped` if the replay was stopped.
     init(
         _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
-        listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
+        listeners: Standby.Listeners, warm: consuming WarmState?, advertised: String?, note: CrashNote?,
         decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, lookout: Lookout?,
         log: NodeLog,
         obstacle: JournalObstacle, isStopping: @escaping () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
@@ -69,14 +70,14 @@ struct ReducerService<Definition: LoopDefinition> {
         let now = SystemClock.now
         let coder = CBORCoder()
         var journal = journal
-        func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
+        func recover(_ warm: consuming WarmState?) throws -> Recovery {
             let reader = ReplayReader<Definition.Event>(journal, coder: coder)
             return try Recovery(
                 definition, from: journal, coder: coder, reinterprets: configuration.reinterprets,
                 note: note,
                 warm: warm.take(), isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         }
-        let recovery: Recovery<Definition>
+        let recovery: Recovery
         let isWarm = warm != nil
         do {
             recovery = try recover(warm.take())
@@ -90,7 +91,7 @@ struct ReducerService<Definition: LoopDefinition> {
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         if !recovery.lacking.isEmpty {
             // This process has the term, and these records follow the journal's last one.
-            _ = try journal.append(recovery.lacking, through: recovery.core.position)
+            _ = try journal.append(recovery.lacking, through: recovery.journaled.position)
         }
         var limits = ReducerConfiguration(
             silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
@@ -129,6 +130,7 @@ struct ReducerService<Definition: LoopDefinition> {
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
                 continuing: machine.localStream, at: now.monotonic)
         }
+        self.definition = definition
         self.journal = journal
         self.listeners = listeners
         self.log = log
@@ -142,7 +144,7 @@ struct ReducerService<Definition: LoopDefinition> {
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
             opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
-            isDue: recovery.core.hasReinterpreted,
+            isDue: recovery.journaled.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
         self.lookout = lookout
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
@@ -162,7 +164,7 @@ struct ReducerService<Definition: LoopDefinition> {
         return nil
     }
 
-    private static func beginning(of recovery: Recovery<Definition>) -> String {
+    private static func beginning(of recovery: Recovery) -> String {
         if let seq = recovery.warmSeq { return "a warm state at seq \(seq)" }
         return recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record"
     }
@@ -237,7 +239,7 @@ struct ReducerService<Definition: LoopDefinition> {
         if let receipt { try release(receipt, &sockets) }
         if isBarrier { try settle(&sockets) }
         hasBegun = true
-        if takesSnapshot { snapshots.write(machine.core, log) }
+        if takesSnapshot { snapshots.write(machine.journaled, log) }
         try flushIfDue(at: now.monotonic, &end)
         log.tellLeftOut(at: now.monotonic)
         return end
@@ -354,7 +356,7 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Makes a closure that encodes a part of the newest state on the thread that calls it.
     private func newestState(_ part: StateSelection) -> @Sendable () throws -> AdministrationAnswer {
-        let (seq, state, definition) = (machine.seq, machine.state, machine.core.definition)
+        let (seq, state, definition) = (machine.seq, machine.journaled.state(of: definition), definition)
         return { .state(seq: seq.value, bytes: try ShownState.encode(part, of: state, definition)) }
     }
 
@@ -393,25 +395,25 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Parameter takesSnapshot: false if the next leader has followed the journal, and so needs no snapshot.
     /// - Returns: the state, for following the journal from here on.
     @discardableResult
-    mutating func finish(takesSnapshot: Bool = true) -> WarmState<Definition>? {
+    mutating func finish(takesSnapshot: Bool = true) -> WarmState? {
         do {
             try journal.flush()
             // Records that the machine has made and no turn has appended are not in the journal, so a snapshot would
             // be ahead of it.
-            let isDurable = machine.core.position == journal.position
-            if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) {
+            let isDurable = machine.journaled.position == journal.position
+            if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.journaled) {
                 try add(written)
             }
         } catch {
             log.note(.snapshotFailed, "no snapshot was made at the end: \(error)", [.reason("\(error)")])
         }
-        let warm = WarmState(of: machine.core, at: journal)
+        let warm = WarmState(of: machine.journaled, at: journal)
         journal.close()
         return warm
     }
 
     /// Ends the service as `finish` does, so that another reducer can lead. Effects of this process end first.
-    mutating func stepDown(takesSnapshot: Bool) -> WarmState<Definition>? {
+    mutating func stepDown(takesSnapshot: Bool) -> WarmState? {
         local?.die()
         return finish(takesSnapshot: takesSnapshot)
     }
@@ -424,9 +426,9 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Closes a journal that has failed.
     /// - Returns: the state, with the records that have no receipt, or nil if a journal cannot be compared with it.
-    mutating func abandon() -> WarmState<Definition>? {
+    mutating func abandon() -> WarmState? {
         defer { journal.close() }
-        return WarmState(of: machine.core, at: journal, ahead: waiting.flatMap { Array($0.records) })
+        return WarmState(of: machine.journaled, at: journal, ahead: waiting.flatMap { Array($0.records) })
     }
 
     /// Ends as the process would: unwritten records are lost, and the bodies of local effects end.

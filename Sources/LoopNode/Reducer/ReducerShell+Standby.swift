@@ -46,13 +46,13 @@ extension ReducerShell {
         let journal: any Journal
         let listeners: Standby.Listeners
         /// The state to continue from, or nil to recover as at any start.
-        var warm: WarmState<Definition>?
+        var warm: WarmState?
         /// How far this process had followed the journal when it found records lost, or nil if that never happened.
         let lost: FollowedEnd?
 
         init(
             journal: any Journal, listeners: Standby.Listeners = Standby.Listeners(),
-            warm: WarmState<Definition>? = nil, lost: FollowedEnd? = nil
+            warm: WarmState? = nil, lost: FollowedEnd? = nil
         ) {
             self.journal = journal
             self.listeners = listeners
@@ -64,7 +64,7 @@ extension ReducerShell {
     /// What a reducer keeps when it has led and becomes a standby. A state that it has followed in vain is put back here.
     final class Left {
         /// The state to follow from, or nil to begin with a snapshot.
-        var warm: WarmState<Definition>?
+        var warm: WarmState?
         /// The peers that it has led.
         var peers: [PeerID] = []
         /// The history of the journal that it had open, or nil if it had none.

@@ -34,7 +34,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private var failure: JournalFailure?
     private let obstacle: JournalObstacle
     /// The state of a machine whose journal has failed. It may be ahead of the journal.
-    private var kept: WarmState<Definition>?
+    private var kept: WarmState?
     /// The file outlives the machine, which writes into it.
     private let crashNote: CrashNoteFile?
     private let note: CrashNote?

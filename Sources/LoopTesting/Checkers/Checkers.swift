@@ -234,7 +234,7 @@ package struct Checkers<Work: Workload>: Sendable {
 
     /// The reducer is between two turns, and everything that it did is durable.
     /// - Parameter wholly: whether to compare everything, or only what shows most differences.
-    mutating func rest(_ core: JournaledState<TrappedLoop<Work.Definition>>, wholly: Bool) throws(Violation) {
+    mutating func rest(_ core: JournaledState, wholly: Bool) throws(Violation) {
         try replayIsExact.compare(core, wholly: wholly)
     }
 

@@ -10,7 +10,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
     static var promise: Promise { .replayIsExact }
     private(set) var checkCount = 0
     private var recordCount = 0
-    private var shadow: JournaledState<Ran>?
+    private var shadow: JournaledState?
     private let work: Work
     private let ran: Ran
     private let recordsMax: Int
@@ -29,7 +29,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
     mutating func begin(_ history: History) {
         guard hasShadow else { return }
         var begun = JournaledState(definition: ran, coder: work.coder, history: history)
-        begun.core.brokenRules = rules
+        begun.brokenRules = rules
         shadow = begun
     }
 
@@ -45,11 +45,11 @@ struct ReplayIsExact<Work: Workload>: Checker {
     }
 
     /// - Parameter wholly: whether to compare everything, by its bytes.
-    mutating func compare(_ live: JournaledState<Ran>, wholly: Bool) throws(Violation) {
+    mutating func compare(_ live: JournaledState, wholly: Bool) throws(Violation) {
         guard let shadow else { return }
         checkCount += 1
-        guard live.seq == shadow.seq, work.areEqual(live.state, shadow.state), live.epoch == shadow.epoch,
-            live.position == shadow.position
+        guard live.seq == shadow.seq, work.areEqual(live.state(of: ran), shadow.state(of: ran)),
+            live.epoch == shadow.epoch, live.position == shadow.position
         else { throw differ(live, shadow) }
         if wholly, live.digest().hash != shadow.digest().hash { throw differ(live, shadow) }
     }
@@ -60,7 +60,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
         do {
             let document = try written.snapshot()
             var restored = try JournaledState(restoring: document, definition: ran, coder: work.coder)
-            restored.core.brokenRules = rules
+            restored.brokenRules = rules
             let differences = try restored.differences(from: written)
             guard differences.isEmpty, try restored.snapshot() == document else {
                 throw Violation(.replayIsExact, "a snapshot gives other \(differences.joined(separator: ", "))")
@@ -73,7 +73,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
         }
     }
 
-    private func differ(_ live: JournaledState<Ran>, _ replayed: JournaledState<Ran>) -> Violation {
+    private func differ(_ live: JournaledState, _ replayed: JournaledState) -> Violation {
         let names = (try? live.differences(from: replayed)) ?? []
         return Violation(
             .replayIsExact,
@@ -81,7 +81,7 @@ struct ReplayIsExact<Work: Workload>: Checker {
                 + " \(summary(replayed))")
     }
 
-    private func summary(_ core: JournaledState<Ran>) -> String {
+    private func summary(_ core: JournaledState) -> String {
         let effects = core.effects.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.status) \($0.value.floor)" }
         let watermarks = core.sessions.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.watermark)" }
         return "seq \(core.seq), position \(core.position) of \(core.history), epoch \(core.epoch),"

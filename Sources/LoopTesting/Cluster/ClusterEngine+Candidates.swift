@@ -110,7 +110,7 @@ extension ClusterEngine {
     /// - Returns: the state, and its newest records that the journal lacks.
     private func takeOver(
         _ end: BatchLink
-    ) throws(Violation) -> (core: JournaledState<Ran>, lacking: ArraySlice<Record>) {
+    ) throws(Violation) -> (core: JournaledState, lacking: ArraySlice<Record>) {
         guard let database = storage.database else { preconditionFailure("a candidate leads without a database") }
         if brokenRules.contains(.tailIsReadInTheTerm) {
             return (try recovered(from: database.disk.records.prefix(Int(candidate.hold.end.position))), [])
@@ -118,7 +118,7 @@ extension ClusterEngine {
         guard let warm = candidate.warm else { return (try recovered(), []) }
         let found = Array(database.disk.records.dropFirst(Int(warm.end.position)))
         let isSound = database.contains(warm.end) && warm.end.position >= database.disk.trimmed
-        var lacking = isSound ? WarmState<Ran>.rest(of: warm.ahead[...], behind: found) : nil
+        var lacking = isSound ? WarmState.rest(of: warm.ahead[...], behind: found) : nil
         if brokenRules.contains(.warmStatesAreCompared) { lacking = lacking ?? [] }
         guard let lacking else {
             candidate.warm = nil

@@ -31,7 +31,7 @@ extension ClusterEngine {
     func demandSurvivorsStruck() throws(Violation) {
         guard plan.keeping != .memory else { return }
         for suspect in process.trap.note.suspects where suspect.effect == nil && suspect.session != .none {
-            guard let watermark = process.machine?.core.sessions[suspect.session]?.watermark,
+            guard let watermark = process.machine?.journaled.sessions[suspect.session]?.watermark,
                 suspect.number <= watermark
             else { continue }
             throw Violation(
@@ -82,14 +82,14 @@ extension ClusterEngine {
     /// A peer waits because the sessions are at their limit. Then none of them may be idle. An idle session is of a process that
     /// ended long ago, has no effect, and has sent no event whose outcome it still needs.
     func demandNoSpace(for peer: Peer) throws(Violation) {
-        guard let reducer = process.machine, reducer.core.sessions.count >= plan.sessionsMax else { return }
+        guard let reducer = process.machine, reducer.journaled.sessions.count >= plan.sessionsMax else { return }
         checkers.count(.progress)
         let patience = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)
         guard now > process.beganAt + patience else { return }
         let living = Set(roster.living.map(\.id))
         var held: [UInt64: Int] = [:]
         for peer in reducer.status().peers { held[peer.session] = peer.leases }
-        for (session, record) in reducer.core.sessions {
+        for (session, record) in reducer.journaled.sessions {
             guard record.watermark == 0 || record.isOnlyOfEffects, held[session.value, default: 0] == 0,
                 !living.contains(record.peer),
                 let time = roster.goneAt[record.peer]

@@ -118,7 +118,7 @@ extension ClusterEngine {
 
     /// An operator requests something that changes the loop or its journal.
     private func administer(_ dice: inout SeededRandom) throws(Violation) -> Bool {
-        guard process.isUp, let core = process.machine?.core else { return false }
+        guard process.isUp, let core = process.machine?.journaled else { return false }
         let parked = core.effects.filter { if case .parked = $0.value.status { true } else { false } }.keys.sorted()
         let quarantined = core.quarantine.keys.sorted()
         var wishes: [AdministrationRequest] = [.parked, .quarantine, .trim(before: dice.next() % (core.seq.value + 1))]

@@ -14,7 +14,7 @@ extension ClusterEngine {
         let steady = candidate.steady(at: now)
         guard let warm = candidate.warm else { return try beginToFollow(source) }
         let found = candidate.following.source.map { $0.records(behind: warm.end) } ?? behind
-        if let found, let rest = WarmState<Ran>.rest(of: warm.ahead[...], behind: found) {
+        if let found, let rest = WarmState.rest(of: warm.ahead[...], behind: found) {
             let new = found.dropFirst(warm.ahead.count)
             try replay(new)
             candidate.warm?.end = candidate.following.source?.newest ?? row.end
@@ -91,7 +91,7 @@ extension ClusterEngine {
 
     /// Keeps the state of a machine that no longer leads, with the records that have no receipt.
     func keepState() {
-        guard let core = process.machine?.core, let began = candidate.hold.taken?.end else { return }
+        guard let core = process.machine?.journaled, let began = candidate.hold.taken?.end else { return }
         let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
         let ahead = process.turns.records
         guard core.position == end.position + UInt64(ahead.count) else { return }
@@ -109,21 +109,21 @@ extension ClusterEngine {
     }
 
     /// The state that an ordinary recovery makes of the journal.
-    func recovered() throws(Violation) -> JournaledState<Ran> {
+    func recovered() throws(Violation) -> JournaledState {
         guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
         do {
             let journal = SimulatedJournal(reading: disk, rules: brokenRules)
-            return try Recovery(ran, from: journal, coder: loop.coder, breaking: brokenRules).core
+            return try Recovery(ran, from: journal, coder: loop.coder, breaking: brokenRules).journaled
         } catch {
             throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
         }
     }
 
     /// The state that records make, from the first one on.
-    func recovered(from records: ArraySlice<Record>) throws(Violation) -> JournaledState<Ran> {
+    func recovered(from records: ArraySlice<Record>) throws(Violation) -> JournaledState {
         guard let disk = storage.disk else { preconditionFailure("a candidate recovers without a journal") }
         var core = JournaledState(definition: ran, coder: loop.coder, history: disk.history)
-        core.core.brokenRules = brokenRules
+        core.brokenRules = brokenRules
         do {
             for record in records { try core.apply(record) }
         } catch {

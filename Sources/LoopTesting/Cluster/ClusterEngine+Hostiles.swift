@@ -32,7 +32,7 @@ extension ClusterEngine {
     }
 
     private func knowledge(of hostile: Hostile) throws(Violation) -> HostileKnowledge {
-        let sessions = process.machine?.core.sessions
+        let sessions = process.machine?.journaled.sessions
         func session(_ id: SessionID) -> HostileKnowledge.Session? {
             sessions?[id].map { HostileKnowledge.Session(id: id, peer: $0.peer, watermark: $0.watermark) }
         }
@@ -40,7 +40,7 @@ extension ClusterEngine {
         return HostileKnowledge(
             loop: loop.id, schema: UInt64(Work.Definition.schema), fingerprint: loop.fingerprint.value,
             groups: loop.workerGroups, history: storage.history, epoch: process.machine?.epoch ?? .none,
-            own: process.machine?.core.sessionByPeer[hostile.peer].flatMap(session),
+            own: process.machine?.journaled.sessionByPeer[hostile.peer].flatMap(session),
             others: (sessions.map { $0.filter { !isOwn($0.value) }.map(\.key) } ?? []).sorted().compactMap(session),
             running: roster.bodies.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) },
             payload: try hostilePayload())
@@ -55,7 +55,7 @@ extension ClusterEngine {
     // MARK: At the reducer
 
     /// Passes the messages of hostile processes to the reducer.
-    func drainHostiles(_ intake: inout ReducerCore) throws(Violation) {
+    func drainHostiles(_ intake: inout ReducerMachine) throws(Violation) {
         for (word, hostile, _) in hostiles.take(at: now) {
             let principal = principal(of: hostile)
             switch word {
@@ -75,7 +75,7 @@ extension ClusterEngine {
 
     /// Only whole topics are served. Any other subscription ends its connection.
     private func subscribe(
-        _ hostile: Hostile, _ bytes: [UInt8], _ principal: Principal, _ intake: inout ReducerCore
+        _ hostile: Hostile, _ bytes: [UInt8], _ principal: Principal, _ intake: inout ReducerMachine
     ) throws(Violation) {
         guard let topic = try? Topic(bytes: bytes[...]),
             try mayFollow(topic, principal, of: nil, &intake)

@@ -16,7 +16,7 @@ extension ClusterEngine {
             peer.machine.outbox.isEmpty,
             peer.machine.history == storage.history, peer.sockets.pusher.connections.hasPresent,
             !peer.sockets.pusher.isDead,
-            process.machine?.core.sessions[peer.machine.session]?.watermark == peer.machine.outbox.settled
+            process.machine?.journaled.sessions[peer.machine.session]?.watermark == peer.machine.outbox.settled
         else { return false }
         var entry = Entry(kind: .event, payload: [0xff, 0x00])
         if chance(0.5), let claim = foreignAttempt() {
@@ -61,7 +61,7 @@ extension ClusterEngine {
             return false
         }
         guard let copy = peer.faults.copiedStream, copy.session == peer.machine.session,
-            let watermark = process.machine?.core.sessions[copy.session]?.watermark, watermark > copy.offered
+            let watermark = process.machine?.journaled.sessions[copy.session]?.watermark, watermark > copy.offered
         else {
             if peer.machine.outbox.isEmpty {
                 peer.faults.copiedStream = peer.machine.stream(after: peer.machine.lastNumber)

@@ -43,7 +43,7 @@ extension ClusterEngine {
     }
 
     /// The reducer reads its folder. Connections of keys whose rights have changed end, and are made again.
-    func admitKeys(_ intake: inout ReducerCore) throws(Violation) {
+    func admitKeys(_ intake: inout ReducerMachine) throws(Violation) {
         guard let keys, let (cut, added) = candidate.keys.read(keys) else { return }
         intake.admit(candidate.keys.allowed)
         if isLeading { try observe(.keysAdmitted(candidate.keys.allowed)) }
@@ -57,7 +57,7 @@ extension ClusterEngine {
     }
 
     /// Messages that libzmq had read before are still passed to the machine.
-    private func closeConnections(of peer: Peer, _ key: PublicKey, _ intake: inout ReducerCore) throws(Violation) {
+    private func closeConnections(of peer: Peer, _ key: PublicKey, _ intake: inout ReducerMachine) throws(Violation) {
         for _ in 0..<pick(4) {
             guard let message = peer.sockets.dealer.toReducer.popFirst() else { break }
             try hand(message, from: .router(peer.sockets.dealer.route), by: .key(key), &intake)
@@ -108,7 +108,7 @@ extension ClusterEngine {
 
     /// Passes a message to the machine, and shows the checkers what it has changed.
     func hand(
-        _ message: ToReducer, from route: Route, by principal: Principal, _ intake: inout ReducerCore
+        _ message: ToReducer, from route: Route, by principal: Principal, _ intake: inout ReducerMachine
     ) throws(Violation) {
         let before = intake.progress
         transfers.note(message, from: route, at: now)
@@ -117,7 +117,7 @@ extension ClusterEngine {
     }
 
     /// Passes a batch to the machine. If it is not refused, it must be read.
-    func hand(_ batch: Batch, by principal: Principal, _ intake: inout ReducerCore) throws(Violation) {
+    func hand(_ batch: Batch, by principal: Principal, _ intake: inout ReducerMachine) throws(Violation) {
         let before = intake.progress
         let read = intake.read(of: batch.session)
         intake.receive(batch, by: principal)
@@ -130,7 +130,7 @@ extension ClusterEngine {
 
     /// Whether a subscription is allowed.
     func mayFollow(
-        _ topic: Topic, _ principal: Principal, of peer: PeerID?, _ intake: inout ReducerCore
+        _ topic: Topic, _ principal: Principal, of peer: PeerID?, _ intake: inout ReducerMachine
     ) throws(Violation) -> Bool {
         let before = intake.progress
         let may = intake.mayFollow(topic, principal, of: peer)
@@ -140,7 +140,7 @@ extension ClusterEngine {
 
     /// The publisher learns of the subscriptions of a connection. The first that is not allowed ends the connection.
     /// - Returns: whether all are allowed.
-    func mayFollowAll(_ peer: Peer, _ intake: inout ReducerCore) throws(Violation) -> Bool {
+    func mayFollowAll(_ peer: Peer, _ intake: inout ReducerMachine) throws(Violation) -> Bool {
         guard keys != nil else { return true }
         for topic in [.inbox(loop.id, peer.id)] + peer.sockets.subscriber.topics {
             if try mayFollow(topic, principal(of: peer), of: peer.id, &intake) { continue }

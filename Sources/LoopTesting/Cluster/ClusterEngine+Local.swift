@@ -29,7 +29,7 @@ extension ClusterEngine {
     }
 
     /// Passes the messages of its own peer to the reducer.
-    func drainLocal(_ intake: inout ReducerCore, at time: MonotonicTime) throws(Violation) {
+    func drainLocal(_ intake: inout ReducerMachine, at time: MonotonicTime) throws(Violation) {
         guard let local = roster.local else { return }
         local.machine.advance(to: time)
         try settleAccounts(of: local)

@@ -42,8 +42,8 @@ extension ClusterEngine {
     }
 
     /// A machine that has recovered begins its epoch.
-    func serve(_ machine: ReducerMachine<Ran>, _ disk: SimulatedDisk) throws(Violation) {
-        retries.begin(at: machine.core.time, now)
+    func serve(_ machine: ReducerMachine, _ disk: SimulatedDisk) throws(Violation) {
+        retries.begin(at: machine.journaled.time, now)
         leases.begin(machine.epoch, at: now)
         transfers.begin()
         for peer in roster.present { peer.lease.begin() }
@@ -59,13 +59,13 @@ extension ClusterEngine {
         wakeReducer(at: now)
     }
 
-    private func recovered(from disk: SimulatedDisk, isFresh: Bool) throws(Violation) -> ReducerMachine<Ran> {
+    private func recovered(from disk: SimulatedDisk, isFresh: Bool) throws(Violation) -> ReducerMachine {
         guard let journal = process.journal else { preconditionFailure("a reducer recovers without a journal") }
-        var core: JournaledState<Ran>
+        var core: JournaledState
         do {
             let recovery = try Recovery(
                 ran, from: journal, coder: loop.coder, note: process.trap.note, breaking: brokenRules)
-            core = recovery.core
+            core = recovery.journaled
         } catch {
             throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
         }
@@ -75,7 +75,7 @@ extension ClusterEngine {
     }
 
     /// A machine that continues from a state, at the beginning of a new epoch.
-    func machine(on recovered: JournaledState<Ran>) -> ReducerMachine<Ran> {
+    func machine(on recovered: JournaledState) -> ReducerMachine {
         var core = recovered
         var configuration = ReducerConfiguration(
             silenceLimit: plan.silenceLimit, eventBytesMax: loop.limits.eventBytesMax, inboxWindow: plan.inboxWindow,
@@ -99,7 +99,7 @@ extension ClusterEngine {
     }
 
     /// Checks that a recovery gives an equal result from every snapshot, and without one.
-    func compare(_ recovered: JournaledState<Ran>, _ disk: SimulatedDisk) throws(Violation) {
+    func compare(_ recovered: JournaledState, _ disk: SimulatedDisk) throws(Violation) {
         try checkers.rest(recovered, wholly: true)
         guard process.life.number % 8 == 0 else { return }
         for snapshot in disk.snapshots.dropFirst() where !snapshot.isDamaged {
@@ -112,7 +112,7 @@ extension ClusterEngine {
     /// that is reported as the cause.
     func rootCause(of violation: Violation) -> Violation {
         guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
-            loop.limits.restInterval == 1, let core = process.machine?.core, let disk = storage.disk,
+            loop.limits.restInterval == 1, let core = process.machine?.journaled, let disk = storage.disk,
             core.position == disk.position
         else { return violation }
         do {
@@ -124,7 +124,7 @@ extension ClusterEngine {
     }
 
     private func compare(
-        _ recovered: JournaledState<Ran>, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
+        _ recovered: JournaledState, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
     ) throws(Violation) {
         checkers.count(.replayIsExact)
         let place = snapshot.map { "the snapshot at \($0.entry.seq)" } ?? "the first record"
@@ -133,7 +133,7 @@ extension ClusterEngine {
                 try snapshot.map { written in
                     try JournaledState(restoring: written.bytes, definition: plain, coder: loop.coder)
                 } ?? JournaledState(definition: plain, coder: loop.coder, history: disk.history)
-            core.core.brokenRules = brokenRules
+            core.brokenRules = brokenRules
             for record in disk.records[Int(snapshot?.entry.position ?? 0)...] { try core.apply(record) }
             let differences = try core.differences(from: recovered)
             if !differences.isEmpty {
@@ -161,7 +161,7 @@ extension ClusterEngine {
             // The new process was not refused. It recovers and begins a separate epoch, beside the first.
             let recovery = try Recovery(plain, from: second, coder: loop.coder)
             var machine = ReducerMachine(
-                recovered: recovery.core, configuration: ReducerConfiguration(), seed: 1, nonce: random.next(),
+                recovered: recovery.journaled, configuration: ReducerConfiguration(), seed: 1, nonce: random.next(),
                 at: reducerMoment)
             let ready = machine.turn(at: reducerMoment)
             _ = try second.append(ready.records, through: ready.position)

@@ -160,7 +160,7 @@ extension ClusterEngine {
         guard process.turns.isEmpty, process.releaseCount % loop.limits.restInterval == 0 else { return }
         guard let reducer = process.machine else { return }
         try measureQueues()
-        try checkers.rest(reducer.core, wholly: process.releaseCount % (8 * loop.limits.restInterval) == 0)
+        try checkers.rest(reducer.journaled, wholly: process.releaseCount % (8 * loop.limits.restInterval) == 0)
         guard process.releaseCount % 64 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
@@ -229,9 +229,9 @@ extension ClusterEngine {
     }
 
     func snapshot() -> SimulatedDisk.Snapshot? {
-        guard let core = process.machine?.core, let bytes = try? core.snapshot() else { return nil }
+        guard let core = process.machine?.journaled, let bytes = try? core.snapshot() else { return nil }
         let entry = SnapshotEntry(
-            position: core.position, seq: core.seq, fingerprint: core.fingerprint.value, byteCount: bytes.count)
+            position: core.position, seq: core.seq, fingerprint: core.loop.fingerprint.value, byteCount: bytes.count)
         return SimulatedDisk.Snapshot(entry: entry, bytes: bytes)
     }
 

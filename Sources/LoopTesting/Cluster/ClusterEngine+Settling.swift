@@ -41,17 +41,17 @@ extension ClusterEngine {
     }
 
     /// A session that should have been retired by now, or nil.
-    private func keptInVain(_ reducer: ReducerMachine<Ran>) -> SessionID? {
+    private func keptInVain(_ reducer: ReducerMachine) -> SessionID? {
         guard plan.sessionRetention < plan.settlePhase / 2 else { return nil }
-        return reducer.core.sessions.keys.sorted().first { session in
+        return reducer.journaled.sessions.keys.sorted().first { session in
             !roster.present.contains { $0.isAlive && $0.machine.session == session }
         }
     }
 
-    private func unsettledEffects(_ reducer: ReducerMachine<Ran>) -> String? {
+    private func unsettledEffects(_ reducer: ReducerMachine) -> String? {
         let bodies = roster.bodies
         for body in bodies {
-            guard let effect = reducer.core.effects[body.effect] else {
+            guard let effect = reducer.journaled.effects[body.effect] else {
                 return "a body of \(body.effect) \(body.attempt) runs, which is not wanted"
             }
             if effect.status != .open { return "a body of \(body.effect) runs, which is \(effect.status)" }
@@ -59,11 +59,11 @@ extension ClusterEngine {
                 return "\(body.effect) runs twice"
             }
         }
-        let wall = max(reducerMoment.wall, reducer.core.time)
-        if let due = reducer.core.schedules.first(where: { !$0.value.isPaused && $0.value.next <= wall }) {
+        let wall = max(reducerMoment.wall, reducer.journaled.time)
+        if let due = reducer.journaled.schedules.first(where: { !$0.value.isPaused && $0.value.next <= wall }) {
             return "schedule \(due.key) is due and has not run"
         }
-        for (id, effect) in reducer.core.effects where effect.status == .open {
+        for (id, effect) in reducer.journaled.effects where effect.status == .open {
             if let time = checkers.timer(id) {
                 if time <= wall { return "timer \(id) is due and has not fired" }
                 continue
@@ -79,9 +79,9 @@ extension ClusterEngine {
     }
 
     /// Whether an effect that does not run may wait for frozen processes, or for its next try.
-    private func mayWait(_ id: EffectID, _ effect: LiveEffect, _ reducer: ReducerMachine<Ran>, _ running: Int) -> Bool {
+    private func mayWait(_ id: EffectID, _ effect: LiveEffect, _ reducer: ReducerMachine, _ running: Int) -> Bool {
         if let retry = effect.retry, retries.mayWait(id, retry, at: now) { return true }
-        let policy = reducer.core.feedback(of: id)?.policy ?? EffectPolicy()
+        let policy = reducer.journaled.feedback(of: id)?.policy ?? EffectPolicy()
         if policy.concurrency != nil || policy.concurrencyPerGroup != nil { return true }
         if policy.rate != nil || policy.ratePerGroup != nil { return true }
         return running >= roster.present.reduce(0) { $0 + ($1.isAlive ? $1.machine.configuration.capacity : 0) }

@@ -19,10 +19,10 @@ extension ClusterEngine {
     }
 
     /// Whether every record is durable, even those with which a history begins.
-    var hasWrittenAll: Bool { process.machine?.core.position == storage.disk?.position }
+    var hasWrittenAll: Bool { process.machine?.journaled.position == storage.disk?.position }
 
     /// What is missing until the reducer has proved to work: it must serve a process that comes after the hostile ones.
-    func unsettledAmongStrangers(_ reducer: ReducerMachine<Ran>) -> String? {
+    func unsettledAmongStrangers(_ reducer: ReducerMachine) -> String? {
         guard let latecomer else { return "hostile processes are there" }
         guard hasWrittenAll else { return "the reducer has records to write" }
         let isServed = latecomer.machine.isJoined && latecomer.machine.epoch == reducer.epoch

@@ -15,7 +15,7 @@ extension ClusterEngine {
     }
 
     /// Reads all control messages, in any order among the peers.
-    func drainRouter(_ intake: inout ReducerCore) throws(Violation) {
+    func drainRouter(_ intake: inout ReducerMachine) throws(Violation) {
         for request in process.operatorRequests {
             guard let document = try? CBOR.encode(request) else { continue }
             let principal = keys == nil ? Principal.unknown : .key(SimulatedKeys.operators)
@@ -37,7 +37,7 @@ extension ClusterEngine {
     }
 
     /// Reads the subscriptions that have reached the publisher.
-    func drainSubscriptions(_ intake: inout ReducerCore) throws(Violation) {
+    func drainSubscriptions(_ intake: inout ReducerMachine) throws(Violation) {
         var begun: [UpdateStream] = []
         for peer in roster.present where isConnected(peer) && peer.sockets.subscriber.takeNews(at: now) {
             guard try mayFollowAll(peer, &intake) else { continue }
@@ -49,7 +49,7 @@ extension ClusterEngine {
     }
 
     /// Reads some batches, in any order among the connections.
-    func drainCollector(_ intake: inout ReducerCore) throws(Violation) {
+    func drainCollector(_ intake: inout ReducerMachine) throws(Violation) {
         var waiting: [(peer: Peer, pipe: Int)] = []
         for peer in roster.present {
             for pipe in peer.sockets.pusher.connections.pipes.indices

@@ -195,7 +195,7 @@ package final class ClusterEngine<Work: Workload> {
 
     private func settle() throws(Violation) {
         focusOnLeader()
-        if let reducer = process.machine { try checkers.rest(reducer.core, wholly: true) }
+        if let reducer = process.machine { try checkers.rest(reducer.journaled, wholly: true) }
         try demandLittleLoad()
         try observe(.settled)
     }

@@ -10,7 +10,7 @@ final class Candidate<Definition: LoopDefinition> {
     var hold = DatabaseHold()
     /// The state that it has replayed, or nil if it follows nothing. With it are the end of the row up to which the journal has it,
     /// and its later records, which the journal may lack.
-    var warm: (core: JournaledState<Definition>, end: BatchLink, ahead: [Record])?
+    var warm: (core: JournaledState, end: BatchLink, ahead: [Record])?
     /// How it follows the journal while it stands by.
     var following = StandbyFollowing(pace: 0)
     /// The rate of its steady clock: the nanoseconds that it counts in a virtual second, divided by 10⁹.

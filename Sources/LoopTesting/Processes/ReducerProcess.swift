@@ -6,7 +6,7 @@ import LoopWire
 /// successive processes.
 struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     /// The machine, or nil in a turn and while the process has none.
-    var machine: ReducerMachine<Definition>?
+    var machine: ReducerMachine?
     var journal: SimulatedJournal?
     /// Whether the process has a machine, in a turn or not. A comparison of the machine with nil would copy it.
     private(set) var isUp = false
@@ -48,7 +48,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     mutating func endLife() { life.number += 1 }
 
     /// A machine has recovered from the journal.
-    mutating func begin(_ new: ReducerMachine<Definition>, at now: UInt64, snapshotAt position: UInt64) {
+    mutating func begin(_ new: ReducerMachine, at now: UInt64, snapshotAt position: UInt64) {
         machine = new
         isUp = true
         beganAt = now
@@ -67,7 +67,7 @@ struct ReducerProcess<Definition: LoopDefinition>: ~Copyable {
     }
 
     /// Takes the machine out for a turn, so that nothing can read it meanwhile.
-    mutating func beginTurn(at now: UInt64) -> ReducerMachine<Definition>? {
+    mutating func beginTurn(at now: UInt64) -> ReducerMachine? {
         turnMoment = TurnMoment(at: now, wall: clock.moment(at: now).wall)
         return machine.take()
     }

@@ -8,7 +8,7 @@ struct ReadAccount {
     private var expected: [SessionID: UInt64] = [:]
 
     /// A turn begins. Everything that waited after the last turn still waits.
-    mutating func begin<Definition>(_ reducer: ReducerMachine<Definition>) {
+    mutating func begin(_ reducer: ReducerMachine) {
         expected = [:]
         for session in reducer.waitingSessions { expected[session] = reducer.read(of: session) }
     }
@@ -22,7 +22,7 @@ struct ReadAccount {
 
     /// Compares after a turn.
     /// - Parameter count: called for each session that is compared.
-    func check<Definition>(_ reducer: ReducerMachine<Definition>, _ count: () -> Void) throws(Violation) {
+    func check(_ reducer: ReducerMachine, _ count: () -> Void) throws(Violation) {
         // A batch that was dropped for lack of space counts as lost.
         if expected.isEmpty || reducer.counters[.deferredDropped] ?? 0 > 0 { return }
         for (session, expected) in expected {

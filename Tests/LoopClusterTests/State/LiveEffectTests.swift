@@ -31,10 +31,6 @@ struct LiveEffectTests {
         }
     }
 
-    @Test func `an effect with its ID is as large as a line of a processor's cache`() {
-        #expect(MemoryLayout<LiveEffect>.stride + MemoryLayout<EffectID>.stride == 64)
-    }
-
     @Test func `what is particular about an effect is its own, and a copy keeps what it had`() {
         var effect = plain
         effect.group = "a"

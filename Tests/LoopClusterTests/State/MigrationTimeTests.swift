@@ -57,7 +57,7 @@ private struct Tasks: LoopDefinition {
         for _ in 0..<2 {
             let second = try JournaledState(restoring: snapshot, definition: Tasks(), coder: CBORCoder())
             let time = WallTime(milliseconds: 2000)
-            #expect(second.state.since == ["1": time, "2": time])
+            #expect(second.state(of: Tasks()).since == ["1": time, "2": time])
         }
     }
 }

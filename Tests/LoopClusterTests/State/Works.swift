@@ -48,7 +48,7 @@ struct Works: LoopDefinition {
 
 /// One journal and the builds that go on with it.
 struct Site {
-    var core: JournaledState<Works>
+    var core: JournaledState
     var records: [Record] = []
 
     init(_ build: Works) throws {

@@ -57,7 +57,7 @@ import ZMQ
         var second = try JournaledState(
             restoring: try first.snapshot(), definition: Feeds(), coder: CBORCoder())
         #expect(
-            second.state.unread == [
+            second.state(of: Feeds()).unread == [
                 "https://example.org": Feeds.Feed(address: "https://example.org", title: "https://example.org")
             ])
         #expect(try second.apply(.definition(second.ownDefinition)) == [])

@@ -1,8 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
 
+@testable import LoopCluster
 @testable import LoopNode
 
 @Suite struct `The limit of a log` {

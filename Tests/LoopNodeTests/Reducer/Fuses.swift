@@ -54,7 +54,7 @@ struct Fuses: LoopDefinition {
 
 /// A life of a process with a crash note, without sockets: a client's events, in one batch.
 struct FusedReducer {
-    var machine: ReducerMachine<Fuses>
+    var machine: ReducerMachine
     private(set) var records: [Record] = []
     static let history = History(0x5eed)
     private static let peer = PeerID(high: 0, low: 9)
@@ -111,7 +111,7 @@ struct FusedReducer {
         _ = try Recovery(Fuses(), from: journal, coder: CBORCoder(), note: note)
     }
 
-    private mutating func turn(_ take: (inout ReducerCore) -> Void) {
+    private mutating func turn(_ take: (inout ReducerMachine) -> Void) {
         let ready = machine.turn(at: Self.now, take)
         records += ready.records
         let position = ready.position
