@@ -83,8 +83,6 @@ let package = Package(
         .systemLibrary(name: "CPQ", path: "Sources/C/CPQ"),
         .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite"),
         .systemLibrary(name: "CZLib", path: "Sources/C/CZLib"),
-        // The memory that libzmq allocates for the secrets of handshakes, reused.
-        .target(name: "CGuardedMemory", path: "Sources/C/CGuardedMemory"),
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
 
@@ -111,7 +109,7 @@ let package = Package(
         library(
             "LoopJournal", ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "CSQLite", "CZLib"]),
         // One owner type per ZeroMQ handle.
-        library("ZMQ", ["CGuardedMemory", "CZMQ", "CLinux", "Linux", "LoopKeys"]),
+        library("ZMQ", ["CZMQ", "CLinux", "Linux", "LoopKeys"]),
         // The shells around the machines: threads, sockets, signals, effects.
         library(
             "LoopNode",
@@ -229,7 +227,7 @@ let package = Package(
                 "LoopCore", "LoopLock", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopPostgres",
                 "TestDatabase", "TestFolders",
             ]),
-        tests("ZMQTests", ["CGuardedMemory", "LoopKeys", "ZMQ", "TestFolders"]),
+        tests("ZMQTests", ["LoopKeys", "ZMQ", "TestFolders"]),
         tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopNode", "TestFolders"]),
         tests(
             "LoopNodeTests",
