@@ -94,7 +94,7 @@ extension PostgresJournal {
     package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
         guard snapshot.position <= position, snapshot.position >= reader.base.position else {
-            throw .notUsable(
+            throw .misuse(
                 operation, "it covers \(snapshot.position) records of \(reader.base.position)...\(position)")
         }
         let listed = try listed()

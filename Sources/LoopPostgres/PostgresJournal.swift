@@ -91,7 +91,7 @@ package final class PostgresJournal: RowJournal {
         var newest = try beginAppend(records, through: position)
         while let receipt = try takeReceipt(waits: true) { newest = receipt }
         guard let newest, newest.position == position else {
-            throw .notUsable("append the records through \(position)", "its receipt was taken elsewhere")
+            throw .misuse("append the records through \(position)", "its receipt was taken elsewhere")
         }
         return newest
     }
@@ -104,7 +104,7 @@ package final class PostgresJournal: RowJournal {
     ) throws(JournalError) -> JournalReceipt? {
         let operation = "append the records through \(position)"
         guard sent.position + UInt64(records.count) == position else {
-            throw .notUsable(operation, "they end at \(sent.position + UInt64(records.count))")
+            throw .misuse(operation, "they end at \(sent.position + UInt64(records.count))")
         }
         guard !records.isEmpty else {
             if held.awaitsReceipts { return nil }
