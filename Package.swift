@@ -73,8 +73,6 @@ let package = Package(
         + ["loop-reducer", "loop-effect", "loopctl", "loop-example"].map { .executable(name: $0, targets: [$0]) },
     targets: systemLibraries.map { .systemLibrary(name: String($0.split(separator: "/").last!), path: $0) } + [
         .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
-        // The memory that libzmq allocates for the secrets of handshakes, reused.
-        .target(name: "CGuardedMemory", path: "Sources/C/CGuardedMemory"),
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
 
@@ -100,7 +98,7 @@ let package = Package(
         // Journals in memory and in files.
         library("LoopJournal", on: machines, "Linux", "CSQLite", "CZLib"),
         // One owner type per ZeroMQ handle.
-        library("ZMQ", "CGuardedMemory", "CZMQ", "CLinux", "Linux", "LoopKeys"),
+        library("ZMQ", "CZMQ", "CLinux", "Linux", "LoopKeys"),
         // The shells around the machines: threads, sockets, signals, effects.
         library("LoopNode", on: stores, "ZMQ"),
         // Journals in a PostgreSQL database. A custom reducer adds this product; workers do not need it.
@@ -164,7 +162,7 @@ let package = Package(
         tests("LoopClusterTests", on: machines, "LoopCompatibility", "LoopJournal"),
         tests("LoopJournalTests", on: nodes, "CLinux", "CSQLite", "LoopPostgres", "TestDatabase"),
         tests("LoopPostgresTests", on: nodes, "LoopPostgres", "TestDatabase", "TestFolders"),
-        tests("ZMQTests", "CGuardedMemory", "LoopKeys", "ZMQ", "TestFolders"),
+        tests("ZMQTests", "LoopKeys", "ZMQ", "TestFolders"),
         tests("LoopKeysTests", on: nodes, "TestFolders"),
         tests("LoopNodeTests", on: nodes, "LoopCompatibility", "LoopView", "LoopApp", "TestFolders"),
         tests("LoopAppTests", on: nodes, "LoopView", "LoopApp", "TestFolders"),

@@ -86,7 +86,7 @@ final class HeldConnection: Sendable {
     ) throws(JournalError) -> Result {
         try turn.wait(until: { !$0.isUsed }) { turn throws(JournalError) in
             if let failure = turn.failure { throw Self.afterwards(operation, failure) }
-            guard !turn.isClosing else { throw .notUsable(operation, "it was closed") }
+            guard !turn.isClosing else { throw .misuse(operation, "it was closed") }
             turn.isUsed = true
         }
         let began = SystemClock.monotonic
@@ -149,7 +149,7 @@ final class HeldConnection: Sendable {
 
     /// The journal and its term, for a statement's condition.
     func condition(_ operation: String) throws(JournalError) -> [Parameter] {
-        guard let term else { throw .notUsable(operation, "it was opened for reading") }
+        guard let term else { throw .misuse(operation, "it was opened for reading") }
         return [.integer(journalID), .integer(term.number), .integer(term.nonce)]
     }
 
@@ -243,7 +243,7 @@ final class HeldConnection: Sendable {
     func prove(_ operation: String) throws(JournalError) {
         let (failure, provenAt, isClosing) = turn.withLock { ($0.failure, $0.provenAt, $0.isClosing) }
         if let failure { throw Self.afterwards(operation, failure) }
-        if isClosing { throw .notUsable(operation, "it was closed") }
+        if isClosing { throw .misuse(operation, "it was closed") }
         if SystemClock.monotonic - provenAt > lease { try renew() }
     }
 

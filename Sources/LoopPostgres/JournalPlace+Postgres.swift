@@ -31,24 +31,11 @@ extension JournalPlace {
         }
         return JournalPlace(
             path: { _ in nil }, name: { _ in keptAs == .current ? url.description : "\(url)#\(keptAs.rawValue)" },
-            open: { request throws(JournalError) in
+            open: { opening throws(JournalError) in
                 try refuseWriting()
-                var opening = PostgresOpening(loop: request.loop, newHistory: History(SystemRandom.uint64() | 1))
-                opening.durability = request.durability
-                opening.lease = request.lease
-                opening.deadline = request.deadline
-                opening.standsBackUntil = request.standsBackUntil
-                opening.leavesItUntil = request.leavesItUntil
-                opening.headStart = { request.headStart(newest: $0, snapshot: $1) }
-                opening.hears = request.hears
-                opening.address = request.address
-                opening.whileWaiting = request.whileWaiting
-                opening.waits = request.waits
-                opening.isStopping = request.isStopping
-                opening.note = request.note
-                opening.keepsEnded = request.keepsEnded
-                let journal = try PostgresJournal.open(url, opening, memory: memory(of: request.loop))
-                for line in journal.openReport { request.note(line) }
+                let journal = try PostgresJournal.open(
+                    url, opening, newHistory: History(SystemRandom.uint64() | 1), memory: memory(of: opening.loop))
+                for line in journal.openReport { opening.note(line) }
                 return journal
             },
             read: { loop, _ throws(JournalError) in
@@ -56,9 +43,9 @@ extension JournalPlace {
             },
             cut: { loop, seq, isForced throws(JournalError) in
                 try refuseWriting()
-                let opening = PostgresOpening(loop: loop, newHistory: History(SystemRandom.uint64() | 1))
                 try PostgresJournal.cut(
-                    url, opening, after: seq, at: SystemClock.wall, memory: memory(of: loop), isForced: isForced)
+                    url, loop: loop, after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall,
+                    memory: memory(of: loop), isForced: isForced)
             })
     }
 }

@@ -41,9 +41,10 @@ public struct JournalPlace: Sendable {
         package var note: @Sendable (String) -> Void
 
         package init(
-            loop: String, durability: Durability, waits: Bool, address: String? = nil,
-            whileWaiting: (@Sendable (JournalOwner) -> Bool)? = nil, isStopping: @escaping @Sendable () -> Bool,
-            note: @escaping @Sendable (String) -> Void
+            loop: String, durability: Durability = .fsync, waits: Bool = false, address: String? = nil,
+            whileWaiting: (@Sendable (JournalOwner) -> Bool)? = nil,
+            isStopping: @escaping @Sendable () -> Bool = { false },
+            note: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.loop = loop
             self.durability = durability
