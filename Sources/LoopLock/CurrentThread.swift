@@ -7,18 +7,6 @@
 
 /// The calling thread.
 public enum CurrentThread {
-    /// Identifies the thread while it lives. It is a multiple of eight, and not 0.
-    public static var identity: UInt {
-        #if canImport(Darwin)
-            unsafe UInt(bitPattern: pthread_self()) & ~7
-        #else
-            UInt(pthread_self()) & ~7
-        #endif
-    }
-
-    /// Lets other threads run first.
-    public static func yield() { sched_yield() }
-
     /// Starts threads that get only the signals of their own faults, because the program's own threads handle all others. If a
     /// thread causes a fault whose signal it blocks, the process ends all the same. But then no handler runs, and no report says
     /// where the fault was.

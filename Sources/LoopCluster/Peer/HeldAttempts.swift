@@ -9,7 +9,7 @@ package import LoopWire
 struct HeldAttempts: Sendable {
     private(set) var running = HashTable<EffectID, RunningAttempt>()
     /// Attempts that have ended here and whose last entry is not settled.
-    private var finished = MixedSet<FinishedAttempt>()
+    private var finished = HashTable<FinishedAttempt, Void>()
     /// How many claims were made.
     private var claimsCount: UInt64 = 0
 
@@ -119,14 +119,16 @@ struct HeldAttempts: Sendable {
     /// Takes note that the body of an attempt that runs here has ended.
     mutating func end(_ effect: EffectID, _ attempt: Attempt) {
         running[effect] = nil
-        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
+        finished.updateValue((), forKey: FinishedAttempt(effect: effect, attempt: attempt))
     }
 
     /// Takes note of the outcome of an effect's entry. A refusal of its effect ends the attempt here too. A refusal of the
     /// entry's bytes does not, because the reducer still counts on this attempt.
     mutating func settle(_ entry: EntryHead, _ outcome: EntryOutcome, _ actions: inout [PeerAction]) {
         guard entry.hasEffect else { return }
-        if entry.endsTheBody { finished.remove(FinishedAttempt(effect: entry.effect, attempt: entry.attempt)) }
+        if entry.endsTheBody {
+            finished.removeValue(forKey: FinishedAttempt(effect: entry.effect, attempt: entry.attempt))
+        }
         if outcome.endsTheAttempt, runs(entry.effect, entry.attempt) {
             cancel(entry.effect, upTo: entry.attempt, &actions)
         }
@@ -140,7 +142,7 @@ struct HeldAttempts: Sendable {
         claimsCount += 1
         var claims = running.map { ClaimedAttempt(effect: $0.key, attempt: $0.value.attempt) }
         if !rules.contains(.claimsIncludeTheOutbox) {
-            claims += finished.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) }
+            claims += finished.map { ClaimedAttempt(effect: $0.key.effect, attempt: $0.key.attempt) }
         }
         claims.sort { ($0.effect, $0.attempt) < ($1.effect, $1.attempt) }
         return ClaimPart.parts(

@@ -27,9 +27,7 @@ extension Feedback {
         effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        Feedback(
-            name: name ?? place(file, line, column), query: { SetQuery<State, Event, Request>(requests: requests) },
-            effect: effect)
+        .keyed(name ?? place(file, line, column), KeyedSource(requests), effect)
     }
 
     /// Keeps one effect live for each key of a dictionary. An event that changes the dictionary costs a comparison of every
@@ -54,9 +52,7 @@ extension Feedback {
         effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .keyed(
-            name ?? place(file, line, column), requests, KeyedQuery<State, Event, Key, Request>.step(requests),
-            isSame: { $0 == $1 }, effect)
+        .keyed(name ?? place(file, line, column), KeyedSource(requests), effect)
     }
 
     /// Keeps one effect live for each key of a tracked dictionary. The cost of an event is proportional to the entries that it
@@ -82,7 +78,7 @@ extension Feedback {
         effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .tracked(name ?? place(file, line, column), TrackedStep(requests), effect)
+        .keyed(name ?? place(file, line, column), KeyedSource(requests) { $1 }, effect)
     }
 
     /// Keeps one effect live for each entry of a tracked dictionary of which a closure makes a request. The cost of an event is
@@ -117,7 +113,7 @@ extension Feedback {
         effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .tracked(name ?? place(file, line, column), TrackedStep(entries, request), effect)
+        .keyed(name ?? place(file, line, column), KeyedSource(entries, request), effect)
     }
 
     /// Not available: a closure hides which entries an event has changed, so every event would cost all entries.
@@ -161,19 +157,9 @@ extension Feedback {
 
     @usableFromInline
     static func keyed<Key: Hashable & Sendable, Request: Sendable & Equatable>(
-        _ name: String, _ requests: @escaping @Sendable (State) -> [Key: Request],
-        _ step: @escaping KeyedQuery<State, Event, Key, Request>.Step,
-        isSame: @escaping @Sendable (Request, Request) -> Bool,
+        _ name: String, _ source: KeyedSource<State, Key, Request>,
         _ effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
     ) -> Feedback {
-        Feedback(name: name, query: { KeyedQuery(requests: requests, isSame: isSame, step: step) }, effect: effect)
-    }
-
-    @usableFromInline
-    static func tracked<Key: Hashable & Sendable, Request: Sendable & Equatable>(
-        _ name: String, _ step: TrackedStep<State, Key, Request>,
-        _ effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
-    ) -> Feedback {
-        Feedback(name: name, query: { TrackedQuery<State, Event, Key, Request>(step: step) }, effect: effect)
+        Feedback(name: name, query: { KeyedQuery<State, Event, Key, Request>(source) }, effect: effect)
     }
 }

@@ -22,47 +22,49 @@ extension LoopRuntime {
             let isFull = shared.withLock { $0.queuedCount >= Self.queuedEventsMax }
             if !isFull {
                 if let refusal = accept(entry, sender) { throw refusal }
-                drain()
                 return .initial
             }
         }
-        let result = await withCheckedContinuation { [entry] continuation in
-            var entry = entry
-            entry.waiter = .outcome(continuation)
-            if let refusal = accept(entry, sender) {
-                continuation.resume(returning: .failure(refusal))
-            } else {
-                drain()
-            }
-        }
-        return try result.get()
+        return try await confirm(entry, sender, wantsAnswer: false).seq
     }
 
     /// Queues an event, and waits for the answer to it.
     func ask(_ event: Event) async throws(SendRefusal) -> LoopAnswer {
+        try await confirm(Shared.Entry(input: .event(event)), nil, wantsAnswer: true)
+    }
+
+    /// Queues an entry, and waits until it was applied.
+    private func confirm(
+        _ entry: Shared.Entry, _ sender: Shared.Sender?, wantsAnswer: Bool
+    ) async throws(SendRefusal) -> LoopAnswer {
         let result = await withCheckedContinuation { continuation in
-            var entry = Shared.Entry(input: .event(event))
-            entry.waiter = .answer(continuation)
-            let refusal = locked { [entry] in $0.enqueue(entry) }
-            if let refusal { continuation.resume(returning: .failure(refusal)) } else { drain() }
+            var entry = entry
+            entry.waiter = LoopWaiter(wantsAnswer: wantsAnswer, continuation: continuation)
+            if let refusal = accept(entry, sender) { continuation.resume(returning: .failure(refusal)) }
         }
         return try result.get()
     }
 
-    /// Queues an event without waiting, and reduces it if the loop is or soon becomes idle. Void once its sender has gone.
-    func post(_ event: Event, as sender: Shared.Sender) {
-        let thread = CurrentThread.identity
-        let isClaimed = gate.claimIdle(thread) || gate.claimIdleSoon(thread)
-        let mayDrain = shared.withLock { shared in
-            guard shared.refusal(of: sender) == nil else { return isClaimed }
-            shared.queue.append(Shared.Entry(input: .event(event)))
-            if isClaimed { gate.markPending() }
-            return isClaimed || gate.claim(thread, isPending: true)
-        }
-        if mayDrain { takeSteps() }
-    }
+    /// Queues an event without waiting. Void once its sender has gone.
+    func post(_ event: Event, as sender: Shared.Sender) { _ = accept(Shared.Entry(input: .event(event)), sender) }
 
-    private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender) -> SendRefusal? {
-        locked { $0.refusal(of: sender) ?? $0.enqueue(entry) }
+    /// Queues an entry and drains, or returns why the entry is refused.
+    private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender?) -> SendRefusal? {
+        let (refusal, step) = shared.withLock { shared -> (SendRefusal?, Shared.Step?) in
+            if let refusal = shared.refusal(of: sender) ?? shared.enqueue(entry) { return (refusal, nil) }
+            return (nil, shared.firstStep())
+        }
+        takeSteps(step)
+        return refusal
     }
+}
+
+/// A caller that waits until its event was applied.
+@usableFromInline
+package struct LoopWaiter: Sendable {
+    /// Whether it also waits for the definition's answer.
+    let wantsAnswer: Bool
+    let continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>
+
+    func refuse(_ refusal: SendRefusal) { continuation.resume(returning: .failure(refusal)) }
 }

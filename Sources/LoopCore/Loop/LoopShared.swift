@@ -94,6 +94,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline var isHeld: Bool
     package private(set) var table: EffectTable
     @usableFromInline var queue = EventQueue<Entry>()
+    /// Whether a thread has the right to drain, which one thread has at a time.
+    @usableFromInline var isDraining = false
     private var handles: [EffectID: Handle] = [:]
     @usableFromInline var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
@@ -114,8 +116,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     var queuedCount: Int { queue.count }
 
-    package var isQueueEmpty: Bool { queue.isEmpty }
-
     /// The reason why a sender may not send, or nil if it may.
     package func refusal(of sender: Sender?) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
@@ -135,10 +135,26 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return nil
     }
 
-    /// The next step, or nil if nothing is queued, or the loop is paused or has ended.
+    /// Takes the right to drain. It returns false if another thread has it, or the loop has ended.
+    @inlinable
+    mutating func claim() -> Bool {
+        if isDraining || isStopped { return false }
+        isDraining = true
+        return true
+    }
+
+    /// Takes the right to drain, and returns the first step; or nil if another thread has the right or there is no step.
+    @inlinable
+    mutating func firstStep() -> Step? { claim() ? nextStep() : nil }
+
+    /// The next step of the thread that has the right to drain. Gives the right back and returns nil if nothing is queued, or the
+    /// loop is paused or has ended.
     @inlinable
     package mutating func nextStep() -> Step? {
-        guard !isStopped, !isHeld, let entry = queue.popFirst() else { return nil }
+        guard !isStopped, !isHeld, let entry = queue.popFirst() else {
+            isDraining = false
+            return nil
+        }
         if let source = entry.source, !isLive(source) { return .refuse(entry) }
         return .apply(entry)
     }

@@ -21,7 +21,7 @@ extension Feedback {
         event: @escaping @Sendable (Key) -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .timer(name ?? place(file, line, column), TimerSource(times), event: event)
+        .timer(name ?? place(file, line, column), KeyedSource(times), event: event)
     }
 
     /// The form for a tracked dictionary of times: the cost of an event is proportional to the times that it changes.
@@ -30,7 +30,7 @@ extension Feedback {
         event: @escaping @Sendable (Key) -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .timer(name ?? place(file, line, column), TimerSource(times, { $0 }), event: event)
+        .timer(name ?? place(file, line, column), KeyedSource(of: times) { $0 }, event: event)
     }
 
     /// Sets one timer for each entry of a tracked dictionary that has a time. The cost of an event is proportional to the
@@ -46,7 +46,7 @@ extension Feedback {
         at time: @escaping @Sendable (Entry) -> WallTime?, event: @escaping @Sendable (Key) -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .timer(name ?? place(file, line, column), TimerSource(entries, time), event: event)
+        .timer(name ?? place(file, line, column), KeyedSource(of: entries, time), event: event)
     }
 
     /// Sets one timer while the state has a time for it.
@@ -60,11 +60,11 @@ extension Feedback {
         event: @escaping @Sendable () -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        .timer(name ?? place(file, line, column), TimerSource<State, SoleKey>(time)) { (_: SoleKey) in event() }
+        .timer(name ?? place(file, line, column), KeyedSource(sole: time)) { (_: SoleKey) in event() }
     }
 
     private static func timer<Key: Hashable & Codable & Sendable>(
-        _ name: String, _ source: TimerSource<State, Key>, event: @escaping @Sendable (Key) -> Event
+        _ name: String, _ source: KeyedSource<State, Key, WallTime>, event: @escaping @Sendable (Key) -> Event
     ) -> Feedback {
         Feedback(name: name, placement: .reducer, kind: .timer(FeedbackTimer(name, source, event: event)))
     }

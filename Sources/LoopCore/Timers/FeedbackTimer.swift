@@ -13,7 +13,7 @@ package struct FeedbackTimer<State: Sendable, Event: Sendable>: Sendable {
     package let encodedEvent: @Sendable (Span<UInt8>, any ValueCoder) throws -> Event
 
     init<Key: Hashable & Codable & Sendable>(
-        _ name: String, _ source: TimerSource<State, Key>, event: @escaping @Sendable (Key) -> Event
+        _ name: String, _ source: KeyedSource<State, Key, WallTime>, event: @escaping @Sendable (Key) -> Event
     ) {
         let request = { @Sendable (any: any Sendable) -> TimerRequest<Key> in
             guard let request = any as? TimerRequest<Key> else {
@@ -21,7 +21,7 @@ package struct FeedbackTimer<State: Sendable, Event: Sendable>: Sendable {
             }
             return request
         }
-        query = { TimerQuery<State, Event, Key>(source) }
+        query = { KeyedQuery<State, Event, Key, WallTime>(source) { TimerRequest(key: $0, time: $1) } }
         coding = RequestCoding(TimerRequest<Key>.self)
         time = { request($0).time }
         self.event = { event(request($0).key) }

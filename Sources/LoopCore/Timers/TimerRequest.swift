@@ -27,15 +27,3 @@ public struct TimerRequest<Key: Hashable & Codable & Sendable>: Hashable, Codabl
         try container.encode(key)
     }
 }
-
-/// The key of a feedback's only timer.
-struct SoleKey: Hashable, Codable, Sendable {
-    init() {}
-
-    init(from decoder: any Decoder) throws { _ = try decoder.singleValueContainer().decode(Bool.self) }
-
-    func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(true)
-    }
-}

@@ -81,7 +81,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
         apply(wishes)
         if wishes.isEmpty, shared.hasTimers { perform(shared.apply([], at: now)) }
-        try takeSteps()
+        try drain()
     }
 
     /// Returns nil if it was applied with everything that followed from it.
@@ -135,10 +135,6 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     // MARK: Steps
 
     private mutating func drain() throws(TestLoopError) {
-        try takeSteps()
-    }
-
-    private mutating func takeSteps() throws(TestLoopError) {
         while let step = shared.nextStep() {
             switch step {
             case .refuse(let entry):

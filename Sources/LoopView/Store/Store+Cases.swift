@@ -31,14 +31,12 @@ extension Store {
     ) -> Store<Part, PartEvent>? {
         guard let now = part(state) else { return nil }
         let last = Locked(now)
-        return Store<Part, PartEvent>(
+        return derived(
             read: {
                 guard let part = part(self.state) else { return last.withLock { $0 } }
                 last.withLock { $0 = part }
                 return part
             },
-            subscribe: States<Part>.subscription(subscribe, part), connection: { self.connection },
-            problem: { self.problem }, forget: { self.forgetProblem() }, sender: sender,
-            owned: [self])
+            subscribe: States<Part>.subscription(subscribe, part), sender: sender)
     }
 }

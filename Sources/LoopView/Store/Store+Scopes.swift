@@ -36,10 +36,9 @@ extension Store {
     public func removingDuplicates(by areEqual: @escaping @Sendable (State, State) -> Bool) -> Store {
         let feed = StoreFeed(state)
         let value = feed.value
-        let distinct = Store(
+        let distinct = derived(
             read: { value.withLock { $0 } }, subscribe: States.subscription(subscribe, removingDuplicatesBy: areEqual),
-            connection: { self.connection }, problem: { self.problem },
-            forget: { self.forgetProblem() }, sender: sender, owned: [self, feed])
+            sender: sender, owning: [feed])
         let read: @Sendable () -> State? = { [weak self] in self?.state }
         feed.follow(by: distinct) { store in
             var source = Tracked(read)
@@ -60,11 +59,19 @@ extension Store {
     private func projected<Part, PartEvent>(
         sender: Sender<Part, PartEvent>, _ part: @escaping @Sendable (State) -> Part
     ) -> Store<Part, PartEvent> {
-        // Reading goes through this store, so that a reader of the part is notified of this store's changes.
+        derived(
+            read: { part(self.state) }, subscribe: States<Part>.subscription(subscribe, part), sender: sender)
+    }
+
+    /// A store that is made of this one and keeps it alive. Reading goes through this store, so that a reader of the other is
+    /// notified of this store's changes.
+    func derived<Part, PartEvent>(
+        read: @escaping @Sendable () -> Part, subscribe: @escaping States<Part>.Subscribe,
+        sender: Sender<Part, PartEvent>, owning more: [any AnyObject & Sendable] = []
+    ) -> Store<Part, PartEvent> {
         Store<Part, PartEvent>(
-            read: { part(self.state) }, subscribe: States<Part>.subscription(subscribe, part),
-            connection: { self.connection }, problem: { self.problem },
-            forget: { self.forgetProblem() }, sender: sender, owned: [self])
+            read: read, subscribe: subscribe, connection: { self.connection }, problem: { self.problem },
+            forget: { self.forgetProblem() }, sender: sender, owned: [self] + more)
     }
 }
 

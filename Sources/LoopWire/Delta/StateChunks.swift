@@ -118,8 +118,6 @@ package struct AssembledState<State: Decodable>: Sendable {
     /// Adds the next chunk.
     /// - Throws: an error if the bytes are no chunk, or detectably none of this state.
     package mutating func add(_ chunk: [UInt8]) throws(WireError) {
-        // Decoded entries take more memory than their encoding.
-        HeapReservation.make(4 * chunk.count)
         _ = try CBOR.decode(
             DecodedChunk.self, from: chunk, limits: limits, userInfo: [DecodedChunk.key: dictionaries])
     }

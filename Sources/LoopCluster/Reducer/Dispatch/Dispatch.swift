@@ -178,9 +178,8 @@ struct Dispatch: Sendable {
     mutating func outcome(
         of failure: Failure, failures: UInt32, _ policy: EffectPolicy, entry: EntryNumber
     ) -> AttemptOutcome {
-        var delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
-        if failure.isFinal { delay = nil }
-        if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }
+        let delay = policy.retry.delay(
+            afterFailures: Int(failures) + 1, isFinal: failure.isFinal, atLeast: failure.retryAfter, random: &random)
         let message = EffectFailure(.failed, message: failure.message).message
         return AttemptOutcome(.failed, retryIn: delay, message: message, entry: entry)
     }

@@ -1,3 +1,36 @@
+/// What a `Loop` reads and sends to: its runtime, or another loop through a projection.
+protocol LoopSource<State, Event>: AnyObject, Sendable {
+    associatedtype State: Sendable
+    associatedtype Event: Sendable
+
+    var state: State { get }
+    var seq: Seq { get }
+    var outcome: Outcome? { get }
+    var parked: [ParkedEffect] { get }
+    var phases: [EffectID: EffectPhase] { get }
+    var effectProgress: [EffectID: EffectProgress] { get }
+    /// Begins a subscription, which does not keep the loop alive.
+    var subscription: States<State>.Subscribe { get }
+    /// A link to the loop that does not keep it alive.
+    var link: LoopLink<State, Event> { get }
+
+    func ask(_ event: Event) async throws(SendRefusal) -> LoopAnswer
+    func retryParked(_ id: EffectID) -> Bool
+    func stop()
+}
+
+extension LoopRuntime: LoopSource {
+    var subscription: States<State>.Subscribe {
+        { [weak self] in self?.subscribe($0) ?? AsyncStream { $0.finish() } }
+    }
+
+    var link: LoopLink<State, Event> {
+        LoopLink(
+            state: { [weak self] in self?.state }, send: { [weak self] in self?.queue(.event($0)) },
+            mutate: { [weak self] in self?.queue(.change($0)) })
+    }
+}
+
 /// A link to a loop, or through its scopes to it, that does not keep it alive. After the loop's end, sending does nothing.
 package struct LoopLink<State: Sendable, Event: Sendable>: Sendable {
     /// The state, or nil if the loop or the part has gone.
