@@ -111,8 +111,9 @@ public final class LocalCluster<Definition: LoopDefinition>: Sendable {
     public nonisolated(nonsending) func startReducer(_ next: Definition? = nil) async throws {
         let listens = Fact<Result<Void, any Error>>()
         var configuration = ReducerNodeConfiguration(
-            bind: try BindAddress(address), journal: journal, silenceLimit: silenceLimit, context: context, log: log)
-        configuration.checksPurity = checksPurity
+            bind: try BindAddress(address), journal: journal, context: context, log: log)
+        configuration.machine.silenceLimit = silenceLimit
+        configuration.machine.checksPurity = checksPurity
         configuration.onListening = { _ in listens.set(.success(())) }
         let node = try ReducerNode(next ?? definition, configuration: configuration)
         let failure = failure

@@ -32,7 +32,7 @@ final class Member: Sendable {
         address = try ReducerAddress(parsing: "ipc:///tmp/loop-fault-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(address), journal: .postgres(url), log: log.handler)
-        configuration.isStandby = true
+        configuration.succession = .standby
         change(&configuration)
         let node = try ReducerNode(Counter(), configuration: configuration)
         self.node = node

@@ -93,16 +93,13 @@ struct ReducerService<Definition: LoopDefinition> {
             // This process has the term, and these records follow the journal's last one.
             _ = try journal.append(recovery.lacking, through: recovery.journaled.position)
         }
-        var limits = ReducerConfiguration(
-            silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
-            sessionsPerKeyMax: configuration.sessionsPerKeyMax,
-            publisher: addresses.publisher, collector: addresses.collector)
-        limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
-        limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
+        var limits = configuration.machine
+        (limits.publisher, limits.collector) = addresses
+        let standsBy = configuration.succession == .standby
+        limits.searchLimit = standsBy ? LeaderSearch.walkMax : .zero
+        limits.mayStepDown = standsBy && configuration.journal.read != nil
         limits.advertised = advertised
         limits.processBegan = SystemClock.processBegan
-        limits.acceptsClock = configuration.acceptsClock
-        limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
         limits.timeZones = try SystemZones.read(
@@ -135,7 +132,7 @@ struct ReducerService<Definition: LoopDefinition> {
         self.listeners = listeners
         self.log = log
         self.post = post
-        standstill = TurnOverlap.standstill(silenceLimit: configuration.silenceLimit)
+        standstill = TurnOverlap.standstill(silenceLimit: configuration.machine.silenceLimit)
         stop = Standstill(
             StatusReport(loop: Definition.name, schema: UInt64(Definition.schema)), limit: standstill,
             obstacle: obstacle, keys: keys)

@@ -11,7 +11,7 @@ extension ReducerShell {
         _ isStopping: @escaping @Sendable () -> Bool
     ) throws -> any Journal {
         var opening = opening(
-            configuration, waits: configuration.waitsForJournal, address: configuration.address(), log, isStopping)
+            configuration, waits: configuration.succession == .wait, address: configuration.address(), log, isStopping)
         opening.waitsForFile = true
         opening.whileWaiting = { owner in
             obstacle.note(owner)

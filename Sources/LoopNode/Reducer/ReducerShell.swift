@@ -60,7 +60,8 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         _ = SystemClock.processBegan
         if isStopping() { throw RecoveryError.stopped }
         // Open the journal first, so that a waiting reducer does not occupy the ports. A standby needs its ports while it waits.
-        let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)
+        let opened =
+            configuration.succession == .standby ? nil : try Self.open(configuration, log, obstacle, isStopping)
         let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
         let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
         let keyWatch = try ring.map { ring throws(NodeError) in
@@ -90,12 +91,12 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             try shell.serve(gained)
             obstacle.clear()
         } catch let error as JournalError
-            where error.kind.mayPass && (configuration.isStandby || configuration.waitsForJournal)
+            where error.kind.mayPass && configuration.succession != .refuse
         {
             // After any failed append, the journal is read again as soon as it responds.
             try shell.fail(error)
         }
-        if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
+        if configuration.succession != .standby { configuration.onListening(holder.sockets.bound) }
         return shell
     }
 
@@ -380,7 +381,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// Opens the journal again. A standby that has lost it to another process stands by again.
     private mutating func openAgain(_ log: NodeLog) throws -> Gained {
-        guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log), warm: kept) }
+        guard configuration.succession == .standby else { return Gained(journal: try openAgainAlone(log), warm: kept) }
         let left = Left()
         left.history = history
         left.warm = kept.take()

@@ -189,7 +189,7 @@ private struct TestFile {
             await first.close()
         }
         var configuration = try ReducerNodeConfiguration.test(address, ZMQContext())
-        configuration.silenceLimit = .seconds(3)
+        configuration.machine.silenceLimit = .seconds(3)
         let reducer = try ReducerNode(Jobs(), configuration: configuration)
         let run = Task { try await reducer.run() }
         let second = try remote(address)

@@ -47,8 +47,8 @@ import Testing
             let running = Task { try await reducer.run() }
             try Self.add(address)
             var worker = EffectNodeConfiguration(
-                reducer: address, capacity: 64, stopLimit: .seconds(2), log: Self.terminateWhenWarned())
-            worker.name = "blocked"
+                reducer: address, capacity: 64, name: "blocked", log: Self.terminateWhenWarned())
+            worker.stopLimit = .seconds(2)
             let loop = RunnableLoop(Jobs.self, abstract: "", worker: { Self.blocking }, reducer: { _ in Self.blocking })
             _ = try await loop.runWorker(worker, signals)
             running.cancel()
