@@ -63,6 +63,7 @@ let package = Package(
         .library(name: "LoopPostgres", targets: ["LoopPostgres"]),
         .library(name: "LoopApp", targets: ["LoopApp"]),
         .library(name: "LoopTesting", targets: ["LoopTesting"]),
+        .library(name: "LoopSimulation", targets: ["LoopSimulation"]),
         .library(name: "LoopNodeTesting", targets: ["LoopNodeTesting"]),
         // For the benchmark, which is a separate package.
         .library(name: "TestDatabase", targets: ["TestDatabase"]),
@@ -73,7 +74,6 @@ let package = Package(
     ],
     targets: [
         // C libraries: module maps and inline shims.
-        .systemLibrary(name: "CZMQ"),
         .systemLibrary(name: "CCurl", path: "Examples/CCurl"),
         .systemLibrary(name: "CCMarkGFM", path: "Examples/CCMarkGFM"),
         .systemLibrary(name: "CIDN", path: "Examples/CIDN"),
@@ -83,6 +83,7 @@ let package = Package(
         .systemLibrary(name: "CPQ", path: "Sources/C/CPQ"),
         .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite"),
         .systemLibrary(name: "CZLib", path: "Sources/C/CZLib"),
+        .systemLibrary(name: "CZMQ", path: "Sources/C/CZMQ"),
         // The memory that libzmq allocates for the secrets of handshakes, reused.
         .target(name: "CGuardedMemory", path: "Sources/C/CGuardedMemory"),
         // Counts allocations, for `make budgets`.
@@ -125,8 +126,10 @@ let package = Package(
             ["Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "CPQ"]),
         // Programs with a user interface: stores of remote loops; views on the terminal and in a browser; a server of files.
         library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode", "CHTTPD"]),
+        // A loop whose test decides what its effects answer, and a virtual clock.
+        library("LoopTesting", ["LoopLock", "LoopCore", "LoopWire"]),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
-        library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
+        library("LoopSimulation", ["CBOR", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopTesting"]),
         // A real cluster inside a test's own process, whose nodes can be killed.
         library("LoopNodeTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "ZMQ"]),
         // Fetching by libcurl, links and anchors by a scan of tags, Markdown by libcmark-gfm.
@@ -181,7 +184,7 @@ let package = Package(
         executable("loop-effect", ["LoopExamples", "LoopNode"]),
         executable("loopctl", ["LoopCommands"], path: "Sources/loopctl/Program"),
         executable("loop-example", ["LoopGallery"], in: "Examples"),
-        executable("loop-simulate", ["Linux", "LoopTesting"], in: "Tools"),
+        executable("loop-simulate", ["Linux", "LoopSimulation"], in: "Tools"),
         executable("loop-chaos", ["LoopChaos"], in: "Tools"),
         executable("loop-budgets", ["Linux", "LoopBudgets"], in: "Tools"),
 
@@ -238,22 +241,27 @@ let package = Package(
                 "LoopJournal", "LoopNode", "LoopApp", "ZMQ", "TestFolders",
             ]),
         tests("LoopAppTests", ["LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopApp", "TestFolders"]),
+        tests("LoopTestingTests", ["LoopCompatibility", "LoopCore", "LoopSimulation", "LoopTesting", "LoopExamples"]),
         tests(
-            "LoopTestingTests",
-            ["LoopCompatibility", "LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
-            exclude: ["Transcripts"]),
+            "LoopSimulationTests",
+            [
+                "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopSimulation", "LoopTesting", "LoopExamples",
+            ], exclude: ["Transcripts"]),
         tests(
             "LoopNodeTestingTests",
             [
-                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "LoopTesting",
-                "TestFolders",
+                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "LoopSimulation",
+                "LoopTesting", "TestFolders",
             ]),
         // The HTML parser with which the scanner of pages is compared.
         .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
         tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopApp"], exclude: ["Fixtures"]),
         tests(
             "LoopExamplesTests",
-            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopApp", "LoopWire", "NewLoop"],
+            [
+                "CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopSimulation", "LoopTesting", "LoopApp", "LoopWire",
+                "NewLoop",
+            ],
             exclude: ["Fixtures"]),
         tests(
             "LoopCommandsTests",
@@ -268,7 +276,7 @@ let package = Package(
                 "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
             ]),
         .testTarget(
-            name: "NewLoopTests", dependencies: ["NewLoop", "LoopCore", "LoopTesting"],
+            name: "NewLoopTests", dependencies: ["NewLoop", "LoopCore", "LoopSimulation", "LoopTesting"],
             path: "Examples/NewLoop/Tests/NewLoopTests", swiftSettings: unchecked),
         tests("ComposeTests", ["LoopLock", "LoopCore", "LoopNode", "TestFolders"]),
         tests(
@@ -301,7 +309,9 @@ if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
 
 // make test-portable tests the modules in which a loop is written and tested; the others are for Linux.
 if isPortable {
-    let tested = ["CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting"]
+    let tested = [
+        "CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting", "LoopSimulation",
+    ]
     let tests = tested.map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !tests.contains($0.name) }
 }
