@@ -55,7 +55,8 @@ let newPackage = [
 
 let products = [
     "LoopCollections", "LoopCore", "LoopCompatibility", "LoopView", "CBOR", "LoopWire", "LoopCluster", "LoopJournal",
-    "LoopKeys", "LoopNode", "LoopPostgres", "LoopApp", "LoopTesting", "LoopNodeTesting",
+    "LoopKeys", "LoopNode", "LoopPostgres", "LoopApp", "LoopTesting", "LoopSimulation",
+    "LoopNodeTesting",
     // For the benchmark, which is a separate package.
     "TestDatabase",
 ]
@@ -105,8 +106,10 @@ let package = Package(
         library("LoopPostgres", on: stores, "LoopNode", "CPQ"),
         // Programs with a user interface: stores of remote loops; views on the terminal and in a browser; a server of files.
         library("LoopApp", on: nodes, "LoopView", "CHTTPD"),
+        // A loop's tests, step by step, with a virtual clock.
+        library("LoopTesting", on: loop, "LoopWire"),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
-        library("LoopTesting", on: machines),
+        library("LoopSimulation", on: machines, "LoopTesting"),
         // A real cluster inside a test's own process, whose nodes can be killed.
         library("LoopNodeTesting", on: nodes),
 
@@ -124,7 +127,7 @@ let package = Package(
         executable("newloop-reducer", "NewLoop", "LoopNode", in: "Examples/NewLoop/Sources"),
         executable("newloop-worker", "NewLoop", "LoopNode", in: "Examples/NewLoop/Sources"),
         executable("newloop-client", "NewLoop", "LoopCore", "LoopNode", in: "Examples/NewLoop/Sources"),
-        tests("NewLoopTests", "NewLoop", "LoopCore", "LoopTesting", in: "Examples/NewLoop/Tests"),
+        tests("NewLoopTests", "NewLoop", "LoopCore", "LoopTesting", "LoopSimulation", in: "Examples/NewLoop/Tests"),
 
         executable("loop-reducer", "LoopExamples", "LoopNode", "LoopPostgres"),
         executable("loop-effect", "LoopExamples", "LoopNode"),
@@ -140,7 +143,7 @@ let package = Package(
         library("LoopChaos", on: nodes, "LoopExamples", "LoopPostgres", "TestDatabase", in: "Tools"),
         // The operations of each event, whose cost is counted.
         library("LoopBudgets", on: machines, "CMeter", "LoopJournal", in: "Tools"),
-        executable("loop-simulate", "Linux", "LoopTesting", in: "Tools"),
+        executable("loop-simulate", "Linux", "LoopSimulation", in: "Tools"),
         executable("loop-chaos", "LoopChaos", in: "Tools"),
         executable("loop-budgets", "Linux", "LoopBudgets", in: "Tools"),
 
@@ -166,13 +169,15 @@ let package = Package(
         tests("LoopKeysTests", on: nodes, "TestFolders"),
         tests("LoopNodeTests", on: nodes, "LoopCompatibility", "LoopView", "LoopApp", "TestFolders"),
         tests("LoopAppTests", on: nodes, "LoopView", "LoopApp", "TestFolders"),
+        tests("LoopTestingTests", on: loop, "LoopCompatibility", "LoopTesting", "LoopSimulation", "LoopExamples"),
         tests(
-            "LoopTestingTests", on: nodes, "LoopCompatibility", "LoopTesting", "LoopExamples", exclude: ["Transcripts"]),
-        tests("LoopNodeTestingTests", on: nodes, "LoopNodeTesting", "LoopTesting", "TestFolders"),
+            "LoopSimulationTests", on: machines, "LoopTesting", "LoopSimulation", "LoopExamples",
+            exclude: ["Transcripts"]),
+        tests("LoopNodeTestingTests", on: nodes, "LoopNodeTesting", "LoopTesting", "LoopSimulation", "TestFolders"),
         tests("LoopFetchTests", "CCurl", "CGumbo", "LoopFetch", "LoopApp", exclude: ["Fixtures"]),
         tests(
-            "LoopExamplesTests", on: nodes, "LoopExamples", "LoopFetch", "LoopTesting", "LoopApp", "NewLoop",
-            exclude: ["Fixtures"]),
+            "LoopExamplesTests", on: nodes, "LoopExamples", "LoopFetch", "LoopTesting", "LoopSimulation",
+            "LoopApp", "NewLoop", exclude: ["Fixtures"]),
         tests("LoopCommandsTests", on: nodes, "LoopCommands", "LoopTemplate", "TestFolders"),
         tests(
             "LoopGalleryTests", on: nodes, "loop-reducer", "loop-effect", "loopctl", "loop-example", "LoopView",
@@ -200,7 +205,10 @@ if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
 
 // make test-portable tests the modules in which a loop is written and tested; the others are for Linux.
 if isPortable {
-    let tested = ["CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting"]
+    let tested = [
+        "CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting",
+        "LoopSimulation",
+    ]
     let tests = tested.map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !tests.contains($0.name) }
 }

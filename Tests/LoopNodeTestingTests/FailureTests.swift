@@ -1,5 +1,6 @@
 import LoopCore
 import LoopNodeTesting
+import LoopSimulation
 import LoopTesting
 import Testing
 

@@ -24,7 +24,7 @@ import Testing
         return reached
     }
 
-    @Test(arguments: ["loop-effect", "loop-reducer", "LoopNode", "LoopExamples", "LoopTesting", "LoopJournal"])
+    @Test(arguments: ["loop-effect", "loop-reducer", "LoopNode", "LoopExamples", "LoopSimulation", "LoopJournal"])
     func `link no user interface unless they show one`(target: String) {
         let reached = Self.reached(from: target)
         #expect(reached.contains("LoopCore"))

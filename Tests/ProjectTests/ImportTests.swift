@@ -14,7 +14,8 @@ import Testing
         "LoopWire": ["CBOR", "LoopLock", "LoopCollections", "LoopCore"],
         "LoopKeys": [],
         "LoopCluster": ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"],
-        "LoopTesting": ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"],
+        "LoopTesting": ["LoopLock", "LoopCore", "LoopWire"],
+        "LoopSimulation": ["CBOR", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopTesting"],
     ]
     private static let language: Set<String> = ["Swift", "_Concurrency", "Synchronization", "Observation"]
 

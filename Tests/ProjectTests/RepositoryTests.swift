@@ -38,7 +38,7 @@ import Testing
     /// A checker that skips a new kind of record or frame by default says for ever that its promise holds. Where all cases are
     /// listed, the kind does not compile until each checker has decided about it.
     @Test func `has checkers that decide about every kind of record and frame`() throws {
-        let files = Repository.files(below: "Sources/LoopTesting/Checkers", suffix: ".swift")
+        let files = Repository.files(below: "Sources/LoopSimulation/Checkers", suffix: ".swift")
         #expect(files.count >= 10)
         for file in files {
             let lines = try Repository.text(file).split(separator: "\n").map { $0.drop { $0 == " " } }

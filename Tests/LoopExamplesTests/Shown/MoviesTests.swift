@@ -1,6 +1,7 @@
 import CBOR
 import LoopCore
 import LoopExamples
+import LoopSimulation
 import LoopTesting
 import LoopWire
 import Testing

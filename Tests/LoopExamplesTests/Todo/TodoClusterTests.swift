@@ -1,6 +1,6 @@
 import LoopCore
 import LoopExamples
-import LoopTesting
+import LoopSimulation
 import Testing
 
 @Suite struct `Things to do in a cluster` {

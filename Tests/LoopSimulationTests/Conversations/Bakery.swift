@@ -1,5 +1,5 @@
 import LoopCore
-import LoopTesting
+import LoopSimulation
 
 /// Loaves are ordered, baked by workers, one second each, and sometimes not wanted any more.
 struct Bakery: LoopDefinition {

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@testable import LoopTesting
+@testable import LoopSimulation
 
 @Suite struct `What is watched from outside of the machines` {
     private let effect = EffectID(feedback: 0, seq: Seq(1), index: 0)

@@ -1,16 +1,16 @@
 /// The command line of `loop-simulate`.
-public struct SimulateCommand: Equatable, Sendable {
+package struct SimulateCommand: Equatable, Sendable {
     /// The options of the program, which are printed after a mistake.
-    public static let usage = """
+    package static let usage = """
         usage: loop-simulate [--seeds N] [--first-seed K] [--seconds S]
                              [--mix MIX] [--without-faults LIST] [--simpler LIST] [--no-shrinking] [--transcript LINES]
                loop-simulate --mutations [--only RULE | --quick] [--seconds S]
         """
 
     /// A mistake in the arguments.
-    public struct Mistake: Error, Equatable, Sendable {
+    package struct Mistake: Error, Equatable, Sendable {
         /// The wrong option or value, and the values that the option accepts.
-        public let reason: String
+        package let reason: String
 
         package init(reason: String) { self.reason = reason }
     }
@@ -28,7 +28,7 @@ public struct SimulateCommand: Equatable, Sendable {
     private var isQuick = false
 
     /// - Throws: ``Mistake`` for an unknown option, or a value that it does not accept.
-    public init(_ arguments: [String]) throws(Mistake) {
+    package init(_ arguments: [String]) throws(Mistake) {
         var arguments = arguments[...]
         while let option = arguments.popFirst() {
             switch option {
@@ -61,7 +61,7 @@ public struct SimulateCommand: Equatable, Sendable {
     /// Runs the command.
     /// - Parameter show: prints one or more lines.
     /// - Returns: the exit code.
-    public func run(_ show: (String) -> Void) -> Int32 {
+    package func run(_ show: (String) -> Void) -> Int32 {
         if huntsMutations {
             return Simulation.runMutations(only: only, quick: isQuick, seconds: seconds, show) ? 0 : 1
         }

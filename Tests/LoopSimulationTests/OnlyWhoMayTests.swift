@@ -1,7 +1,7 @@
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopTesting
+import LoopSimulation
 import LoopWire
 import Testing
 

@@ -2,7 +2,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@testable import LoopTesting
+@testable import LoopSimulation
 
 @Suite struct `The sockets of a simulated process` {
     private func frame(_ number: UInt64, session: SessionID = .none) -> PeerFrame {

@@ -1,4 +1,5 @@
 import Foundation
+import LoopSimulation
 import LoopTesting
 import Testing
 

@@ -1,4 +1,5 @@
 import LoopCore
+import LoopTesting
 import LoopWire
 
 /// A run's messages for people, with the names of processes and effects and with decoded events and requests.

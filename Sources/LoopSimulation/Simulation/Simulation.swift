@@ -2,13 +2,13 @@ package import LoopCluster
 import LoopCore
 
 /// Runs many seeds, and every mutation until it is caught.
-public enum Simulation {
+package enum Simulation {
     /// Runs the cluster of each seed.
     /// - Parameters:
     ///   - seeds: the seeds, each of which is one run.
     ///   - seconds: how long faults come in each, in virtual seconds.
     ///   - onFailure: called with each failure as it is found.
-    public static func run(
+    package static func run(
         seeds: Range<UInt64>, seconds: Int = 58, onFailure: (SimulationFailure) -> Void = { _ in }
     ) -> SimulationReport {
         run(seeds.lazy.map { Scenario(seed: $0, seconds: seconds) }, onFailure: onFailure)

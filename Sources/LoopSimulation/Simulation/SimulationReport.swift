@@ -1,17 +1,17 @@
 import LoopCore
 
 /// The result of a run of many seeds.
-public struct SimulationReport: Sendable, CustomStringConvertible {
+package struct SimulationReport: Sendable, CustomStringConvertible {
     /// The number of seeds that were run.
-    public private(set) var seedCount = 0
+    package private(set) var seedCount = 0
     /// The number of events that were applied in all runs.
-    public private(set) var eventCount = 0
+    package private(set) var eventCount = 0
     /// How often each kind of fault took place, by its name.
-    public private(set) var faultCounts: [String: Int] = [:]
+    package private(set) var faultCounts: [String: Int] = [:]
     /// The virtual time of all runs, in seconds.
-    public private(set) var simulatedSeconds = 0.0
+    package private(set) var simulatedSeconds = 0.0
     /// The number of loops that have ended.
-    public private(set) var endCount = 0
+    package private(set) var endCount = 0
     /// How often a process took over a journal in a database, and how often with a state that it had followed.
     package private(set) var takeoverCount = 0
     package private(set) var warmTakeoverCount = 0
@@ -20,9 +20,9 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     /// How often a statement changed the database after its process had stopped receiving answers.
     package private(set) var lateChangeCount = 0
     /// The runs that broke a promise, in the order of their seeds.
-    public private(set) var failures: [SimulationFailure] = []
+    package private(set) var failures: [SimulationFailure] = []
     /// How often each promise was checked, by its name.
-    public private(set) var checkCounts: [String: Int] = [:]
+    package private(set) var checkCounts: [String: Int] = [:]
 
     mutating func note<Work>(_ cluster: ClusterEngine<Work>, _ failure: SimulationFailure?) {
         seedCount += 1
@@ -39,18 +39,18 @@ public struct SimulationReport: Sendable, CustomStringConvertible {
     }
 
     /// The number of faults of all kinds.
-    public var faultCount: Int { faultCounts.values.reduce(0, +) }
+    package var faultCount: Int { faultCounts.values.reduce(0, +) }
 
     /// The promises that no check covered. That counts as a failure too.
-    public var uncheckedPromises: [String] {
+    package var uncheckedPromises: [String] {
         Promise.own.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
     }
 
     /// Whether no promise was broken and each was checked at least once.
-    public var isClean: Bool { failures.isEmpty && uncheckedPromises.isEmpty }
+    package var isClean: Bool { failures.isEmpty && uncheckedPromises.isEmpty }
 
     /// One line: what was run, checked and found.
-    public var description: String {
+    package var description: String {
         let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(faultCounts[$0.rawValue, default: 0])" }
         let checks = Promise.own.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
         var line =

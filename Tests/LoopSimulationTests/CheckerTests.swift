@@ -1,6 +1,6 @@
 import LoopCluster
 import LoopCore
-import LoopTesting
+import LoopSimulation
 import LoopWire
 import Testing
 

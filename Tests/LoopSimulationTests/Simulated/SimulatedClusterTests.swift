@@ -1,5 +1,5 @@
 import LoopCore
-import LoopTesting
+import LoopSimulation
 import Testing
 
 @Suite struct `A simulated cluster of one's own loop` {

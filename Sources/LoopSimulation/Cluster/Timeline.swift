@@ -1,3 +1,5 @@
+import LoopTesting
+
 /// One planned fault, which happens at its time, independent of the seed.
 enum TimelineEntry: Sendable {
     case join

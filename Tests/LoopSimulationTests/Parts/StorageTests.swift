@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@testable import LoopTesting
+@testable import LoopSimulation
 
 @Suite struct `A simulated disk` {
     private let session = Record.sessionOpened(SessionID(1), PeerID(high: 0, low: 1))

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@testable import LoopTesting
+@testable import LoopSimulation
 
 @Suite struct `The processes of a simulated cluster` {
     private typealias Peer = SimulatedPeer<Int>

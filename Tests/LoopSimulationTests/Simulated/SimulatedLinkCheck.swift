@@ -1,5 +1,5 @@
 import LoopExamples
-import LoopTesting
+import LoopSimulation
 import Testing
 
 private let site = ["/": "/a.html\n/b.html\n", "/a.html": "/b.html\n/gone.html\n", "/b.html": "/\n/a.html\n"]

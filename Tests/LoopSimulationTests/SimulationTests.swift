@@ -1,5 +1,5 @@
 import LoopCluster
-import LoopTesting
+import LoopSimulation
 import Testing
 
 @Suite struct `The simulated cluster` {

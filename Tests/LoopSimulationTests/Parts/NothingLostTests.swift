@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 import Testing
 
-@testable import LoopTesting
+@testable import LoopSimulation
 
 @Suite struct `The checker of outcomes` {
     private static let why = "at slot: expected an integer, found {}"
