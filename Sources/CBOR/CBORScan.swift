@@ -141,7 +141,7 @@ internal import CMemory
         return unsafe (try? UTF8Span(validating: text.span)) != nil
     }
 
-    // MARK: The same key twice
+    // MARK: Repeated keys
 
     /// What was seen of a map's keys.
     private struct Keys {

@@ -1,6 +1,6 @@
 package import LoopCluster
 package import LoopCore
-package import LoopWire
+import LoopWire
 
 /// A journal whose records are in rows, whether in a file or in a database.
 package protocol RowJournal: AnyObject, FollowedJournal {
