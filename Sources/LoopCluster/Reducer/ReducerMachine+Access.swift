@@ -125,19 +125,3 @@ extension Topic {
         }
     }
 }
-
-extension AdministrationRequest {
-    /// The verb that is needed to make the request.
-    var verb: Verb {
-        switch self {
-        case .parked, .retryParked: .parked
-        case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
-        case .trim: .trim
-        case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
-        case .history, .state, .verify: .readHistory
-        case .explain: .explainEvents
-        case .schema: .readSchema
-        case .stepDown, .standBack: .stepDown
-        }
-    }
-}

@@ -1,4 +1,5 @@
 public import LoopCore
+import LoopKeys
 public import LoopWire
 
 /// An operator's request that only the journal can answer. The shell answers it.
@@ -129,6 +130,20 @@ extension ReducerMachine {
 }
 
 extension AdministrationRequest {
+    /// The verb that is needed to make the request.
+    var verb: Verb {
+        switch self {
+        case .parked, .retryParked: .parked
+        case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
+        case .trim: .trim
+        case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
+        case .history, .state, .verify: .readHistory
+        case .explain: .explainEvents
+        case .schema: .readSchema
+        case .stepDown, .standBack: .stepDown
+        }
+    }
+
     /// Whether it asks for more than an answer.
     fileprivate var changesTheLoop: Bool {
         switch self {
