@@ -58,21 +58,13 @@ package struct SessionRecord: Equatable, Sendable {
     }
 
     /// The acknowledgement of the entries after a number, as far as it fits into one message. It has everything notable up to
-    /// its watermark. If that is below the session's watermark, the next one continues there.
+    /// its watermark, with the answers. If that is below the session's watermark, the next one continues there.
     package func acknowledgement(after base: UInt64, bytesMax: Int) -> Acknowledgement {
         let notable = notable(after: base)
-        if !answers.isEmpty, !notable.isEmpty { return acknowledgement(of: notable, after: base, bytesMax: bytesMax) }
-        let countMax = max(1, bytesMax / NotableOutcome.byteCount)
-        if notable.count <= countMax { return Acknowledgement(base: base, watermark: watermark, notable: notable) }
-        return Acknowledgement(
-            base: base, watermark: notable[countMax - 1].number, notable: Array(notable[..<countMax]))
-    }
-
-    /// An acknowledgement that includes answers, each with its entry.
-    private func acknowledgement(
-        of notable: [NotableOutcome], after base: UInt64, bytesMax: Int
-    ) -> Acknowledgement {
-        let answers = answers.within(notable[0].number...notable[notable.count - 1].number)
+        guard let first = notable.first, let last = notable.last else {
+            return Acknowledgement(base: base, watermark: watermark, notable: [])
+        }
+        let answers = answers.isEmpty ? [] : answers.within(first.number...last.number)
         var (bytes, count, answered) = (0, 0, 0)
         while count < notable.count {
             var size = NotableOutcome.byteCount

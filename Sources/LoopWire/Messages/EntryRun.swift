@@ -58,15 +58,6 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// The payload of a head that was read from this run.
     package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
 
-    /// Calls `body` with the head of each entry of a range, in order, until it returns false.
-    package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
-        run.check(range)
-        let (bytes, bounds) = (run.storage, run.bounds)
-        for position in range {
-            guard body(position, EntryHead(trusting: bytes.span, at: bounds[position])) else { return }
-        }
-    }
-
     /// Calls `body` with the effect of each entry of a range that has one, in order.
     package func forEachEffect(in range: Range<Int>, _ body: (Int, EffectID) -> Void) {
         run.check(range)
