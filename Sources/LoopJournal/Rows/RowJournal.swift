@@ -1,6 +1,5 @@
 package import LoopCluster
 package import LoopCore
-import LoopWire
 
 /// A journal whose records are in rows, whether in a file or in a database.
 package protocol RowJournal: AnyObject, FollowedJournal {
