@@ -234,12 +234,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             for handle in work.cancelled { handle.cancel() }
             for (updates, request) in work.updated { updates.yield(request) }
             if let timer = work.timer { arm(timer) }
-            for failure in work.failures { report(failure) }
-            for due in work.due { fire(due.id, due.request) }
-            for (feedback, run) in work.runs {
-                if let event = feedbacks[feedback].schedule?.event(run) {
-                    _ = shared.withLock { $0.enqueue(Shared.Entry(input: .event(event))) }
-                }
+            for occasion in work.occasions {
+                if let event = occasion.event(feedbacks) { shared.withLock { _ = $0.enqueue(event, of: occasion) } }
             }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
@@ -285,17 +281,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             return shared.fail(id, attempt: attempt, error: error, at: clock.now())
         }
         performAndDrain(work)
-    }
-
-    /// Queues the event of an effect that has failed for good, if its feedback makes one.
-    private func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
-        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
-        if let event { shared.withLock { $0.settle(failure.id, by: event) } }
-    }
-
-    /// Queues the event of a timer that is due, which its feedback makes.
-    private func fire(_ id: EffectID, _ request: any Sendable) {
-        if let event = feedbacks[Int(id.feedback)].timer?.event(request) { _ = shared.withLock { $0.fire(id, event) } }
     }
 
     // MARK: Time

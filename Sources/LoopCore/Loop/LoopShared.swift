@@ -23,60 +23,12 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         case custom(UInt64)
     }
 
-    /// A running body of a custom feedback.
-    package struct CustomHandle: Sendable {
-        var finish: @Sendable () -> Void
-        var task: Task<Void, Never>?
-
-        func cancel() {
-            finish()
-            task?.cancel()
-        }
-    }
-
-    /// A running attempt, as the shell tracks it.
-    package struct Handle: Sendable {
-        var attempt: Int
-        var task: Task<Void, Never>?
-        var updates: AsyncStream<any Sendable>.Continuation
-
-        package func cancel() {
-            task?.cancel()
-            updates.finish()
-        }
-    }
-
-    package struct Launch: Sendable {
-        package var effect: EffectTable.Launch
-        package var updates: AsyncStream<any Sendable>
-    }
-
     /// The next step of a drain.
     @usableFromInline
     package enum Step: Sendable {
         case apply(Entry)
         /// The event's effect has been cancelled since the event was queued.
         case refuse(Entry)
-    }
-
-    /// The work to do after a critical section, in this order.
-    package struct Work: Sendable {
-        package var cancelled: [Handle] = []
-        package var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
-        package var launches: [Launch] = []
-        /// Failures for which feedbacks may make an event.
-        package var failures: [(id: EffectID, request: any Sendable, failure: EffectFailure)] = []
-        /// Timers for which feedbacks make their event, in order.
-        package var due: [(id: EffectID, request: any Sendable)] = []
-        /// Runs of schedules for which feedbacks make their event, in order.
-        package var runs: [(feedback: Int, run: ScheduleRun)] = []
-        package var timer: Timer?
-    }
-
-    package struct Timer: Sendable {
-        var replaced: Task<Void, Never>?
-        package var deadline: MonotonicTime?
-        package var generation: UInt64
     }
 
     @usableFromInline
@@ -238,15 +190,28 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         switch table.fail(id, attempt: attempt, error: error, at: now) {
         case .none: return
         case .retry: break
-        case .final(let request): work.failures.append((id, request, EffectFailure(error)))
+        case .final(let request): work.occasions.append(.failure(id, request: request, EffectFailure(error)))
         }
         if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
     }
 
-    /// Queues the event of a failure, and completes the parked effect.
-    package mutating func settle(_ id: EffectID, by event: Event) {
-        table.settle(id)
-        _ = enqueue(Entry(input: .event(event), source: id))
+    /// Queues the event of an occasion, which completes an effect that has failed, or a timer. An earlier event in the queue may
+    /// still cancel a timer.
+    /// - Returns: false if the timer was cancelled before.
+    @discardableResult
+    package mutating func enqueue(_ event: Event, of occasion: Occasion) -> Bool {
+        var source: EffectID?
+        switch occasion {
+        case .failure(let id, _, _):
+            table.settle(id)
+            source = id
+        case .timer(let id, _):
+            guard !isStopped, table.fire(id) else { return false }
+            source = id
+        case .schedule: break
+        }
+        _ = enqueue(Entry(input: .event(event), source: source))
+        return true
     }
 
     /// Whether there are timers, for which the clocks must be read before `apply` and `timerFired`.
@@ -254,15 +219,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     /// Takes a new reading of both clocks.
     package mutating func see(_ moment: Moment) { table.see(moment) }
-
-    /// Queues the event of a timer. An earlier event in the queue may still cancel it.
-    /// - Returns: false if the timer was cancelled before.
-    @discardableResult
-    package mutating func fire(_ id: EffectID, _ event: Event) -> Bool {
-        guard !isStopped, table.fire(id) else { return false }
-        _ = enqueue(Entry(input: .event(event), source: id))
-        return true
-    }
 
     package mutating func retryParked(_ id: EffectID, at now: MonotonicTime) -> Work? {
         if isStopped || !table.retryParked(id) { return nil }
@@ -281,8 +237,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
             fail(id, attempt: attempt, error: EffectFailure.timedOut(limit: limit(id)), at: now, into: &work)
         }
         if table.hasTimers {
-            work.due = table.takeDue(at: now)
-            work.runs = table.takeDueRuns(at: now)
+            work.occasions += table.takeDue(at: now).map { Occasion.timer($0.id, request: $0.request) }
+            work.occasions += table.takeDueRuns(at: now).map { Occasion.schedule(feedback: $0.feedback, $0.run) }
         }
         proceed(&work, at: now)
         return work
