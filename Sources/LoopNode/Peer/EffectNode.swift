@@ -81,19 +81,9 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
 
     /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
     func run(onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void) async throws -> NodeEnd {
-        try await withTaskCancellationHandler {
-            try await runToItsEnd(onEnd)
-        } onCancel: {
-            stop()
-        }
-    }
-
-    private func runToItsEnd(
-        _ onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void
-    ) async throws -> NodeEnd {
         if let mistake = definition.allFeedbacks.firstMistake() { throw NodeError.definition(mistake) }
         let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
-        return try await NodeThread.run("loop-effect", onEnd: onEnd) {
+        return try await NodeThread.run("loop-effect", stop: { gate.requestStop() }, onEnd: onEnd) {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
             let groups = PlacedGroups(placements: definition.allFeedbacks.map(\.placement.group))

@@ -9,8 +9,8 @@ final class Lookout: Sendable {
     private static let interval = Duration.seconds(5)
     private static let limit = Duration.seconds(2)
 
-    private let isOver = Monitor(false)
-    private let found = Locked<[LeaderFound]>([])
+    private let found: Locked<[LeaderFound]>
+    private let thread: WatchThread
 
     /// - Parameters:
     ///   - reducers: the addresses of all reducers of the loop.
@@ -21,30 +21,27 @@ final class Lookout: Sendable {
         _ reducers: ReducerAddress, loop: String, own: String?, context: ZMQContext?, _ log: NodeLog
     ) throws(NodeError) {
         let others = reducers.each.filter { $0.description != own }
-        let (isOver, found) = (isOver, found)
-        do throws(SystemError) {
-            _ = try NodeThread("loop-lookout", stackBytes: 1 << 20) {
-                guard let context = try? context ?? ZMQContext() else { return }
-                var sightings = LeaderSightings()
-                var refusals: Set<String> = []
-                repeat {
-                    var answers: [String: LeaderSightings.Answer] = [:]
-                    for address in others {
-                        do throws(Refusal) {
-                            answers[address.description] = try Self.answer(at: address, of: loop, context)
-                        } catch let why where refusals.insert(why.reason).inserted {
-                            log.note(
-                                .badAddress,
-                                "the reducer at \(address) cannot be asked whether it leads: \(why.reason)",
-                                [.address("\(address)"), .reason(why.reason)])
-                        } catch { continue }
-                    }
-                    let lasting = sightings.take(answers)
-                    found.withLock { $0 = lasting }
-                } while !isOver.wait(until: { $0 }, timeout: Self.interval)
-            }
-        } catch {
-            throw .system("\(error)")
+        let found = Locked<[LeaderFound]>([])
+        self.found = found
+        thread = try WatchThread("loop-lookout") { goesOnAfter in
+            guard let context = try? context ?? ZMQContext() else { return }
+            var sightings = LeaderSightings()
+            var refusals: Set<String> = []
+            repeat {
+                var answers: [String: LeaderSightings.Answer] = [:]
+                for address in others {
+                    do throws(Refusal) {
+                        answers[address.description] = try Self.answer(at: address, of: loop, context)
+                    } catch let why where refusals.insert(why.reason).inserted {
+                        log.note(
+                            .badAddress,
+                            "the reducer at \(address) cannot be asked whether it leads: \(why.reason)",
+                            [.address("\(address)"), .reason(why.reason)])
+                    } catch { continue }
+                }
+                let lasting = sightings.take(answers)
+                found.withLock { $0 = lasting }
+            } while goesOnAfter(Self.interval)
         }
     }
 
@@ -71,11 +68,6 @@ final class Lookout: Sendable {
         } catch {
             return .silence
         }
-    }
-
-    deinit {
-        isOver.withLock { $0 = true }
-        isOver.broadcast()
     }
 }
 

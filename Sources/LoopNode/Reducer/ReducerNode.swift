@@ -44,18 +44,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 
     /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
     func run(onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void) async throws -> Outcome? {
-        try await withTaskCancellationHandler {
-            try await runToItsEnd(onEnd)
-        } onCancel: {
-            stop()
-        }
-    }
-
-    private func runToItsEnd(
-        _ onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void
-    ) async throws -> Outcome? {
         let (definition, configuration, mailbox, isStopping) = (definition, configuration, mailbox, isStopping)
-        return try await NodeThread.run("loop-reducer", onEnd: onEnd) {
+        return try await NodeThread.run("loop-reducer", stop: { [self] in stop() }, onEnd: onEnd) {
             do {
                 var shell = try ReducerShell.start(
                     definition, configuration: configuration, mailbox: mailbox,

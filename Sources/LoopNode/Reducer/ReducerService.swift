@@ -7,7 +7,7 @@ import LoopWire
 
 /// A reducer machine, its journal, and the worker of its own process. When the journal fails, all of it is discarded and built
 /// again from the journal.
-struct ReducerService<Definition: LoopDefinition> {
+final class ReducerService<Definition: LoopDefinition> {
     private let definition: Definition
     private(set) var machine: ReducerMachine
     private(set) var journal: any Journal
@@ -35,7 +35,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// The admitted keys, if the machine does not know them yet.
     private var newKeys: AllowedKeys?
     /// The listeners that came before the machine existed, for its first turn.
-    private var listeners: Standby.Listeners
+    private var listeners: EarlyListeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
     /// A sentence about what the state was recovered from, or nil if the journal was empty.
@@ -48,25 +48,20 @@ struct ReducerService<Definition: LoopDefinition> {
     /// How long records may wait to be written if they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
 
-    /// Opens the journal, recovers the machine, and begins an epoch.
+    /// Recovers the machine from the journal, and begins an epoch.
     /// - Parameters:
+    ///   - journal: the journal, which is open.
     ///   - listeners: the connections that listen already.
     ///   - warm: the state that a standby has followed in the journal.
-    ///   - advertised: the address at which peers reach the reducer.
     ///   - decodesAhead: whether other threads may decode what is replayed. False after a crash, so that the crash note names
     ///     the event if the process ends again.
-    ///   - keys: the admitted keys, or nil if the reducer has no keys.
-    ///   - lookout: knows which reducers of the loop lead, or nil if no other reducers are known.
-    ///   - isStopping: checked before each record that is replayed.
-    ///   - post: posts mail for the thread that owns this service.
     /// - Throws: `RecoveryError.stopped` if the replay was stopped.
     init(
-        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
-        listeners: Standby.Listeners, warm: consuming WarmState?, advertised: String?, note: CrashNote?,
-        decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, lookout: Lookout?,
-        log: NodeLog,
-        obstacle: JournalObstacle, isStopping: @escaping () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
+        _ host: ReducerHost<Definition>, _ journal: any Journal, _ listeners: EarlyListeners,
+        warm: consuming WarmState?, note: CrashNote?, decodesAhead: Bool, log: NodeLog
     ) throws {
+        let (definition, configuration, keys) = (host.definition, host.configuration, host.ring?.allowed)
+        let isStopping = host.whileRecovering(journal)
         let now = SystemClock.now
         let coder = CBORCoder()
         var journal = journal
@@ -94,11 +89,12 @@ struct ReducerService<Definition: LoopDefinition> {
             _ = try journal.append(recovery.lacking, through: recovery.journaled.position)
         }
         var limits = configuration.machine
-        (limits.publisher, limits.collector) = addresses
+        limits.publisher = host.sockets.publisherAddress
+        limits.collector = host.sockets.collectorAddress
         let standsBy = configuration.succession == .standby
         limits.searchLimit = standsBy ? LeaderSearch.walkMax : .zero
         limits.mayStepDown = standsBy && configuration.journal.read != nil
-        limits.advertised = advertised
+        limits.advertised = host.address
         limits.processBegan = SystemClock.processBegan
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
@@ -131,11 +127,12 @@ struct ReducerService<Definition: LoopDefinition> {
         self.journal = journal
         self.listeners = listeners
         self.log = log
+        let post: @Sendable (ReducerMail) -> Void = { [mailbox = host.mailbox] in mailbox.post($0) }
         self.post = post
         standstill = TurnOverlap.standstill(silenceLimit: configuration.machine.silenceLimit)
         stop = Standstill(
             StatusReport(loop: Definition.name, schema: UInt64(Definition.schema)), limit: standstill,
-            obstacle: obstacle, keys: keys)
+            obstacle: host.obstacle, keys: keys)
         durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
@@ -143,7 +140,7 @@ struct ReducerService<Definition: LoopDefinition> {
             opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
             isDue: recovery.journaled.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
-        self.lookout = lookout
+        lookout = host.lookout
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
@@ -170,7 +167,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// advances its time, and makes the records durable. Messages that depend on them are sent now or by a later call.
     /// - Throws: `JournalError` if records could not be made durable: then nothing was sent that depends on them, and this
     ///   service is unusable. `NodeKilled`, or an error of the sockets.
-    mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
+    func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let hasWaited = !waiting.isEmpty
         try takeReceipts(&sockets)
         var end = TurnEnd(deadline: nextTurn)
@@ -187,7 +184,7 @@ struct ReducerService<Definition: LoopDefinition> {
             || local?.hasWork ?? false
     }
 
-    private mutating func takeTurn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
+    private func takeTurn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
         var now = arrived
         let ready = try machine.turn(at: arrived) {
@@ -201,7 +198,7 @@ struct ReducerService<Definition: LoopDefinition> {
             }
             var begun = listeners.streams
             for peer in listeners.inboxes { intake.noticeSubscription(of: peer) }
-            listeners = Standby.Listeners()
+            listeners = EarlyListeners()
             try sockets.drainSubscriptions(
                 for: pace.drainDuration,
                 mayFollow: { intake.mayFollow($0, $1, of: $2) },
@@ -243,7 +240,7 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Releases the turns whose receipts have come, and waits for some if that is necessary before the next turn begins.
-    private mutating func takeReceipts(_ sockets: inout ReducerSockets) throws {
+    private func takeReceipts(_ sockets: inout ReducerSockets) throws {
         while let oldest = waiting.first {
             let isFull = waiting.count >= overlap.turnsLimit
             let standsStill = SystemClock.monotonic - oldest.begunAt >= standstill
@@ -255,18 +252,18 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Waits until every turn has its receipt, and releases it.
-    mutating func settle(_ sockets: inout ReducerSockets) throws {
+    func settle(_ sockets: inout ReducerSockets) throws {
         while !waiting.isEmpty, let receipt = try awaitReceipt(&sockets) { try release(receipt, &sockets) }
         precondition(waiting.isEmpty, "the journal has no receipt through \(waiting.last?.position ?? 0)")
     }
 
-    private mutating func awaitReceipt(_ sockets: inout ReducerSockets) throws -> JournalReceipt? {
+    private func awaitReceipt(_ sockets: inout ReducerSockets) throws -> JournalReceipt? {
         let begunAt = waiting.first?.begunAt ?? SystemClock.monotonic
         return try stop.receipt(of: &journal, begunAt: begunAt, &sockets, &mail)
     }
 
     /// Releases the turns that a receipt proves, in their order.
-    private mutating func release(_ receipt: JournalReceipt, _ sockets: inout ReducerSockets) throws {
+    private func release(_ receipt: JournalReceipt, _ sockets: inout ReducerSockets) throws {
         while let turn = waiting.first, turn.position <= receipt.position {
             waiting.removeFirst()
             try killSwitch?.check()
@@ -285,13 +282,13 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    private mutating func newlyDroppedLines() -> UInt64 {
+    private func newlyDroppedLines() -> UInt64 {
         let count = StandardError.droppedCount
         defer { droppedLinesCount = count }
         return count - droppedLinesCount
     }
 
-    private mutating func takeMail() -> [Letter] {
+    private func takeMail() -> [Letter] {
         if mail.isEmpty { return [] }
         defer { mail = [] }
         return mail
@@ -299,7 +296,7 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Flushes the journal at intervals. With durability `none` this writes what was acknowledged, and an idle journal notices
     /// that its file was moved.
-    private mutating func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
+    private func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
         if waiting.isEmpty, now - flushedAt >= Self.flushInterval {
             try journal.flush()
             flushedAt = now
@@ -327,15 +324,15 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Admits these keys from the next turn on.
-    mutating func admit(_ keys: AllowedKeys) {
+    func admit(_ keys: AllowedKeys) {
         newKeys = keys
         stop.keys = keys
     }
 
     /// Takes another thread's result from a copy of the state, for the next turn.
-    mutating func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
+    func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
 
-    private mutating func answer(_ request: JournalRequest) throws {
+    private func answer(_ request: JournalRequest) throws {
         switch request.question {
         case .trim(let before):
             if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
@@ -358,7 +355,7 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Begins a new history without records that peers know of.
-    mutating func goOn(without lost: HistoryLost) {
+    func goOn(without lost: HistoryLost) {
         let history = History(SystemRandom.uint64() | 1)
         log.note(
             .historyBegun, "\(lost); a new history begins: \(history)", [.history("\(history)"), .reason("\(lost)")])
@@ -366,11 +363,11 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Passes on an answer about the journal, which leaves with the next turn.
-    mutating func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
+    func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
         mail.append(.answer(answer, request))
     }
 
-    mutating func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
+    func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
         switch snapshots.written(result, opening: opening) {
         case nil: break
         case .success(let written): try add(written)
@@ -378,7 +375,7 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    private mutating func add(_ written: WrittenSnapshot) throws(JournalError) {
+    private func add(_ written: WrittenSnapshot) throws(JournalError) {
         let entry = written.entry
         try journal.add(entry)
         log.note(
@@ -392,7 +389,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Parameter takesSnapshot: false if the next leader has followed the journal, and so needs no snapshot.
     /// - Returns: the state, for following the journal from here on.
     @discardableResult
-    mutating func finish(takesSnapshot: Bool = true) -> WarmState? {
+    func finish(takesSnapshot: Bool = true) -> WarmState? {
         do {
             try journal.flush()
             // Records that the machine has made and no turn has appended are not in the journal, so a snapshot would
@@ -410,31 +407,31 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Ends the service as `finish` does, so that another reducer can lead. Effects of this process end first.
-    mutating func stepDown(takesSnapshot: Bool) -> WarmState? {
+    func stepDown(takesSnapshot: Bool) -> WarmState? {
         local?.die()
         return finish(takesSnapshot: takesSnapshot)
     }
 
     /// Marks the journal as ended after the outcome was delivered, so that the next run starts over.
-    mutating func markEnded() throws(JournalError) { try journal.markEnded() }
+    func markEnded() throws(JournalError) { try journal.markEnded() }
 
     /// Checks an error that would end the reducer, as the journal's `proven` does.
-    mutating func proven(_ error: any Error) -> any Error { journal.proven(error) }
+    func proven(_ error: any Error) -> any Error { journal.proven(error) }
 
     /// Closes a journal that has failed.
     /// - Returns: the state, with the records that have no receipt, or nil if a journal cannot be compared with it.
-    mutating func abandon() -> WarmState? {
+    func abandon() -> WarmState? {
         defer { journal.close() }
         return WarmState(of: machine.journaled, at: journal, ahead: waiting.flatMap { Array($0.records) })
     }
 
     /// Ends as the process would: unwritten records are lost, and the bodies of local effects end.
-    mutating func die() {
+    func die() {
         journal.abandon()
         local?.die()
     }
 
-    private mutating func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
+    private func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
         switch outbound {
         // Messages for the local peer never touch a socket.
         case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)

@@ -82,7 +82,7 @@ struct Standstill {
         var asking: [[UInt8]] = []
         try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
             if case .router(let id) = route, case .statusRequest? = request {
-                if Standby.may(.readStatus, principal, keys) { asking.append(id) }
+                if principal.may(.readStatus, keys) { asking.append(id) }
             } else {
                 letters.append(.control(request, route, principal, foreignVersion: foreignVersion))
             }

@@ -51,22 +51,32 @@ public final class NodeThread: Sendable {
     public static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await run(name, stackBytes: stackBytes, onEnd: { _ in }, body: body)
-    }
-
-    /// Runs the body on a new thread, which calls `onEnd` with the body's result.
-    static func run<Value: Sendable>(
-        _ name: String, stackBytes: Int = 8 << 20, onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void,
-        body: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
         let outcome = Locked<Result<Value, any Error>?>(nil)
         let thread = try NodeThread(name, stackBytes: stackBytes) {
             let result = Result { try body() }
-            onEnd(result)
             outcome.withLock { $0 = result }
         }
         await thread.join()
         guard let result = outcome.withLock({ $0 }) else { preconditionFailure("thread '\(name)' left no result") }
         return try result.get()
+    }
+
+    /// Runs the body of a node on a new thread, and waits for its result or error. The cancellation of the task stops the node.
+    /// - Parameters:
+    ///   - stop: makes the body return soon.
+    ///   - onEnd: called on the thread with the body's result.
+    static func run<Value: Sendable>(
+        _ name: String, stop: @escaping @Sendable () -> Void,
+        onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void, body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await withTaskCancellationHandler {
+            try await run(name) {
+                let result = Result { try body() }
+                onEnd(result)
+                return try result.get()
+            }
+        } onCancel: {
+            stop()
+        }
     }
 }
