@@ -269,7 +269,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
     private mutating func lead(_ gained: Gained, _ log: NodeLog) throws {
         var journal = gained.journal
         do {
-            // The kept state is copied until the machine has it, in case the journal fails again.
+            // A copy of the state is kept until the machine has it, in case the journal fails again.
             let service = try ReducerService(
                 host, journal, gained.listeners, warm: kept, note: note, decodesAhead: !hadCrash, log: log)
             vanished = try service.compare([kept?.followed, lost]) ?? vanished
@@ -279,9 +279,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             let (bound, history, epoch) = (host.sockets.bound, service.machine.history, service.machine.epoch)
             log.note(
                 .listening, "listening at \(bound), history \(history), epoch \(epoch)",
-                [
-                    .address("\(bound)"), .history("\(history)"), .epoch(epoch.number), .seq(service.machine.seq),
-                ])
+                [.address("\(bound)"), .history("\(history)"), .epoch(epoch.number), .seq(service.machine.seq)])
             kept = nil
             self.history = journal.history
         } catch {

@@ -1,6 +1,8 @@
 import LoopCore
+import LoopLock
 import LoopNode
 import LoopWire
+import ZMQ
 
 /// Runs a plan: starts its processes, performs the actions of the process group's machine, and shows the progress of the loop.
 ///
@@ -154,5 +156,52 @@ struct UpRun {
             // The time until a process must be started or killed.
             if (try? await Task.sleep(for: max(wait, .zero))) != nil { post.yield(.due) }
         }
+    }
+}
+
+/// The lines in which processes say why they cannot run. The reducer and the workers often have one reason, which is shown once.
+struct Complaints: Equatable {
+    private var first: [String: ProcessGroup.Member] = [:]
+    /// The names of the programs, with which such lines begin.
+    private let programs: [String]
+
+    private static let countMax = 64
+
+    /// - Parameter programs: the programs, as they are started.
+    init(of programs: [String]) {
+        self.programs = programs.map { String($0.split(separator: "/").last ?? "") }
+    }
+
+    /// Whether to show a line: it gives no such reason, or no other process has given it.
+    mutating func shows(_ line: String, from member: ProcessGroup.Member) -> Bool {
+        guard let program = programs.first(where: { line.hasPrefix("\($0): ") }) else { return true }
+        let text = String(line.dropFirst(program.count + 2))
+        if let other = first[text] { return other == member }
+        if first.count < Self.countMax { first[text] = member }
+        return true
+    }
+}
+
+/// Asks the reducer for its status repeatedly, on a thread of its own, until it is stopped.
+final class StatusPoller: Sendable {
+    private let isOver = Monitor(false)
+
+    /// - Parameter take: called with each report, on the poller's thread.
+    init(
+        _ reducer: ReducerAddress, every interval: Duration, take: @escaping @Sendable (StatusReport) -> Void
+    ) throws {
+        let isOver = isOver
+        let context = try ZMQContext()
+        _ = try NodeThread("loop-status") {
+            while !isOver.wait(until: { $0 }, timeout: interval) {
+                // A reducer that does not answer is starting, ending or crashed. The end of its process shows which.
+                if let report = try? StatusProbe.ask(reducer, within: .seconds(1), context: context) { take(report) }
+            }
+        }
+    }
+
+    func end() {
+        isOver.withLock { $0 = true }
+        isOver.broadcast()
     }
 }

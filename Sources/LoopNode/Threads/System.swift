@@ -1,4 +1,5 @@
-internal import Linux
+internal import Glibc
+public import Linux
 public import LoopCore
 
 /// The clocks of this machine, for shells. Machines get readings as arguments.
@@ -29,3 +30,23 @@ public enum SystemClock {
         return Int(min(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1), UInt64(Int32.max)))
     }
 }
+
+/// Random numbers from the kernel, for identities, histories and seeds. Machines get theirs as arguments.
+public enum SystemRandom {
+    /// Returns a number of random bytes.
+    public static func bytes(_ count: Int) -> [UInt8] { System.randomBytes(count) }
+
+    /// Returns a random number.
+    public static func uint64() -> UInt64 {
+        bytes(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// The properties of this machine.
+enum SystemInfo {
+    /// How many threads can run at once, at least 1.
+    static var processorsCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}
+
+/// An error of a system call: the operation, the code and the object.
+public typealias SystemError = Linux.SystemError
