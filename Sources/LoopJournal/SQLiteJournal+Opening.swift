@@ -3,27 +3,6 @@ public import LoopCluster
 internal import LoopCore
 public import LoopWire
 
-/// What an opening has found out. A journal is made of it.
-struct Opened: ~Copyable {
-    var path: String
-    var loop: String
-    var history: History
-    var durability: Durability
-    var hasEnded: Bool
-    var isReadOnly: Bool
-    var file: JournalFile
-    var folder: SnapshotFolder
-    var checkpointPages: Int
-    var base: ChainLink
-    var tail: ChainLink
-    var report: [String]
-    var lock: OwnerLock?
-    var fileLock: FileLock?
-    var endNote: EndNote?
-    var names = OpenNames([])
-    var startRefusal: JournalError?
-}
-
 extension SQLiteJournal {
     /// Opens a journal for writing, or makes a new one.
     ///
@@ -120,13 +99,14 @@ extension SQLiteJournal {
             let what = name.hasSuffix(".new") ? "was not finished" : "is not listed, or not any more"
             report.append("removed \(paths.snapshots)/\(name): a snapshot that \(what)")
         }
-        return SQLiteJournal(
-            Opened(
-                path: path, loop: loop, history: try file.history(), durability: durability,
-                hasEnded: try file.meta("ended") == 1, isReadOnly: false, file: file, folder: folder,
-                checkpointPages: layer.checkpointPages, base: judged.base, tail: judged.tail, report: report,
-                lock: lock,
-                fileLock: fileLock, endNote: note, names: OpenNames([path, paths.log, paths.index, paths.lock])))
+        let journal = try SQLiteJournal(
+            file, RowReader(loop: loop, place: path, base: judged.base, tail: judged.tail), folder: folder,
+            durability: durability, checkpointPages: layer.checkpointPages, report: report)
+        journal.lock = consume lock
+        journal.fileLock = consume fileLock
+        journal.endNote = consume note
+        journal.names = OpenNames([path, paths.log, paths.index, paths.lock])
+        return journal
     }
 
     private static func hasBytes(_ path: String) -> Bool { (FileSystem.status(of: path)?.size ?? 0) > 0 }
@@ -178,12 +158,10 @@ extension SQLiteJournal {
         } catch {
             refusal = error
         }
-        return SQLiteJournal(
-            Opened(
-                path: path, loop: loop, history: try file.history(), durability: .fsync,
-                hasEnded: try file.meta("ended") == 1, isReadOnly: true, file: file,
-                folder: SnapshotFolder(path: paths.snapshots, disk: disk), checkpointPages: .max, base: base,
-                tail: tail, report: report, startRefusal: refusal))
+        return try SQLiteJournal(
+            file, RowReader(loop: loop, place: path, base: base, tail: tail),
+            folder: SnapshotFolder(path: paths.snapshots, disk: disk), durability: nil, report: report,
+            startRefusal: refusal)
     }
 
     /// Refuses files that other users may change, and names that lead elsewhere, before anything is changed.

@@ -5,18 +5,10 @@ internal import LoopJournal
 internal import LoopWire
 
 extension PostgresJournal {
-    /// How many snapshots are kept: one to start from, and two to fall back to.
-    private static let snapshotsMax = 3
     /// How long the writer pauses after each piece, in microseconds.
     private static let pause: UInt32 = 4_000
 
-    /// The listed snapshots that the journal's records continue, the newest first, at most 3.
-    package func snapshots() throws(JournalError) -> [SnapshotEntry] {
-        try refresh()
-        return try listed().filter { $0.position >= reader.base.position && $0.position <= position }
-    }
-
-    private func listed() throws(JournalError) -> [SnapshotEntry] {
+    package func listed() throws(JournalError) -> [SnapshotEntry] {
         let (operation, id) = ("list the snapshots", held.journalID)
         let found = try held.use(operation) { session throws(JournalError) in
             try session.run(
@@ -93,14 +85,8 @@ extension PostgresJournal {
     ///   are not there.
     package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
-        guard snapshot.position <= position, snapshot.position >= reader.base.position else {
-            throw .misuse(
-                operation, "it covers \(snapshot.position) records of \(reader.base.position)...\(position)")
-        }
-        let listed = try listed()
-        let older = listed.filter { $0.position != snapshot.position }.dropFirst(Self.snapshotsMax - 1)
-            .dropLast(reader.base == .start ? 0 : 1)
-        let replaced = listed.filter { $0.position == snapshot.position && $0.checksum != snapshot.checksum }
+        try check(snapshot, operation)
+        let (older, replaced) = try obsolete(by: snapshot)
         let term = held.term?.number ?? 0
         try held.fenced(operation) { connection throws(PostgresError) in
             for entry in older + replaced { try connection.remove(entry, of: id, operation) }
