@@ -359,19 +359,12 @@ final class HeldConnection: Sendable {
             // Appends on their way are committed first. Otherwise the row of a released journal would still change.
             let isSettled = releases && mayRelease && (try? takeOutcomes(&session)) != nil
             if isSettled, let condition = try? condition("release it") {
-                let newest = (turn.withLock { $0.receipts.last } ?? end).map(Self.parameters) ?? []
+                let newest = (turn.withLock { $0.receipts.last } ?? end)?.parameters ?? []
                 let known = newest.isEmpty ? "" : ", position = $4, seq = $5, checksum = $6"
                 let sql = "UPDATE loop_journal SET released = true\(known) WHERE id = $1 AND term = $2 AND nonce = $3"
                 _ = try? session.run(sql, condition + newest, "release it")
             }
             session.drop()
         }
-    }
-
-    private static func parameters(of link: ChainLink) -> [Parameter] {
-        [
-            .integer(Int64(clamping: link.position)), .integer(Int64(clamping: link.seq)),
-            .integer(Int64(link.checksum)),
-        ]
     }
 }

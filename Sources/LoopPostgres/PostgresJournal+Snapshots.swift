@@ -37,10 +37,7 @@ extension PostgresJournal {
         var bytes: [UInt8] = []
         var piece: Int64 = 0
         while bytes.count < snapshot.byteCount {
-            let parameters: [Parameter] = [
-                .integer(id), .integer(Int64(clamping: snapshot.position)), .integer(Int64(snapshot.checksum)),
-                .integer(piece),
-            ]
+            let parameters = [.integer(id)] + snapshot.key + [.integer(piece)]
             let found = try held.use(operation) { session throws(JournalError) in
                 try session.run(
                     PreparedStatement(
@@ -146,10 +143,9 @@ extension PostgresSession {
         for (piece, start) in stride(from: 0, to: bytes.count, by: Self.pieceBytes).enumerated() {
             _ = try run(
                 insertion,
-                [
-                    .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
-                    .integer(Int64(piece)), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)])),
-                ], "keep a snapshot")
+                [.integer(journal)] + entry.key
+                    + [.number(piece), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)]))],
+                "keep a snapshot")
             // Appends wait for the same disk. Without pauses between the pieces, the slowest append takes ten times as long.
             if pause > 0 { usleep(pause) }
         }
@@ -157,16 +153,18 @@ extension PostgresSession {
     }
 }
 
+extension SnapshotEntry {
+    /// The position and the checksum, by which the pieces are found.
+    fileprivate var key: [Parameter] { [.number(position), .number(checksum)] }
+}
+
 extension PostgresConnection {
     /// Removes a snapshot and its pieces.
     mutating func remove(_ entry: SnapshotEntry, of journal: Int64, _ operation: String) throws(PostgresError) {
-        let parameters: [Parameter] = [
-            .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
-        ]
         for table in ["loop_snapshot", "loop_snapshot_piece"] {
             _ = try run(
-                "DELETE FROM \(table) WHERE journal_id = $1 AND position = $2 AND checksum = $3", parameters, operation,
-                within: PostgresSession.longLimit)
+                "DELETE FROM \(table) WHERE journal_id = $1 AND position = $2 AND checksum = $3",
+                [.integer(journal)] + entry.key, operation, within: PostgresSession.longLimit)
         }
     }
 
@@ -184,10 +182,9 @@ extension PostgresConnection {
                     byte_count = excluded.byte_count, checksum = excluded.checksum, term = excluded.term
             """,
             [
-                .integer(journal), .integer(Int64(clamping: entry.position)),
-                .integer(Int64(clamping: entry.seq.value)),
-                .integer(Int64(bitPattern: entry.fingerprint)), .integer(Int64(entry.byteCount)),
-                .integer(Int64(entry.checksum)), .integer(term),
+                .integer(journal), .number(entry.position), .number(entry.seq.value),
+                .integer(Int64(bitPattern: entry.fingerprint)), .number(entry.byteCount), .number(entry.checksum),
+                .integer(term),
             ], operation, within: PostgresSession.limit)
         guard added.affectedCount == 1 else {
             throw PostgresError(.lost, operation, text: "the server has not the snapshot's bytes")
@@ -198,12 +195,9 @@ extension PostgresConnection {
     mutating func trim(_ journal: Int64, through end: ChainLink, _ operation: String) throws(PostgresError) {
         _ = try run(
             "DELETE FROM loop_batch WHERE journal_id = $1 AND first_position <= $2",
-            [.integer(journal), .integer(Int64(clamping: end.position))], operation, within: PostgresSession.longLimit)
+            [.integer(journal), .number(end.position)], operation, within: PostgresSession.longLimit)
         _ = try run(
             "UPDATE loop_journal SET trimmed_position = $2, trimmed_seq = $3, trimmed_checksum = $4 WHERE id = $1",
-            [
-                .integer(journal), .integer(Int64(clamping: end.position)), .integer(Int64(clamping: end.seq)),
-                .integer(Int64(end.checksum)),
-            ], operation, within: PostgresSession.limit)
+            [.integer(journal)] + end.parameters, operation, within: PostgresSession.limit)
     }
 }

@@ -117,8 +117,8 @@ package final class PostgresJournal: RowJournal {
         }
         let row = BatchRow(after: sent, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
         let parameters =
-            try held.condition(operation) + Self.parameters(of: row, after: sent)
-            + [.bytes(records.bytes), .text(held.standbyNames)]
+            try held.condition(operation) + row.parameters
+            + [.number(sent.checksum), .bytes(records.bytes), .text(held.standbyNames)]
         if durability != .fsync && records.outlivesPower {
             try appendSynced(row.link, parameters, operation)
         } else {
@@ -172,14 +172,6 @@ package final class PostgresJournal: RowJournal {
                 .late, "append", text: "an append has no receipt yet", host: wait.host)
             return .postgres("append", late, at: url, cause: cause)
         }
-    }
-
-    private static func parameters(of row: BatchRow, after tail: ChainLink) -> [Parameter] {
-        [
-            .integer(Int64(clamping: row.firstPosition)), .integer(Int64(clamping: row.lastPosition)),
-            .integer(Int64(clamping: row.firstSeq)), .integer(Int64(clamping: row.lastSeq)),
-            .integer(Int64(row.checksum)), .integer(Int64(tail.checksum)),
-        ]
     }
 
     /// Renews the lease, even if it was just renewed.

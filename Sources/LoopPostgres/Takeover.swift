@@ -51,7 +51,8 @@ struct Takeover {
             guard let row = found else {
                 guard let newHistory else { throw .none(of: loop, .current, "be opened for writing", at: url) }
                 if let note = try refuseSecond(session) { notes.append(note) }
-                try session.makeJournal(of: loop, history: newHistory)
+                try session.makeJournal(
+                    of: loop, keptAs: KeptAs.current.rawValue, history: Int64(bitPattern: newHistory.value), "be made")
                 continue
             }
             let verdict = row.isReleased || row.holder == memory.holder ? .free : watch(row)
@@ -199,7 +200,7 @@ struct Takeover {
             .integer(row.id), .integer(row.term.number), .integer(row.term.nonce), .integer(row.renewals),
             .integer(nonce), .integer(memory.holder), .text(who),
             .integer(Int64(opening.lease / .milliseconds(1))), .text(movesTo ?? ""), .text(opening.address ?? ""),
-            .integer(Int64(clamping: row.tail.position)),
+            .number(row.tail.position),
         ]
         var found = try attempt(parameters, &session)
         for _ in 1...Self.evictionsMax where found == nil {
