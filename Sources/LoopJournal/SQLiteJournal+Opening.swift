@@ -184,7 +184,7 @@ extension SQLiteJournal {
     /// Refuses a file that is no database, before anything is made next to it.
     private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
         guard Disk().exists(paths.file) else { return }
-        let isDatabase = try naming("be opened") { () throws(SQLiteError) in try SQLiteLibrary.isDatabase(paths.file) }
+        let isDatabase = try naming("be opened") { () throws(SQLiteError) in try Database.isDatabase(paths.file) }
         if isDatabase { return }
         let disk = Disk()
         try Traces(paths, disk, log: disk.inspectLog(paths.log)).judging { () throws(JournalError) in

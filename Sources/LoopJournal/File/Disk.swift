@@ -158,11 +158,7 @@ package struct Disk: Sendable {
     /// The first `count` bytes, or fewer if the file has become shorter. The caller's checksum finds that out.
     func bytes(of file: borrowing Descriptor, _ count: Int, _ path: String) throws(JournalError) -> [UInt8] {
         try Self.check(size: count, of: path)
-        do throws(SystemError) {
-            return try file.bytes(atMost: count)
-        } catch {
-            throw .system("read \(path)", error.code)
-        }
+        return try naming("read \(path)") { () throws(SystemError) in try file.bytes(atMost: count) }
     }
 
     private static func check(size: Int, of path: String) throws(JournalError) {

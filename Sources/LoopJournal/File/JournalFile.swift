@@ -72,11 +72,7 @@ final class JournalFile: BatchRows {
     /// Refuses a file that has replaced the one that was checked before.
     func checkIsOne(of files: borrowing DatabaseFiles) throws(JournalError) {
         let hasMoved = try hasMoved()
-        do throws(OpeningError) {
-            try files.checkAgain(hasMoved: hasMoved)
-        } catch {
-            throw .opening("be opened", error)
-        }
+        try naming("be opened") { () throws(OpeningError) in try files.checkAgain(hasMoved: hasMoved) }
     }
 
     /// Whether the file has another name by now, or none.
