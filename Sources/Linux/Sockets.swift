@@ -37,14 +37,7 @@ public enum Sockets {
 
     /// The local port of an IPv4 socket.
     public static func port(of socket: Int32) -> UInt16 {
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe getsockname(socket, $0, &length)
-            }
-        }
-        return UInt16(bigEndian: address.sin_port)
+        if case .port(let port)? = Connections.localAddress(of: socket) { port } else { 0 }
     }
 
     private static func withAddress(

@@ -243,7 +243,7 @@ extension ConnectionWatch.State {
     fileprivate mutating func setGate() {
         if !gate.isOpen { counts[.connectionsPutOff, default: 0] += 1 }
         for (descriptor, socket) in listeners {
-            Listeners.setTakesConnections(gate.isOpen, descriptor, at: addresses[socket] ?? [])
+            Connections.setTakesConnections(gate.isOpen, descriptor, at: addresses[socket] ?? [])
         }
     }
 

@@ -19,7 +19,7 @@ import Testing
         request.reducerProgram = "\(folder)/reducer"
         request.workerProgram = "\(folder)/worker"
         let plan = try UpPlan(request, claimed: nil, folder: folder)
-        let signals = try await NodeThread.run("signals") { try SignalWatch([.hangUp]) }
+        let signals = try SignalWatch([.hangUp])
         let code = await UpRun(plan, console: Console(isQuiet: true)).run(signals, saying: nil)
         return (code, try running(temporary.path))
     }
