@@ -179,7 +179,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         [.oneWorker, .fastNetwork, .fastDisk, .noObservers]
     }
 
-    private typealias Engine = ClusterEngine<AnsweredWorkload<Definition>>
+    private typealias Engine = World<AnsweredWorkload<Definition>>
 
     /// Makes the function that makes the cluster of a scenario, as described so far.
     private func maker() -> @Sendable (Scenario, _ records: Bool) -> Engine {
@@ -245,7 +245,7 @@ public struct SimulationEnd<Definition: LoopDefinition>: Sendable {
     /// The duration of the run, in virtual time.
     public let duration: Duration
 
-    init(_ engine: ClusterEngine<AnsweredWorkload<Definition>>) {
+    init(_ engine: World<AnsweredWorkload<Definition>>) {
         state = engine.checkers.state
         seq = engine.checkers.seq
         outcome = engine.outcome

@@ -83,25 +83,25 @@ public struct Timeline: Sendable {
     }
 }
 
-extension ClusterEngine {
+extension World {
     /// Performs the planned faults, as far as they apply.
     func perform(_ happening: TimelineEntry) throws(Violation) {
         say("happening: \(ValueText.of(happening))")
         switch happening {
         case .join: try addPeer(.worker, roster.workerSlotCount)
-        case .kill(let name): if let peer = peer(name) { try kill(peer) }
-        case .stop(let name): if let peer = peer(name) { try stop(peer) }
+        case .kill(let name): if let peer = peer(name) { try at(peer).kill() }
+        case .stop(let name): if let peer = peer(name) { try at(peer).stop() }
         case .freeze(let name, let nanoseconds): peer(name)?.life.frozenUntil = now + nanoseconds
         case .cut(let name, let direction, let nanoseconds):
-            peer(name)?.sockets.cut(direction, until: now + nanoseconds)
-        case .dropInbox(let name, let count): peer(name)?.sockets.subscriber.dropCount = count
+            peer(name)?.sockets[0].cut(direction, until: now + nanoseconds)
+        case .dropInbox(let name, let count): peer(name)?.sockets[0].subscriber.dropCount = count
         case .losePushes(let name):
             var dice = random
-            if let peer = peer(name) { _ = cutPush(of: peer, &dice) }
+            if let peer = peer(name) { _ = reducer(0).cutPush(of: peer, &dice) }
             random = dice
-        case .crashReducer(let losesPower): try crashReducer(losesPower: losesPower)
-        case .restartReducer: try stopReducer()
-        case .freezeReducer(let nanoseconds): process.frozenUntil = now + nanoseconds
+        case .crashReducer(let losesPower): try reducer(0).crash(losesPower: losesPower)
+        case .restartReducer: try reducer(0).stop()
+        case .freezeReducer(let nanoseconds): candidates[0].process.frozenUntil = now + nanoseconds
         case .failDisk(let nanoseconds): storage.faults.fullUntil = now + nanoseconds
         }
     }

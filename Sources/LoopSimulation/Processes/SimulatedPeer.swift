@@ -19,13 +19,8 @@ final class SimulatedPeer<Script> {
     let clockOffset: UInt64
     var machine: PeerMachine
     var life = PeerLife()
-    /// Its sockets at the focused process of the reducer.
-    var sockets = PeerSockets()
-    /// Its sockets at the others, by their position. (The sockets are not read through an accessor, because a debug build destroys
-    /// twice what such an accessor lends out.)
-    private var elsewhere: [PeerSockets]
-    /// The focused process of the reducer.
-    private var focus = 0
+    /// Its sockets at each process of the reducer.
+    var sockets: [PeerSockets]
     /// The process of the reducer that it talks to.
     var place = 0
     /// The bodies that run here.
@@ -50,7 +45,7 @@ final class SimulatedPeer<Script> {
         index: Int, slot: Int, role: Role, machine: PeerMachine, clockOffset: UInt64, candidates: Int = 1,
         at now: UInt64
     ) {
-        elsewhere = Array(repeating: PeerSockets(), count: candidates)
+        sockets = Array(repeating: PeerSockets(), count: candidates)
         self.index = index
         self.slot = slot
         self.role = role
@@ -59,30 +54,20 @@ final class SimulatedPeer<Script> {
         lease = LeaseAccount(heardAt: now)
     }
 
-    /// Focuses another process of the reducer.
-    func focus(on index: Int) {
-        swap(&sockets, &elsewhere[focus])
-        swap(&sockets, &elsewhere[index])
-        focus = index
-    }
-
     /// Ends partitions, stalls and drops.
     func heal() {
-        sockets.heal()
-        for index in elsewhere.indices { elsewhere[index].heal() }
+        for index in sockets.indices { sockets[index].heal() }
     }
 
     /// The time at which it can read its next message at any address, or `.max` for never.
     var readableAt: UInt64 {
-        var earliest = min(sockets.readableAt, elsewhere[place].readableAt)
-        for index in elsewhere.indices {
-            earliest = min(earliest, elsewhere[index].subscriber.connections.readableAt)
-        }
+        var earliest = sockets[place].readableAt
+        for index in sockets.indices { earliest = min(earliest, sockets[index].subscriber.connections.readableAt) }
         return earliest
     }
 
     /// Whether the reducer's processes have read everything that this process sent.
-    var isRead: Bool { sockets.isReadByReducer && elsewhere.allSatisfy(\.isReadByReducer) }
+    var isRead: Bool { sockets.allSatisfy(\.isReadByReducer) }
 
     /// The peer ID. The machine takes another one if it has left a session that another process uses.
     var id: PeerID { machine.configuration.peer }

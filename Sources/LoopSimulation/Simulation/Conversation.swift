@@ -7,13 +7,13 @@ import LoopWire
 /// The reducer's messages are at the time when they leave, and the messages to it at the time when it reads them. Ticks and
 /// heartbeats without news are left out.
 struct Conversation<Work: Workload> {
-    private let engine: ClusterEngine<Work>
+    private let engine: World<Work>
     private let feedbacks: [Feedback<Work.Definition.State, Work.Definition.Event>]
     private let names: [Int: String]
     /// The last sign of life that was shown, by process and direction.
     private var shown: [String: String] = [:]
 
-    init(_ engine: ClusterEngine<Work>) {
+    init(_ engine: World<Work>) {
         self.engine = engine
         feedbacks = engine.work.definition.allFeedbacks
         var counts: [String: Int] = [:]

@@ -32,7 +32,7 @@ package enum Simulation {
     /// - Parameter records: whether to keep the messages for people.
     package static func slots(
         _ scenario: Scenario, breaking rules: [Rule] = [], records: Bool = false
-    ) -> ClusterEngine<SlotWorkload> {
+    ) -> World<SlotWorkload> {
         var plan = SimulationPlan.drawn(scenario, .own)
         scenario.mix.shape(&plan.0, scenario)
         plan.0.addEnd(scenario)
@@ -44,7 +44,7 @@ package enum Simulation {
         if scenario.mix.hasKeys(scenario) { plan.0.addKeys() }
         if scenario.mix == .all || scenario.mix == .sessions { plan.0.addOutboxFiles(scenario) }
         if scenario.mix == .all { plan.0.addOverlap(scenario) }
-        return ClusterEngine(
+        return World(
             scenario, plan: plan, work: SlotWorkload(plan: plan.0), breaking: rules, records: records)
     }
 
@@ -65,7 +65,7 @@ package enum Simulation {
     ///   - recording: whether to run a failing run again, in order to record its messages.
     /// - Returns: the first failure, or nil.
     static func failure<Work>(
-        of cluster: ClusterEngine<Work>, again: Again, recording: Bool = true
+        of cluster: World<Work>, again: Again, recording: Bool = true
     ) -> SimulationFailure? {
         do {
             try cluster.run()

@@ -24,7 +24,7 @@ package struct SimulationReport: Sendable, CustomStringConvertible {
     /// How often each promise was checked, by its name.
     package private(set) var checkCounts: [String: Int] = [:]
 
-    mutating func note<Work>(_ cluster: ClusterEngine<Work>, _ failure: SimulationFailure?) {
+    mutating func note<Work>(_ cluster: World<Work>, _ failure: SimulationFailure?) {
         seedCount += 1
         eventCount += cluster.tally.eventCount
         simulatedSeconds += Double(cluster.now) / 1e9

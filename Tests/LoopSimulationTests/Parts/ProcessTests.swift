@@ -20,12 +20,12 @@ import Testing
     @Test func `are forgotten once the reducer has read everything of those that are gone`() {
         var roster = Roster<Int>()
         let (first, second) = (peer(.worker, 0, in: &roster), peer(.worker, 1, in: &roster))
-        first.sockets.dealer.toReducer.append(.statusRequest, arrival: 0)
+        first.sockets[0].dealer.toReducer.append(.statusRequest, arrival: 0)
         first.life.stage = .gone
         roster.forgetTheGone()
         #expect(roster.present.count == 2)
         #expect(roster.living.map(\.index) == [1])
-        _ = first.sockets.dealer.toReducer.popFirst()
+        _ = first.sockets[0].dealer.toReducer.popFirst()
         roster.forgetTheGone()
         #expect(roster.present.map(\.index) == [1])
         #expect(roster[0] == nil)

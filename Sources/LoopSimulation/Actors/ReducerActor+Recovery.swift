@@ -3,35 +3,40 @@ import LoopCore
 import LoopWire
 
 /// How the reducer's process begins, and how it continues from its journal.
-extension ClusterEngine {
+extension ReducerActor {
     // MARK: Beginning
 
     /// A process starts. It opens the journal, reads in the crash note how the last process ended, and recovers.
-    func startReducer() throws(Violation) {
-        if storage.database != nil { return startCandidate() }
-        if storage.disk == nil || plan.keeping == .memory { try makeDisk() }
-        process.endLife()
-        process.clock.offset = between(0, 1_000_000_000_000)
-        process.clock.wallOffset += Int64(between(0, 4000)) - 2000
-        guard let disk = storage.disk else { return }
+    func start() throws(Violation) {
+        if world.storage.database != nil { return beginToStandBy() }
+        if world.storage.disk == nil || plan.keeping == .memory { try makeDisk() }
+        beginLife()
+        guard let disk = world.storage.disk else { return }
         let trap = process.trap
         let finding = trap.note.begin(history: disk.history, executable: trap.isArmed ? 1 : 2, thread: 1)
         if case .replay(let crash) = finding, crash.mustStop {
             throw Violation(.poisonIsSetAside, "the start stops: the process ended in the replay of \(crash.seq)")
         }
-        if let missing = storage.takeMissing() { try startOnCopy(without: missing, disk) }
+        if let missing = world.storage.takeMissing() { try startOnCopy(without: missing, disk) }
         try openAndServe()
     }
 
+    /// Another process runs from now on, with another clock.
+    func beginLife() {
+        process.endLife()
+        process.clock.offset = between(0, 1_000_000_000_000)
+        process.clock.wallOffset += Int64(between(0, 4000)) - 2000
+    }
+
     private func makeDisk() throws(Violation) {
-        storage.begin(History(random.next() | 1), alwaysSyncs: plan.keeping == .fsync)
+        world.storage.begin(History(world.random.next() | 1), alwaysSyncs: plan.keeping == .fsync)
         process.trap.clear()
-        try observe(.began(storage.history))
+        try observe(.began(world.storage.history))
     }
 
     /// Opens the journal and continues from it, or tries again later if that fails.
     func openAndServe() throws(Violation) {
-        guard let disk = storage.disk else { return }
+        guard let disk = world.storage.disk else { return }
         process.trap.endsAtNext = false
         do {
             process.journal = try SimulatedJournal(disk, durability: plan.durability, rules: brokenRules)
@@ -43,20 +48,20 @@ extension ClusterEngine {
 
     /// A machine that has recovered begins its epoch.
     func serve(_ machine: ReducerMachine, _ disk: SimulatedDisk) throws(Violation) {
-        retries.begin(at: machine.journaled.time, now)
-        leases.begin(machine.epoch, at: now)
-        transfers.begin()
-        for peer in roster.present { peer.lease.begin() }
+        world.retries.begin(at: machine.journaled.time, now)
+        world.leases.begin(machine.epoch, at: now)
+        world.transfers.begin()
+        for peer in world.roster.present { peer.lease.begin() }
         candidate.keys.begin()
-        hostiles.endListeners { _, _ in true }
+        world.hostiles.endListeners { _, _ in true }
         process.begin(machine, at: now, snapshotAt: disk.snapshots.first?.entry.position ?? 0)
         try claimHostilely()
         try beginLocally()
-        if process.machine?.end == nil { try replaceDeparted() }
+        if process.machine?.end == nil { try world.replaceDeparted() }
         if isTranscribing, let reducer = process.machine {
             say("the reducer serves, epoch \(reducer.epoch) of history \(reducer.history), seq \(reducer.seq)")
         }
-        wakeReducer(at: now)
+        wake(at: now)
     }
 
     private func recovered(from disk: SimulatedDisk, isFresh: Bool) throws(Violation) -> ReducerMachine {
@@ -81,7 +86,7 @@ extension ClusterEngine {
             silenceLimit: plan.silenceLimit, eventBytesMax: loop.limits.eventBytesMax, inboxWindow: plan.inboxWindow,
             sessionsMax: plan.sessionsMax, sessionRetention: plan.sessionRetention)
         configuration.updatesPerSecond = 20
-        configuration.isGuarded = keys != nil
+        configuration.isGuarded = world.keys != nil
         configuration.deferredBatchesMax = plan.deferredBatchesMax
         configuration.transfersMax = plan.transfersMax
         configuration.commandsBase = plan.commandsBase
@@ -92,15 +97,16 @@ extension ClusterEngine {
         // If every record is applied to a second state, hashes of marks are compared as they come. Large states are fetched in
         // chunks.
         if plan.hasShadow || plan.statePartBytes != nil { configuration.hashedBytesMax = 128 }
-        if candidates.count > 1 { configuration.searchLimit = LeaderSearch.walkMax }
+        if world.candidates.count > 1 { configuration.searchLimit = LeaderSearch.walkMax }
         if plan.keeping == .memory || plan.candidateCount > 0 { core.note = nil }
         return ReducerMachine(
-            recovered: core, configuration: configuration, seed: random.next(), nonce: random.next(), at: reducerMoment)
+            recovered: core, configuration: configuration, seed: world.random.next(), nonce: world.random.next(),
+            at: reducerMoment)
     }
 
     /// Checks that a recovery gives an equal result from every snapshot, and without one.
     func compare(_ recovered: JournaledState, _ disk: SimulatedDisk) throws(Violation) {
-        try checkers.rest(recovered, wholly: true)
+        try world.checkers.rest(recovered, wholly: true)
         guard process.life.number % 8 == 0 else { return }
         for snapshot in disk.snapshots.dropFirst() where !snapshot.isDamaged {
             try compare(recovered, disk, from: snapshot)
@@ -108,31 +114,16 @@ extension ClusterEngine {
         if !plan.hasShadow { try compare(recovered, disk, from: nil) }
     }
 
-    /// A state that is not a function of its events breaks many promises. If the journal gives another state than the reducer's,
-    /// that is reported as the cause.
-    func rootCause(of violation: Violation) -> Violation {
-        guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
-            loop.limits.restInterval == 1, let core = process.machine?.journaled, let disk = storage.disk,
-            core.position == disk.position
-        else { return violation }
-        do {
-            try compare(core, disk, from: nil)
-            return violation
-        } catch {
-            return error
-        }
-    }
-
-    private func compare(
+    func compare(
         _ recovered: JournaledState, _ disk: SimulatedDisk, from snapshot: SimulatedDisk.Snapshot?
     ) throws(Violation) {
-        checkers.count(.replayIsExact)
+        world.checkers.count(.replayIsExact)
         let place = snapshot.map { "the snapshot at \($0.entry.seq)" } ?? "the first record"
         do {
             var core =
                 try snapshot.map { written in
-                    try JournaledState(restoring: written.bytes, definition: plain, coder: loop.coder)
-                } ?? JournaledState(definition: plain, coder: loop.coder, history: disk.history)
+                    try JournaledState(restoring: written.bytes, definition: world.plain, coder: loop.coder)
+                } ?? JournaledState(definition: world.plain, coder: loop.coder, history: disk.history)
             core.brokenRules = brokenRules
             for record in disk.records[Int(snapshot?.entry.position ?? 0)...] { try core.apply(record) }
             let differences = try core.differences(from: recovered)
@@ -153,15 +144,15 @@ extension ClusterEngine {
     /// Another process is started on the journal of a running one.
     /// - Returns: whether a process had the journal.
     func startSecondReducer() throws(Violation) -> Bool {
-        guard let disk = storage.disk, process.isUp, plan.keeping != .memory else { return false }
-        checkers.count(.oneOrder)
+        guard let disk = world.storage.disk, process.isUp, plan.keeping != .memory else { return false }
+        world.checkers.count(.oneOrder)
         if brokenRules.contains(.journalsHaveOneOwner) { disk.release() }
         do {
             var second = try SimulatedJournal(disk, durability: plan.durability, rules: brokenRules)
             // The new process was not refused. It recovers and begins a separate epoch, beside the first.
-            let recovery = try Recovery(plain, from: second, coder: loop.coder)
+            let recovery = try Recovery(world.plain, from: second, coder: loop.coder)
             var machine = ReducerMachine(
-                recovered: recovery.journaled, configuration: ReducerConfiguration(), seed: 1, nonce: random.next(),
+                recovered: recovery.journaled, configuration: ReducerConfiguration(), seed: 1, nonce: world.random.next(),
                 at: reducerMoment)
             let ready = machine.turn(at: reducerMoment)
             _ = try second.append(ready.records, through: ready.position)

@@ -3,7 +3,7 @@ import LoopCore
 import LoopWire
 
 /// Checks of the reducer outside of the checkers: its queues, suspects, leases and idle sessions.
-extension ClusterEngine {
+extension ReducerActor {
     // MARK: Queues have limits
 
     func measureQueues() throws(Violation) {
@@ -42,18 +42,12 @@ extension ClusterEngine {
 
     // MARK: Leases
 
-    /// A worker has read a tick.
-    func noteTick(_ tick: Tick, _ epoch: Epoch, at peer: Peer) {
-        guard epoch == leases.epoch, tick.stamp >= process.clock.offset, isLeading else { return }
-        peer.lease.reach(at: tick.stamp - process.clock.offset)
-    }
-
     /// The machine was given the time. A worker whose lease is over has no effects that another worker could run.
     func watchLeases() throws(Violation) {
         let limit = UInt64(plan.silenceLimit.wholeNanoseconds)
-        leases.advance(to: now, silenceLimit: limit)
-        for peer in roster.present
-        where peer.role == .worker && peer.lease.mustBeChecked(at: now, silenceLimit: limit, leases) {
+        world.leases.advance(to: now, silenceLimit: limit)
+        for peer in world.roster.present
+        where peer.role == .worker && peer.lease.mustBeChecked(at: now, silenceLimit: limit, world.leases) {
             try checkTaken(from: peer)
         }
     }
@@ -63,9 +57,9 @@ extension ClusterEngine {
         let count = members.reduce(0) { $1.peer == "\(peer.id)" ? $0 + $1.leases : $0 }
         peer.lease.note(isTaken: count == 0, at: now)
         if count == 0 { return }
-        let other = roster.present.first { other in
+        let other = world.roster.present.first { other in
             other !== peer && other.role == .worker && other.isAlive && other.machine.isJoined
-                && other.machine.epoch == leases.epoch && other.machine.history == storage.history
+                && other.machine.epoch == world.leases.epoch && other.machine.history == world.storage.history
                 && members.contains {
                     $0.session == other.machine.session.value && $0.capacity > 0 && $0.leaseMilliseconds > 0
                 }
@@ -83,19 +77,19 @@ extension ClusterEngine {
     /// ended long ago, has no effect, and has sent no event whose outcome it still needs.
     func demandNoSpace(for peer: Peer) throws(Violation) {
         guard let reducer = process.machine, reducer.journaled.sessions.count >= plan.sessionsMax else { return }
-        checkers.count(.progress)
+        world.checkers.count(.progress)
         let patience = UInt64((plan.silenceLimit * 3 + .seconds(4)).wholeNanoseconds)
         guard now > process.beganAt + patience else { return }
-        let living = Set(roster.living.map(\.id))
+        let living = Set(world.roster.living.map(\.id))
         var held: [UInt64: Int] = [:]
         for peer in reducer.status().peers { held[peer.session] = peer.leases }
         for (session, record) in reducer.journaled.sessions {
             guard record.watermark == 0 || record.isOnlyOfEffects, held[session.value, default: 0] == 0,
                 !living.contains(record.peer),
-                let time = roster.goneAt[record.peer]
+                let time = world.roster.goneAt[record.peer]
             else { continue }
             // The reducer does not count the times in which it was frozen.
-            if now <= time + patience + leases.stoodStill(since: time) { continue }
+            if now <= time + patience + world.leases.stoodStill(since: time) { continue }
             throw Violation(
                 .progress,
                 "peer \(peer.index) is kept waiting, and session \(session) of a process that is gone is idle")

@@ -4,30 +4,30 @@ import LoopKeys
 import LoopWire
 
 /// Hostile processes: what they send, how it reaches the reducer, and what they overhear.
-extension ClusterEngine {
+extension ReducerActor {
     // MARK: At the hostile processes
 
     /// A hostile process tries something.
     /// - Returns: whether it could.
     func actHostilely(_ dice: inout SeededRandom) throws(Violation) -> Bool {
         // An append to a database may be lost although its process continues. No process has received what waits for its receipt.
-        guard isLeading, storage.database == nil || process.turns.isEmpty else { return false }
+        guard isLeading, world.storage.database == nil || process.turns.isEmpty else { return false }
         guard process.isUp, let hostile = Hostile.allCases.randomElement(using: &dice),
             let act = plan.hostileActs.randomElement(using: &dice)
         else { return false }
         let words = try knowledge(of: hostile).words(for: act, by: hostile, &dice)
         say("hostile \(hostile): \(act)")
-        hostiles.say(words, by: hostile, arrival: now + latency())
-        wakeReducer(at: hostiles.readableAt)
+        world.hostiles.say(words, by: hostile, arrival: now + latency())
+        wake(at: world.hostiles.readableAt)
         return !words.isEmpty
     }
 
     /// Hostile claims in the first moments of an epoch, when effects can be claimed.
     func claimHostilely() throws(Violation) {
-        guard plan.hasHostiles, isFaulty, chance(0.3) else { return }
+        guard plan.hasHostiles, world.isFaulty, chance(0.3) else { return }
         for hostile in Hostile.allCases {
-            let words = try knowledge(of: hostile).words(for: .claimEffects, by: hostile, &random)
-            hostiles.say(words, by: hostile, arrival: now)
+            let words = try knowledge(of: hostile).words(for: .claimEffects, by: hostile, &world.random)
+            world.hostiles.say(words, by: hostile, arrival: now)
         }
     }
 
@@ -39,38 +39,38 @@ extension ClusterEngine {
         let isOwn = { (record: SessionRecord) in record.peer == hostile.peer || record.owner == hostile.key }
         return HostileKnowledge(
             loop: loop.id, schema: UInt64(Work.Definition.schema), fingerprint: loop.fingerprint.value,
-            groups: loop.workerGroups, history: storage.history, epoch: process.machine?.epoch ?? .none,
+            groups: loop.workerGroups, history: world.storage.history, epoch: process.machine?.epoch ?? .none,
             own: process.machine?.journaled.sessionByPeer[hostile.peer].flatMap(session),
             others: (sessions.map { $0.filter { !isOwn($0.value) }.map(\.key) } ?? []).sorted().compactMap(session),
-            running: roster.bodies.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) },
+            running: world.roster.bodies.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) },
             payload: try hostilePayload())
     }
 
     /// With keys, nothing that hostile processes send is applied. Without keys, it may be an event.
     private func hostilePayload() throws(Violation) -> [UInt8] {
         guard plan.isUnguarded, chance(0.5) else { return [0xff, 0x00] }
-        return try drawing { (work, draw) throws(Violation) in try work.burst(of: 0, &draw).events.first } ?? []
+        return try world.drawing { (work, draw) throws(Violation) in try work.burst(of: 0, &draw).events.first } ?? []
     }
 
     // MARK: At the reducer
 
     /// Passes the messages of hostile processes to the reducer.
     func drainHostiles(_ intake: inout ReducerMachine) throws(Violation) {
-        for (word, hostile, _) in hostiles.take(at: now) {
+        for (word, hostile, _) in world.hostiles.take(at: now) {
             let principal = principal(of: hostile)
             switch word {
             case .message(let message):
-                let message = network.carry(message)
-                if isTranscribing { transcript?.note(.toReducer(-1, message), at: now) }
+                let message = world.network.carry(message)
+                if isTranscribing { world.transcript?.note(.toReducer(-1, message), at: now) }
                 try hand(message, from: .router(hostile.route), by: principal, &intake)
-            case .batch(let batch): try hand(network.carry(batch), by: principal, &intake)
+            case .batch(let batch): try hand(world.network.carry(batch), by: principal, &intake)
             case .subscription(let bytes): try subscribe(hostile, bytes, principal, &intake)
             }
         }
     }
 
     private func principal(of hostile: Hostile) -> Principal {
-        keys == nil || hostile.allowed == nil ? .unknown : .key(hostile.key)
+        world.keys == nil || hostile.allowed == nil ? .unknown : .key(hostile.key)
     }
 
     /// Only whole topics are served. Any other subscription ends its connection.
@@ -80,24 +80,24 @@ extension ClusterEngine {
         guard let topic = try? Topic(bytes: bytes[...]),
             try mayFollow(topic, principal, of: nil, &intake)
         else {
-            hostiles.endListeners { $1 == hostile }
+            world.hostiles.endListeners { $1 == hostile }
             return
         }
         guard case .inbox(_, let peer) = topic else { return }
         intake.noticeSubscription(of: peer)
-        hostiles.listen(to: peer, by: hostile)
+        world.hostiles.listen(to: peer, by: hostile)
     }
 
     /// Ends the connections that listen to the inbox of another key.
     func settleInboxes(_ owner: (PeerID) -> PublicKey?) {
-        guard keys != nil else { return }
-        hostiles.endListeners { inbox, hostile in owner(inbox).map { $0 != hostile.key } ?? false }
+        guard world.keys != nil else { return }
+        world.hostiles.endListeners { inbox, hostile in owner(inbox).map { $0 != hostile.key } ?? false }
     }
 
     /// A frame of an inbox leaves.
     func observeListeners(of inbox: PeerID) throws(Violation) {
-        guard keys != nil else { return }
-        for listener in hostiles.listeners where listener.inbox == inbox {
+        guard world.keys != nil else { return }
+        for listener in world.hostiles.listeners where listener.inbox == inbox {
             try observe(.overheard(inboxOf: inbox, by: listener.by.key))
         }
     }

@@ -3,66 +3,68 @@ import LoopCore
 import LoopWire
 
 /// The effects that run in workers, and the events that clients send.
-extension ClusterEngine {
-    func begin(_ grant: Grant, on peer: Peer) throws(Violation) {
+extension PeerActor {
+    func begin(_ grant: Grant) throws(Violation) {
         try observe(.ran(peer: peer.index, peer.machine.history, grant))
         let body = Peer.Body(
-            grant: grant, run: roster.nextID(), script: try script(for: grant, on: peer, isUpdate: false))
+            grant: grant, run: world.roster.nextID(), script: try script(for: grant, isUpdate: false))
         peer.bodies[body.run] = body
-        agenda.note(
+        world.agenda.note(
             .effectStep(peer: Int32(peer.index), run: body.run), at: now + between(.milliseconds(1), .milliseconds(200))
         )
     }
 
     /// A running body gets a newer request.
-    func renew(_ run: UInt32, of peer: Peer, _ request: RequestBytes) throws(Violation) {
+    func renew(_ run: UInt32, _ request: RequestBytes) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
         // After a loss of records the state may request the same effect again.
-        if loop.limits.requestsDiffer, !tally.hasLostRecords, body.grant.request == request {
+        if loop.limits.requestsDiffer, !world.tally.hasLostRecords, body.grant.request == request {
             throw Violation(.nothingStale, "\(body.effect) is updated to the request that it has")
         }
         body.grant.request = request
-        body.script = try script(for: body.grant, on: peer, isUpdate: true)
-        if body.isAtRest { agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now) }
+        body.script = try script(for: body.grant, isUpdate: true)
+        if body.isAtRest { world.agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now) }
         body.isAtRest = false
         peer.bodies[run] = body
     }
 
-    private func script(for grant: Grant, on peer: Peer, isUpdate: Bool) throws(Violation) -> Work.Script {
+    private func script(for grant: Grant, isUpdate: Bool) throws(Violation) -> Work.Script {
         let job = Job(
             grant: grant, history: peer.machine.history, feedback: peer.machine.feedbackName(of: grant.effect),
             isUpdate: isUpdate)
-        return try drawing { (work, draw) throws(Violation) in try work.script(for: job, &draw) }
+        return try world.drawing { (work, draw) throws(Violation) in try work.script(for: job, &draw) }
     }
 
-    func effectStep(_ peer: Peer, _ run: UInt32) throws(Violation) {
+    func effectStep(_ run: UInt32) throws(Violation) {
         guard peer.isAlive, peer.bodies.contains(run) else { return }
-        let frozenUntil = peer.role == .local ? process.frozenUntil : peer.life.frozenUntil
+        let frozenUntil = peer.role == .local ? candidate.process.frozenUntil : peer.life.frozenUntil
         if frozenUntil > now {
-            return agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: frozenUntil)
+            return world.agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: frozenUntil)
         }
         while var body = peer.bodies[run] {
             if let held = body.held {
-                guard try send(held, of: body, peer) else { return }
+                guard try send(held, of: body) else { return }
                 continue
             }
-            if standsStill {
+            if world.standsStill {
                 peer.bodies.change(run) { $0.isAtRest = true }
                 return
             }
-            let step = try drawing(for: peer) { (work, draw) throws(Violation) in try work.next(&body.script, &draw) }
+            let step = try world.drawing(for: peer) { (work, draw) throws(Violation) in
+                try work.next(&body.script, &draw)
+            }
             switch step {
             case .send(let payload):
                 body.held = payload
-                body.endsWithHeld = try drawing(for: peer) { (work, draw) throws(Violation) in
+                body.endsWithHeld = try world.drawing(for: peer) { (work, draw) throws(Violation) in
                     work.endsWithItsEvent(body.script, &draw)
                 }
             case .pause(let nanoseconds):
                 if nanoseconds > 0 {
                     peer.bodies[run] = body
-                    return agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now + nanoseconds)
+                    return world.agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now + nanoseconds)
                 }
-            case .end(let failure): return try end(body, failure, on: peer)
+            case .end(let failure): return try end(body, failure)
             case .rest: body.isAtRest = true
             }
             peer.bodies[run] = body
@@ -70,20 +72,20 @@ extension ClusterEngine {
         }
     }
 
-    private func end(_ body: Peer.Body, _ failure: Failure?, on peer: Peer) throws(Violation) {
+    private func end(_ body: Peer.Body, _ failure: Failure?) throws(Violation) {
         let entry = SentEntry(
             id: 0, peer: peer.index, kind: failure == nil ? .completed : .failed, effect: body.effect,
             attempt: body.attempt, index: body.next, payload: nil, wantsSeq: false)
         peer.machine.effectEnded(body.effect, body.attempt, failure: failure)
         peer.bodies[body.run] = nil
-        try settleAccounts(of: peer, entry)
-        wake(peer, at: now + 10_000)
+        try settleAccounts(entry)
+        wake(at: now + 10_000)
     }
 
     /// Sends the event that a body keeps. The body keeps it while the outbox is full.
     /// - Returns: whether the body continues.
-    private func send(_ payload: [UInt8], of body: Peer.Body, _ peer: Peer) throws(Violation) -> Bool {
-        let luck = random.fraction()
+    private func send(_ payload: [UInt8], of body: Peer.Body) throws(Violation) -> Bool {
+        let luck = world.random.fraction()
         let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.05 && !body.endsWithHeld)
         var entry = SentEntry(
             id: 0, peer: peer.index, kind: .event, effect: body.effect, attempt: body.attempt,
@@ -98,8 +100,8 @@ extension ClusterEngine {
         switch result {
         case .accepted where body.endsWithHeld || entry.kind == .failed:
             peer.bodies[body.run] = nil
-            try settleAccounts(of: peer, entry)
-            wake(peer, at: now + 10_000)
+            try settleAccounts(entry)
+            wake(at: now + 10_000)
             return false
         case .accepted:
             peer.bodies.change(body.run) {
@@ -107,33 +109,33 @@ extension ClusterEngine {
                 $0.next += 1
                 $0.isWaitingForSpace = false
             }
-            try settleAccounts(of: peer, entry)
-            wake(peer, at: now + 10_000)
+            try settleAccounts(entry)
+            wake(at: now + 10_000)
             return peer.isAlive
         case .full:
             peer.bodies.change(body.run) { $0.isWaitingForSpace = true }
             return false
         case .refused(let refusal) where refusal.reason == .tooLarge:
             // The error ends the body, as in a node.
-            try end(body, Failure(message: "\(refusal)"), on: peer)
+            try end(body, Failure(message: "\(refusal)"))
             return false
         case .refused(let refusal):
             // The local peer's machine may know of the effect's end before its body does.
-            try settleAccounts(of: peer)
+            try settleAccounts()
             if !peer.bodies.contains(body.run) { return false }
             throw Violation(.nothingLost, "\(body.effect) \(body.attempt) runs, and may not send: \(refusal)")
         }
     }
 
     /// A client sends the rest of its events, or new ones that are due, and notes when it continues.
-    func clientEvent(_ peer: Peer) throws(Violation) {
+    func clientEvent() throws(Violation) {
         guard peer.life.stage == .running, !peer.life.hasEnded, let pause = peer.client.pause else { return }
         if peer.life.frozenUntil > now {
-            return agenda.note(.clientEvent(Int32(peer.index)), at: peer.life.frozenUntil)
+            return world.agenda.note(.clientEvent(Int32(peer.index)), at: peer.life.frozenUntil)
         }
         if peer.client.unsent.isEmpty {
-            if standsStill { return }
-            let burst = try drawing(for: peer) { (work, draw) throws(Violation) in
+            if world.standsStill { return }
+            let burst = try world.drawing(for: peer) { (work, draw) throws(Violation) in
                 try work.burst(of: peer.slot, &draw)
             }
             peer.client.unsent = burst.events
@@ -142,7 +144,7 @@ extension ClusterEngine {
             peer.client.pause = pause
         }
         while let payload = peer.client.unsent.first {
-            guard try send(payload, of: peer) else {
+            guard try send(payload) else {
                 peer.client.isWaitingForSpace = true
                 // There are more events to send.
                 peer.client.pause = peer.client.pause ?? 0
@@ -150,19 +152,19 @@ extension ClusterEngine {
             }
             peer.client.unsent.removeFirst()
         }
-        wake(peer, at: now + 10_000)
-        if let pause = peer.client.pause { agenda.note(.clientEvent(Int32(peer.index)), at: now + pause) }
+        wake(at: now + 10_000)
+        if let pause = peer.client.pause { world.agenda.note(.clientEvent(Int32(peer.index)), at: now + pause) }
     }
 
     /// - Returns: whether the outbox had space.
-    private func send(_ payload: [UInt8], of peer: Peer) throws(Violation) -> Bool {
-        let luck = random.fraction()
+    private func send(_ payload: [UInt8]) throws(Violation) -> Bool {
+        let luck = world.random.fraction()
         let (wantsSeq, wantsAnswer) = (luck < 0.2, luck < 0.1)
         let entry = SentEntry(
             id: 0, peer: peer.index, kind: .event, effect: nil, attempt: .none, index: 0, payload: payload[...],
             wantsSeq: wantsSeq, wantsAnswer: wantsAnswer)
         switch peer.machine.send(payload[...], of: nil, wantsSeq: wantsSeq, wantsAnswer: wantsAnswer) {
-        case .accepted: try settleAccounts(of: peer, entry)
+        case .accepted: try settleAccounts(entry)
         case .full: return false
         // The sender knows at once that nothing was accepted.
         case .refused(let refusal) where refusal.reason == .tooLarge: break
@@ -173,13 +175,13 @@ extension ClusterEngine {
     }
 
     /// The outbox has space again.
-    func resume(_ peer: Peer) throws(Violation) {
+    func resume() throws(Violation) {
         if peer.client.isWaitingForSpace {
             peer.client.isWaitingForSpace = false
-            agenda.note(.clientEvent(Int32(peer.index)), at: now)
+            world.agenda.note(.clientEvent(Int32(peer.index)), at: now)
         }
         for run in peer.bodies.takeWaiting() {
-            agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now)
+            world.agenda.note(.effectStep(peer: Int32(peer.index), run: run), at: now)
         }
     }
 }

@@ -3,28 +3,28 @@ import LoopCore
 import LoopWire
 
 /// The reducer's turns, as its shell performs them.
-extension ClusterEngine {
+extension ReducerActor {
     var reducerMoment: Moment { process.clock.moment(at: now) }
 
-    func wakeReducer(at time: UInt64) {
+    func wake(at time: UInt64) {
         guard time < process.wakesAt else { return }
         process.wakesAt = time
-        agenda.note(.reducerTurn(candidate: process.life.candidate), at: time)
+        world.agenda.note(.reducerTurn(candidate: process.life.candidate), at: time)
     }
 
     /// Drains ROUTER completely, then batches, lets time pass, and passes the records to the disk.
-    func reducerTurn() throws(Violation) {
+    func turn() throws(Violation) {
         guard now >= process.wakesAt else { return }
         process.wakesAt = .max
         guard process.isUp, !candidate.hold.isSteppingDown, process.turns.mayBegin(plan.turnsMax) else { return }
-        if process.frozenUntil > now { return wakeReducer(at: process.frozenUntil) }
+        if process.frozenUntil > now { return wake(at: process.frozenUntil) }
         if process.endsAgainAt <= now {
             process.endsAgainAt = .max
-            return try crashReducer()
+            return try crash()
         }
         let moment = reducerMoment
         guard var machine = process.beginTurn(at: now) else { return }
-        reads.begin(machine)
+        world.reads.begin(machine)
         let ready = try machine.turn(at: moment) { (intake) throws(Violation) in
             while let result = process.backgroundJobs.takeNext(at: now) { intake.receive(result) }
             try observe(.turnBegan(intake.progress))
@@ -39,7 +39,7 @@ extension ClusterEngine {
         process.machine = consume machine
         if process.trap.hasSprung { return try endInReduction() }
         if !plan.isUnguarded {
-            if let reducer = process.machine { try reads.check(reducer) { checkers.count(.nothingLost) } }
+            if let reducer = process.machine { try world.reads.check(reducer) { world.checkers.count(.nothingLost) } }
             if isLeading { try watchLeases() }
         }
         process.deadline = ready.deadline
@@ -48,35 +48,35 @@ extension ClusterEngine {
 
     /// Passes a turn's records to the disk, which needs some time. Meanwhile the next turn may begin.
     func append(_ turn: TurnUnderWay) throws(Violation) {
-        if storage.database != nil { try place(turn) }
+        if world.storage.database != nil { try place(turn) }
         try sendEarly(turn)
         let records = turn.records
         let isAlone = process.turns.isEmpty
         process.turns.append(turn)
-        if storage.database != nil { return try sendToDatabase(turn) }
-        if isAlone, let length = storage.awaitedLoss?.lengthWhereTorn(records) {
-            storage.awaitedLoss = nil
-            return try crashReducer(tearingAt: length)
+        if world.storage.database != nil { return try sendToDatabase(turn) }
+        if isAlone, let length = world.storage.awaitedLoss?.lengthWhereTorn(records) {
+            world.storage.awaitedLoss = nil
+            return try crash(tearingAt: length)
         }
         if records.isEmpty, isAlone { return try concludeTurns() }
         if !records.isEmpty {
             turn.awaits = 1
             let time = process.turns.write(at: now + drawDuration())
-            agenda.note(.reducerSynced(life: process.life), at: time)
+            world.agenda.note(.reducerSynced(life: process.life), at: time)
         }
         wakeForNextTurn()
     }
 
     private func drawDuration() -> UInt64 {
-        let isSlow = storage.faults.isNextSlow
-        storage.faults.isNextSlow = false
+        let isSlow = world.storage.faults.isNextSlow
+        world.storage.faults.isNextSlow = false
         return isSlow ? between(.milliseconds(200), plan.slowAppendMax) : between(0, plan.syncMaxNanoseconds)
     }
 
     /// The next turn may begin while others wait for the journal.
     func wakeForNextTurn() {
         guard process.turns.mayBegin(plan.turnsMax) else { return }
-        wakeReducer(at: max(now, min(process.clock.virtual(process.deadline), nextArrivalAtReducer())))
+        wake(at: max(now, min(process.clock.virtual(process.deadline), nextArrival())))
     }
 
     /// With a broken rule, messages of a turn leave before its receipt.
@@ -92,7 +92,7 @@ extension ClusterEngine {
     }
 
     /// The disk has answered for the oldest turn that waits for it.
-    func reducerSynced() throws(Violation) {
+    func synced() throws(Violation) {
         process.turns.all.first { $0.awaits > 0 }?.awaits = 0
         try concludeTurns()
     }
@@ -113,7 +113,7 @@ extension ClusterEngine {
     /// The disk has a turn's records, or has failed. With a receipt, the messages leave.
     private func conclude(_ done: TurnUnderWay) throws(Violation) {
         let (records, position) = (done.records, done.position)
-        if storage.database != nil {
+        if world.storage.database != nil {
             try takeReceipt(of: done)
         } else if !records.isEmpty {
             guard try store(done) else { return }
@@ -124,12 +124,12 @@ extension ClusterEngine {
         if !records.isEmpty, isLeading {
             if process.turns.isEmpty { try demandSurvivorsStruck() }
             try observeReducer()
-            if let loss = storage.awaitedLoss, process.turns.isEmpty, loss.covers(records) {
+            if let loss = world.storage.awaitedLoss, process.turns.isEmpty, loss.covers(records) {
                 return try loseQuietly(loss, done, released.messages)
             }
         }
-        if let end = done.outcome, outcome == nil {
-            try noteEnd(end)
+        if let end = done.outcome, world.outcome == nil {
+            try world.noteEnd(end)
             guard process.isUp else { return }
         }
         if !done.hasLeft { try deliver(released.messages, of: done) }
@@ -140,7 +140,7 @@ extension ClusterEngine {
 
     /// - Returns: whether there is a receipt.
     private func store(_ turn: TurnUnderWay) throws(Violation) -> Bool {
-        process.journal?.failure = storage.faults.takeFailure(at: now)
+        process.journal?.failure = world.storage.faults.takeFailure(at: now)
         do {
             _ = try process.journal?.append(turn.records, through: turn.position)
         } catch  where error.kind == .misuse {
@@ -149,7 +149,7 @@ extension ClusterEngine {
             try journalFailed(turn.records, error)
             return brokenRules.contains(.failedJournalsAreLeft)
         }
-        for record in turn.records { try noteDurable(record, of: turn.moment) }
+        for record in turn.records { try world.noteDurable(record, of: turn.moment) }
         try observe(.turnEnded)
         return true
     }
@@ -160,36 +160,29 @@ extension ClusterEngine {
         guard process.turns.isEmpty, process.releaseCount % loop.limits.restInterval == 0 else { return }
         guard let reducer = process.machine else { return }
         try measureQueues()
-        try checkers.rest(reducer.journaled, wholly: process.releaseCount % (8 * loop.limits.restInterval) == 0)
+        try world.checkers.rest(reducer.journaled, wholly: process.releaseCount % (8 * loop.limits.restInterval) == 0)
         guard process.releaseCount % 64 == 0 else { return }
         for peer in reducer.status().peers {
             try observe(.measured(entries: 0, entriesMax: 0, lag: peer.lag, lagMax: plan.inboxWindow + 16))
         }
     }
 
-    func noteDurable(_ record: Record, of turn: TurnMoment) throws(Violation) {
-        if case .event = record { tally.eventCount += 1 }
-        retries.note(record, of: turn)
-        try checkers.journal(storage.history, record)
-        storage.note(record)
-    }
-
     /// Peers know of records that the journal does not have.
     private func goOn(without lost: HistoryLost) throws(Violation) {
-        checkers.count(.nothingLost)
+        world.checkers.count(.nothingLost)
         say("\(lost)")
         if plan.keeping == .fsync, !plan.isUnguarded {
-            guard storage.isRestored else { throw Violation(.nothingLost, "\(lost)") }
-            if !storage.goesOnWithoutLost {
+            guard world.storage.isRestored else { throw Violation(.nothingLost, "\(lost)") }
+            if !world.storage.goesOnWithoutLost {
                 say("the reducer stops; an operator starts it without what is missing")
-                storage.goesOnWithoutLost = true
-                return try crashReducer()
+                world.storage.goesOnWithoutLost = true
+                return try crash()
             }
         }
-        let (history, moment) = (History(random.next() | 1), reducerMoment)
+        let (history, moment) = (History(world.random.next() | 1), reducerMoment)
         process.machine?.beginHistory(history, at: moment)
-        leases.epoch = process.machine?.epoch ?? .none
-        tally.historiesBegun += 1
+        world.leases.epoch = process.machine?.epoch ?? .none
+        world.tally.historiesBegun += 1
     }
 
     /// The work after a durable turn: background writes, snapshots, operators' requests to the journal.
@@ -200,7 +193,7 @@ extension ClusterEngine {
         }
         for request in released.journalRequests {
             guard case .trim(let before) = request.question else { continue }
-            if let term = candidate.hold.term { storage.database?.trim(before: before, in: term) }
+            if let term = candidate.hold.term { world.storage.database?.trim(before: before, in: term) }
             _ = process.journal?.trim(before: before)
         }
         snapshotIfDue()
@@ -208,13 +201,13 @@ extension ClusterEngine {
             // The time does not come from the generator, because everything else depends on its numbers.
             let time = now + 1_000_000 + (now &* 0x9E37_79B9) % 400_000_000
             process.backgroundJobs.begin(job, doneAt: time)
-            agenda.note(.jobDone(candidate: process.life.candidate), at: time)
+            world.agenda.note(.jobDone(candidate: process.life.candidate), at: time)
         }
     }
 
     /// An ordinary snapshot. It is taken between two turns, written while the loop continues, and valid once its row is there.
     private func snapshotIfDue() {
-        guard plan.keeping != .memory, let disk = storage.disk,
+        guard plan.keeping != .memory, let disk = world.storage.disk,
             process.snapshots.isDue(at: disk.position, interval: plan.snapshotInterval)
         else { return }
         // The machine is ahead of the journal while a turn is under way.
@@ -225,7 +218,7 @@ extension ClusterEngine {
         guard isLeading else { return }
         process.snapshots.newestAt = disk.position
         process.snapshots.writing = snapshot()
-        agenda.note(.snapshotWritten(life: process.life), at: now + between(1_000_000, 500_000_000))
+        world.agenda.note(.snapshotWritten(life: process.life), at: now + between(1_000_000, 500_000_000))
     }
 
     func snapshot() -> SimulatedDisk.Snapshot? {
@@ -237,10 +230,10 @@ extension ClusterEngine {
 
     func snapshotWritten() {
         guard let written = process.snapshots.writing.take() else { return }
-        if let database = storage.database {
+        if let database = world.storage.database {
             if let term = candidate.hold.term { database.add(written, in: term) }
             return
         }
-        storage.disk?.add(written, breaking: brokenRules)
+        world.storage.disk?.add(written, breaking: brokenRules)
     }
 }

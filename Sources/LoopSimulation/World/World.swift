@@ -5,13 +5,14 @@ import LoopWire
 /// A reducer, workers and clients: the shipped machines under virtual time. It has one seeded generator, a network and a journal
 /// that fail like real ones, and the checkers of the promises. The processes run a ``Workload``.
 ///
-/// The parts are independent values: ``ReducerProcess``, ``Storage``, ``Roster`` with its processes, ``Network``, ``Tally``, and
-/// the watches, which check what no checker observes. The engine is their agenda and their wiring.
+/// The world has everything that its processes share: the agenda, the network, the storage, the roster, the checkers, and the watches,
+/// which check what no checker observes. A task of the agenda is handled by an actor, which is given the process that it works on:
+/// a ``ReducerActor`` or a ``PeerActor``.
 ///
 /// A run has two phases. During the faults, clients and effects send events. Then the faults end, and everything must settle within
 /// a bounded virtual time. The seed decides everything. A loop that ends is over when every process has learned of it, including
 /// late ones if the plan has an end.
-package final class ClusterEngine<Work: Workload> {
+package final class World<Work: Workload> {
     typealias State = Work.Definition.State
     typealias Event = Work.Definition.Event
     /// The definition as the reducer's process runs it.
@@ -35,8 +36,6 @@ package final class ClusterEngine<Work: Workload> {
     var storage = Storage()
     /// The reducer's processes. There is one, unless the journal is in a database.
     let candidates: [Candidate<Ran>]
-    /// The focused candidate: the one whose turn it is, or the one that the present process talks to.
-    var candidate: Candidate<Ran>
     var connections: [DatabaseConnection] = []
     var roster = Roster<Work.Script>()
     var reads = ReadAccount()
@@ -80,7 +79,6 @@ package final class ClusterEngine<Work: Workload> {
             let trap = TrapSwitch<Event>(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) })
             return Candidate(index: index, process: ReducerProcess(trap: trap, candidate: index))
         }
-        candidate = candidates[0]
         if records {
             transcript = Transcript(limit: scenario.transcriptLines, loop: loop.id) { [coder = work.coder] bytes in
                 (try? coder.decode(Work.Definition.Event.self, from: Array(bytes))).flatMap { work.describe($0) }
@@ -88,14 +86,17 @@ package final class ClusterEngine<Work: Workload> {
         }
     }
 
-    /// The process of the focused candidate.
-    var process: ReducerProcess<Ran> {
-        _read { yield candidate.process }
-        _modify { yield &candidate.process }
+    /// The actor of one of the reducer's processes.
+    func reducer(_ index: Int) -> ReducerActor<Work> { at(candidates[index]) }
+    func at(_ candidate: Candidate<Ran>) -> ReducerActor<Work> { ReducerActor(world: self, candidate: candidate) }
+    func at(_ peer: Peer) -> PeerActor<Work> { PeerActor(world: self, peer: peer) }
+
+    /// The process of the reducer that leads, by the database's row, or nil if none does. If the journal is a file, there is one process.
+    var leader: Candidate<Ran>? {
+        guard let database = storage.database else { return candidates[0] }
+        return candidates.first { $0.hold.term == database.row.term }
     }
 
-    /// The definition as the reducer's process runs it.
-    var ran: Ran { TrappedLoop(base: work.definition, trap: process.trap) }
     /// The definition as the checkers use it.
     var plain: Ran { TrappedLoop(base: work.definition, trap: nil) }
 
@@ -147,7 +148,7 @@ package final class ClusterEngine<Work: Workload> {
     }
 
     private func begin() throws(Violation) {
-        if plan.candidateCount > 0 { try startCandidates() } else { try startReducer() }
+        if plan.candidateCount > 0 { try startCandidates() } else { try reducer(0).start() }
         for slot in 0..<plan.workerCount { try addPeer(.worker, slot) }
         for slot in 0..<plan.clientCount { try addPeer(.client, slot) }
         for (slot, observer) in plan.observers.enumerated() {
@@ -163,24 +164,21 @@ package final class ClusterEngine<Work: Workload> {
 
     func perform(_ task: Agenda.Task) throws(Violation) {
         switch task {
-        case .reducerStart(let life): if isPresent(life) { try startReducer() }
-        case .reducerRetry(let life): if isPresent(life) { try retryJournal() }
-        case .snapshotWritten(let life): if isPresent(life) { snapshotWritten() }
-        case .jobDone(let index):
-            focus(on: Int(index))
-            wakeReducer(at: now)
-        case .reducerTurn(let index):
-            focus(on: Int(index))
-            try reducerTurn()
-        case .reducerSynced(let life): if isPresent(life) { try reducerSynced() }
-        case .candidateLook(let index): try look(Int(index))
+        case .reducerStart(let life): try actor(of: life)?.start()
+        case .reducerRetry(let life): try actor(of: life)?.retryJournal()
+        case .snapshotWritten(let life): actor(of: life)?.snapshotWritten()
+        case .jobDone(let index): reducer(Int(index)).wake(at: now)
+        case .reducerTurn(let index): try reducer(Int(index)).turn()
+        case .reducerSynced(let life): try actor(of: life)?.synced()
+        case .candidateLook(let index): try reducer(Int(index)).look()
         case .statement(let connection): try runStatement(Int(connection))
-        case .answer(let connection): try takeAnswer(Int(connection))
+        case .answer(let connection):
+            try reducer(connections[Int(connection)].candidate).takeAnswer(Int(connection))
         case .confirmation: confirm()
         case .failover: try failOver()
-        case .peerTurn(let index): if let peer = focused(index) { try peerTurn(peer) }
-        case .effectStep(let index, let run): if let peer = focused(index) { try effectStep(peer, run) }
-        case .clientEvent(let index): if let peer = focused(index) { try clientEvent(peer) }
+        case .peerTurn(let index): if let peer = roster[index] { try at(peer).turn() }
+        case .effectStep(let index, let run): if let peer = roster[index] { try at(peer).effectStep(run) }
+        case .clientEvent(let index): if let peer = roster[index] { try at(peer).clientEvent() }
         case .observerStart(let slot): try addPeer(.observer, Int(slot))
         case .observerDamage(let slot): try damageObserver(Int(slot))
         case .endNears: storage.disk?.makeCopy()
@@ -193,9 +191,14 @@ package final class ClusterEngine<Work: Workload> {
         }
     }
 
+    /// The actor of a machine, or nil if its process has another one by now.
+    private func actor(of life: ProcessLife) -> ReducerActor<Work>? {
+        let actor = reducer(Int(life.candidate))
+        return life == actor.process.life ? actor : nil
+    }
+
     private func settle() throws(Violation) {
-        focusOnLeader()
-        if let reducer = process.machine { try checkers.rest(reducer.journaled, wholly: true) }
+        if let reducer = leader?.process.machine { try checkers.rest(reducer.journaled, wholly: true) }
         try demandLittleLoad()
         try observe(.settled)
     }
@@ -234,5 +237,52 @@ package final class ClusterEngine<Work: Workload> {
         let mean = 1e9 / plan.faultsPerSecond
         var dice = scenario.dice(of: tally.faultsDrawn)
         agenda.note(.fault, at: min(now + UInt64(mean * (0.2 + 1.6 * dice.fraction())), faultsEnd))
+    }
+
+    var leaseNanoseconds: UInt64 { UInt64(plan.lease.wholeNanoseconds) }
+
+    // MARK: The reducer's processes
+
+    func startCandidates() throws(Violation) {
+        storage.begin(SimulatedDatabase(history: History(random.next() | 1), breaking: brokenRules))
+        try observe(.began(storage.history))
+        for candidate in candidates {
+            at(candidate).beginToStandBy()
+            agenda.note(.candidateLook(candidate: UInt8(candidate.index)), at: now)
+        }
+    }
+
+    /// Gives each process a turn now.
+    func wakeCandidates() {
+        for candidate in candidates { at(candidate).wake(at: now) }
+    }
+
+    func noteDurable(_ record: Record, of turn: TurnMoment) throws(Violation) {
+        if case .event = record { tally.eventCount += 1 }
+        retries.note(record, of: turn)
+        try checkers.journal(storage.history, record)
+        storage.note(record)
+    }
+
+    /// Records of the journal's end are lost.
+    func forget(_ lost: [Record], of disk: SimulatedDisk) throws(Violation) {
+        storage.findHistory(of: disk)
+        try checkers.lose(lost, keeping: disk.records, of: disk.history)
+    }
+
+    /// A state that is not a function of its events breaks many promises. If the journal gives another state than the reducer's,
+    /// that is reported as the cause.
+    func rootCause(of violation: Violation) -> Violation {
+        guard [.nothingStale, .observersConverge, .oneOwner, .nothingLost, .invariant].contains(violation.promise),
+            loop.limits.restInterval == 1, let core = (leader ?? candidates[0]).process.machine?.journaled,
+            let disk = storage.disk,
+            core.position == disk.position
+        else { return violation }
+        do {
+            try at(leader ?? candidates[0]).compare(core, disk, from: nil)
+            return violation
+        } catch {
+            return error
+        }
     }
 }

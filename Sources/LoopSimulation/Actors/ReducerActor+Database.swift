@@ -2,29 +2,26 @@ import LoopCluster
 import LoopCore
 import LoopWire
 
-/// The database of the reducer's processes: how statements reach it, and how answers return.
-extension ClusterEngine {
+/// How a process uses the database: its statements, a turn's records, and the end of a term whose outcome is unknown.
+extension ReducerActor {
     /// The time after which a statement without an answer proves nothing, in nanoseconds.
     private var statementLimit: UInt64 { 5_000_000_000 }
-    var leaseNanoseconds: UInt64 { UInt64(plan.lease.wholeNanoseconds) }
     private var steady: UInt64 { candidate.steady(at: now) }
 
-    // MARK: At the process
-
-    /// The focused process connects.
+    /// The process connects.
     private func connect() {
-        candidate.hold.connection = connections.count
-        connections.append(DatabaseConnection(of: candidate.index))
+        candidate.hold.connection = world.connections.count
+        world.connections.append(DatabaseConnection(of: candidate.index))
         candidate.hold.sent = []
     }
 
-    /// Sends a statement over the connection of the focused process. A connection that is cut carries nothing.
+    /// Sends a statement over the connection of the process. A connection that is cut carries nothing.
     func send(_ statement: DatabaseConnection.Statement, for turn: TurnUnderWay? = nil) {
         guard let number = candidate.hold.connection else { return }
         candidate.hold.sent.append(DatabaseHold.Sent(at: steady, turn: turn))
-        if connections[number].isCut { return }
-        let arrival = connections[number].send(statement, arrival: now + between(50_000, plan.syncMaxNanoseconds))
-        agenda.note(.statement(Int32(number)), at: arrival)
+        if world.connections[number].isCut { return }
+        let arrival = world.connections[number].send(statement, arrival: now + between(50_000, plan.syncMaxNanoseconds))
+        world.agenda.note(.statement(Int32(number)), at: arrival)
     }
 
     /// The client's side of a connection ends. The backend does not know, so some of the sent statements may still run, soon or
@@ -32,22 +29,22 @@ extension ClusterEngine {
     /// - Parameter count: how many of its statements run, or nil for a random number.
     func cutConnection(running count: Int? = nil) {
         guard let number = candidate.hold.connection.take() else { return }
-        if !connections[number].isCut {
-            connections[number].cut(running: count ?? pick(connections[number].statementCount + 1))
-            if chance(0.5) { connections[number].stalledUntil = now + between(.zero, .seconds(6)) }
+        if !world.connections[number].isCut {
+            world.connections[number].cut(running: count ?? pick(world.connections[number].statementCount + 1))
+            if chance(0.5) { world.connections[number].stalledUntil = now + between(.zero, .seconds(6)) }
         }
         candidate.hold.sent = []
     }
 
     /// The regular work of each process: it connects, reads the row, renews its lease, and answers peers while it stands by.
-    func look(_ index: Int) throws(Violation) {
-        focus(on: index)
-        agenda.note(.candidateLook(candidate: UInt8(index)), at: now + UInt64(50_000_000 / candidate.rate))
+    func look() throws(Violation) {
+        world.agenda.note(
+            .candidateLook(candidate: process.life.candidate), at: now + UInt64(50_000_000 / candidate.rate))
         guard process.frozenUntil <= now else { return }
         switch candidate.hold.standing {
         case .gone: return
         case .away(let time):
-            if now >= max(time, candidate.cutUntil, storage.awayUntil) {
+            if now >= max(time, candidate.cutUntil, world.storage.awayUntil) {
                 connect()
                 candidate.hold.standing = .standingBy
             }
@@ -67,7 +64,7 @@ extension ClusterEngine {
         switch candidate.hold.standing {
         case .standingBy: send(.look(behind: candidate.warm?.end))
         case .leading(let term):
-            if steady - candidate.hold.provenAt >= leaseNanoseconds / 4 { send(.renew(term)) }
+            if steady - candidate.hold.provenAt >= world.leaseNanoseconds / 4 { send(.renew(term)) }
         case .gone, .away, .takingOver: break
         }
     }
@@ -97,7 +94,7 @@ extension ClusterEngine {
             turn.awaits += 1
             send(.append(batch, term), for: turn)
         }
-        let isStale = turn.batch == nil && steady - candidate.hold.provenAt > leaseNanoseconds
+        let isStale = turn.batch == nil && steady - candidate.hold.provenAt > world.leaseNanoseconds
         if isStale || turn.historyLost != nil, !brokenRules.contains(.lossIsProven) {
             turn.awaits += 1
             send(.renew(term), for: turn)
@@ -107,7 +104,7 @@ extension ClusterEngine {
 
     /// The database has everything that a turn waits for.
     func takeReceipt(of turn: TurnUnderWay) throws(Violation) {
-        guard turn.batch != nil, let database = storage.database, database.contains(turn.end) else { return }
+        guard turn.batch != nil, let database = world.storage.database, database.contains(turn.end) else { return }
         candidate.hold.receipt = turn.end
         try noteJournal(through: turn.position, of: turn.moment)
         if isLeading, turn.isOfMachine { try observe(.turnEnded) }
@@ -115,18 +112,18 @@ extension ClusterEngine {
 
     /// Shows the checkers the journal up to a position that is proven to be in it.
     func noteJournal(through position: UInt64, of turn: TurnMoment) throws(Violation) {
-        guard let disk = storage.disk else { return }
-        while storage.notedPosition < position {
-            try noteDurable(disk.records[Int(storage.notedPosition)], of: turn)
-            storage.notedPosition += 1
+        guard let disk = world.storage.disk else { return }
+        while world.storage.notedPosition < position {
+            try world.noteDurable(disk.records[Int(world.storage.notedPosition)], of: turn)
+            world.storage.notedPosition += 1
         }
     }
 
     /// Checks messages that leave. The records that they depend on must be in the journal, even if another process leads by now.
     func demandInJournal(_ turn: TurnUnderWay) throws(Violation) {
-        guard let database = storage.database else { return }
-        checkers.count(.durableBeforeVisible)
-        storage.toldPosition = max(storage.toldPosition, turn.position)
+        guard let database = world.storage.database else { return }
+        world.checkers.count(.durableBeforeVisible)
+        world.storage.toldPosition = max(world.storage.toldPosition, turn.position)
         if database.contains(turn.end) { return }
         throw Violation(
             .durableBeforeVisible,
@@ -134,57 +131,12 @@ extension ClusterEngine {
                 + " that")
     }
 
-    // MARK: At the database
-
-    func runStatement(_ number: Int) throws(Violation) {
-        guard let database = storage.database else { return }
-        let stalled = max(connections[number].stalledUntil, storage.awayUntil)
-        if stalled > now { return agenda.note(.statement(Int32(number)), at: stalled) }
-        guard let statement = connections[number].nextStatement() else { return }
-        let holder = database.row.holder
-        let answer = try run(statement, database)
-        // A process that has ended was level when it sent its statement, and is so no more.
-        if case .taken(_?) = answer, !connections[number].isCut {
-            try demandClosest(connections[number].candidate, holder: holder)
-        }
-        if connections[number].isCut, case .changed(true) = answer { tally.lateChangeCount += 1 }
-        let isConfirmed = database.isConfirming || statement.isLook
-        guard let time = connections[number].answer(answer, isConfirmed: isConfirmed, arrival: now + latency()) else {
-            return
-        }
-        agenda.note(.answer(Int32(number)), at: time)
-    }
-
-    private func run(
-        _ statement: DatabaseConnection.Statement, _ database: SimulatedDatabase
-    ) throws(Violation) -> DatabaseConnection.Answer {
-        switch statement {
-        case .look(let behind): return .row(database.row, behind: behind.flatMap { records(behind: $0, database.view) })
-        case .newest: return .newest(database.newest)
-        case .takeOver(let sign, let holder, let address, let nonce):
-            return .taken(database.takeOver(sign, by: holder, at: address, nonce: nonce))
-        case .append(let batch, let term):
-            // The database refuses this append. Those behind it are already on their way.
-            if storage.faults.takeFailure(at: now) != nil { return .changed(false) }
-            return .changed(try database.append(batch, in: term))
-        case .renew(let term): return .changed(database.renew(term))
-        case .release(let term): return .changed(database.release(term))
-        }
-    }
-
-    private func records(behind link: BatchLink, _ view: JournalView) -> [Record]? {
-        // With this rule broken, a state with another end is taken for an equal one.
-        let compares = !brokenRules.contains(.warmStatesAreCompared)
-        return compares ? view.records(behind: link) : Array(view.records.dropFirst(Int(link.position)))
-    }
-
     // MARK: Answers
 
     func takeAnswer(_ number: Int) throws(Violation) {
-        focus(on: connections[number].candidate)
-        guard !connections[number].isCut, candidate.hold.connection == number else { return }
-        if process.frozenUntil > now { return agenda.note(.answer(Int32(number)), at: process.frozenUntil) }
-        guard let answer = connections[number].nextAnswer(), !candidate.hold.sent.isEmpty else { return }
+        guard !world.connections[number].isCut, candidate.hold.connection == number else { return }
+        if process.frozenUntil > now { return world.agenda.note(.answer(Int32(number)), at: process.frozenUntil) }
+        guard let answer = world.connections[number].nextAnswer(), !candidate.hold.sent.isEmpty else { return }
         let sent = candidate.hold.sent.removeFirst()
         switch answer {
         case .row(let row, let behind): try see(row, behind)
@@ -215,15 +167,15 @@ extension ClusterEngine {
     private func see(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
         if candidate.hold.seen?.sign != row.sign { candidate.following.heard = (row.end, steady) }
         candidate.hold.seen = row
-        candidate.following.look(at: now, within: looksWithin)
-        let isSilent = candidate.hold.watch.isSilent(row.sign, lease: leaseNanoseconds, at: steady)
+        candidate.following.look(at: now, within: world.looksWithin)
+        let isSilent = candidate.hold.watch.isSilent(row.sign, lease: world.leaseNanoseconds, at: steady)
         guard candidate.hold.standing == .standingBy else { return }
         if plan.hasWarmStandbys { try follow(row, behind) }
         guard row.isReleased || row.holder == candidate.hold.holder || isSilent, !leavesToOthers(row) else { return }
         candidate.hold.standing = .takingOver
         send(
             .takeOver(
-                row.sign, holder: candidate.hold.holder, address: candidate.address, nonce: random.next()))
+                row.sign, holder: candidate.hold.holder, address: candidate.address, nonce: world.random.next()))
     }
 
     /// Compares the newest batch with the one in the term's row. Another batch is damage only if this process proves that no other
@@ -231,7 +183,7 @@ extension ClusterEngine {
     private func judge(_ newest: BatchLink) throws(Violation) {
         guard let row = candidate.hold.taken else { return }
         if newest == row.end { return try lead(row) }
-        checkers.count(.nothingLost)
+        world.checkers.count(.nothingLost)
         if brokenRules.contains(.verdictsAreProven) { throw damaged() }
         send(.renew(row.term))
     }
@@ -245,7 +197,7 @@ extension ClusterEngine {
 
     // MARK: An unknown outcome ends the term
 
-    /// The connection of the focused process is lost.
+    /// The connection of the process is lost.
     /// - Returns: whether it had a connection.
     func loseConnection() throws(Violation) -> Bool {
         guard candidate.hold.connection != nil else { return false }
@@ -271,7 +223,7 @@ extension ClusterEngine {
     private func goOnInTheTerm() throws(Violation) {
         cutConnection()
         connect()
-        guard let database = storage.database, let term = candidate.hold.term else { return }
+        guard let database = world.storage.database, let term = candidate.hold.term else { return }
         let repeats = brokenRules.contains(.unknownIsNotRepeated)
         if repeats { candidate.hold.end = database.row.end }
         for turn in process.turns.all {
@@ -291,14 +243,11 @@ extension ClusterEngine {
 
     /// The term ends. No message that depends on turns under way leaves, and the machine is discarded. The process stands by again.
     func loseTerm(_ why: String) throws(Violation) {
-        checkers.count(.durableBeforeVisible)
+        world.checkers.count(.durableBeforeVisible)
         say("candidate \(candidate.index) leads no more: \(why)")
         cutConnection()
-        // An end that was reported has a receipt, and stays.
-        let end = ending.outcome
         keepState()
         try letGoOfMachine()
-        ending.outcome = end
         process.endLife()
         candidate.hold.isSteppingDown = false
         candidate.hold.standing = .away(until: now + between(250_000_000, 1_000_000_000))

@@ -3,18 +3,18 @@ import LoopCore
 import LoopWire
 
 /// Observers: the shipped observer's machine in addition to a peer's, on the same sockets. (In the order of `PeerShell`.)
-extension ClusterEngine {
-    func watch(_ watched: SimulationPlan.Watched, _ peer: Peer) throws(Violation) {
-        var machine = ObserverMachine(following(watched), at: time(peer))
+extension PeerActor {
+    func watch(_ watched: SimulationPlan.Watched) throws(Violation) {
+        var machine = ObserverMachine(following(watched), at: peer.clock(at: now))
         machine.brokenRules = brokenRules
-        peer.sockets.subscriber.topics = machine.topics(of: loop.id)
+        peer.sockets[here].subscriber.topics = machine.topics(of: loop.id)
         peer.observing = Observing(
             machine: machine, watched: watched, follower: watched.includesStates ? follower(watched) : nil)
         try observe(.watches(peer: peer.index, watched))
     }
 
     private func following(_ watched: SimulationPlan.Watched) -> Following {
-        let name = watched.section.map { work.definition.sections[$0].name } ?? ""
+        let name = watched.section.map { world.work.definition.sections[$0].name } ?? ""
         var following: Following =
             switch watched.mode {
             case .full, .both: .updates(.full, of: name, interval: watched.interval)
@@ -27,87 +27,56 @@ extension ClusterEngine {
     }
 
     private func follower(_ watched: SimulationPlan.Watched) -> any SimulatedFollower {
-        let initial = work.definition.initial
+        let initial = world.work.definition.initial
         if watched.mode == .events {
             return TypedFollower(
-                StateFollower(folding: work.definition, coder: loop.coder), loop.coder, initial, brokenRules)
+                StateFollower(folding: world.work.definition, coder: loop.coder), loop.coder, initial, brokenRules)
         }
         guard let section = watched.section else {
-            return TypedFollower(StateFollower(State.self, coder: loop.coder), loop.coder, initial, brokenRules)
+            return TypedFollower(
+                StateFollower(World<Work>.State.self, coder: loop.coder), loop.coder, initial, brokenRules)
         }
-        return work.definition.sections[section].reading.follower(initial, loop.coder, brokenRules)
+        return world.work.definition.sections[section].reading.follower(initial, loop.coder, brokenRules)
     }
 
-    /// Damages the state in an observer's memory. The next hash must show it.
-    func damageObserver(_ slot: Int) throws(Violation) {
-        guard let peer = roster.living(.observer, slot), peer.observing?.damage() == true else { return }
-        say("what observer \(peer.index) knows is damaged")
-        try observe(.damaged(peer: peer.index))
-    }
-
-    /// The subscriptions that the publisher knows. It learns of each after a while.
-    func subscriptions() -> Subscriptions {
-        var subscriptions = Subscriptions()
-        for peer in roster.present
-        where peer.isAlive && isConnected(peer) && peer.sockets.subscriber.isSubscribed(at: now) {
-            for topic in peer.sockets.subscriber.topics {
-                switch topic {
-                case .updates(_, let stream):
-                    if !subscriptions.streams.contains(stream) { subscriptions.streams.append(stream) }
-                case .events: subscriptions.hasEvents = true
-                case .transitions: subscriptions.hasTransitions = true
-                case .inbox, .tick: break
-                }
-            }
-        }
-        return subscriptions
-    }
-
-    func publish(_ frame: PeerFrame, on topic: Topic) {
-        guard !plan.observers.isEmpty || candidates.count > 1 else { return }
-        for peer in roster.present where peer.sockets.subscriber.topics.contains(topic) {
-            publish(frame, to: peer, on: topic)
-        }
-    }
-
-    func observe(_ frame: PeerFrame, isReply: Bool, _ peer: Peer) throws(Violation) {
-        if peer.observing?.receive(frame, isReply: isReply, at: time(peer)) == true {
+    func observe(_ frame: PeerFrame, isReply: Bool) throws(Violation) {
+        if peer.observing?.receive(frame, isReply: isReply, at: peer.clock(at: now)) == true {
             try observe(.beganAnew(peer: peer.index))
         }
-        try takeWishes(of: peer, frame.history)
+        try takeWishes(frame.history)
     }
 
-    func advanceObserver(of peer: Peer) throws(Violation) {
-        peer.observing?.machine.advance(to: time(peer))
-        try takeWishes(of: peer, .none)
+    func advanceObserver() throws(Violation) {
+        peer.observing?.machine.advance(to: peer.clock(at: now))
+        try takeWishes(.none)
     }
 
-    private func takeWishes(of peer: Peer, _ history: History) throws(Violation) {
+    private func takeWishes(_ history: History) throws(Violation) {
         var hasDiverged = false
         for wish in peer.observing?.machine.takeActions() ?? [] where !hasDiverged || !wish.buildsOnTheLast {
             switch wish {
-            case .send(let message): try send(message, from: peer)
-            case .ended: try observeEnd(peer)
+            case .send(let message): try send(message)
+            case .ended: try observeEnd()
             // The observer's shell finds out how current the state is.
             case .standing: break
             case .begins:
                 try observe(.beganEpoch(peer: peer.index))
                 _ = peer.observing?.follower?.take(wish)
             case .refused(let refused):
-                try endRefused(peer, refused)
+                try endRefused(refused)
                 return
             case .transitions: try observe(.shown(peer: peer.index, history, wish))
             case .missed where peer.observing?.watched.mode != .events:
                 try observe(.shown(peer: peer.index, history, wish))
             case .state, .again, .chunk, .assembled, .delta, .events, .hash, .missed:
-                if try follow(wish, history, peer) { hasDiverged = true }
+                if try follow(wish, history) { hasDiverged = true }
             }
         }
     }
 
     /// Shows the result of an action to the reader of the observer.
     /// - Returns: whether it did not fit.
-    private func follow(_ action: ObserverAction, _ history: History, _ peer: Peer) throws(Violation) -> Bool {
+    private func follow(_ action: ObserverAction, _ history: History) throws(Violation) -> Bool {
         guard let steps = peer.observing?.follower?.take(action) else { return false }
         var hasDiverged = false
         for step in steps {
@@ -124,7 +93,7 @@ extension ClusterEngine {
                 }
                 try observe(.repaired(peer: peer.index))
                 hasDiverged = true
-                wake(peer, at: now)
+                wake(at: now)
             }
         }
         return hasDiverged
