@@ -152,7 +152,8 @@ extension ReducerActor {
             // The new process was not refused. It recovers and begins a separate epoch, beside the first.
             let recovery = try Recovery(world.plain, from: second, coder: loop.coder)
             var machine = ReducerMachine(
-                recovered: recovery.journaled, configuration: ReducerConfiguration(), seed: 1, nonce: world.random.next(),
+                recovered: recovery.journaled, configuration: ReducerConfiguration(), seed: 1,
+                nonce: world.random.next(),
                 at: reducerMoment)
             let ready = machine.turn(at: reducerMoment)
             _ = try second.append(ready.records, through: ready.position)
