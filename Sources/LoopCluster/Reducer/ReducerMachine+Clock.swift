@@ -7,9 +7,6 @@ extension ReducerMachine {
     /// The time of the next record. If the clock was set back, it is the time of the newest record.
     var recordTime: WallTime { context.clock.wall(after: journaled.time) }
 
-    /// The time of the next event from an effect, a client or a timer.
-    var eventTime: WallTime { breaks(.timeNeverGoesBack) ? context.now.wall : recordTime }
-
     /// How far the clock is behind, or nil if that is less than five seconds.
     var clockLag: Duration? {
         let (lag, overflow) = journaled.time.milliseconds.subtractingReportingOverflow(context.now.wall.milliseconds)

@@ -209,7 +209,8 @@ extension ReducerMachine {
             payload = migrated[...]
         }
         let record = EventRecord(
-            seq: journaled.seq.next, time: eventTime, session: origin.session, number: origin.number,
+            seq: journaled.seq.next, time: context.eventTime(after: journaled.time), session: origin.session,
+            number: origin.number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             wantsAnswer: entry.wantsAnswer, bytes: payload)
         guard apply(record, at: place) else {

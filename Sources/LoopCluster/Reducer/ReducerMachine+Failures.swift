@@ -49,7 +49,8 @@ extension ReducerMachine {
         }
         let origin = outcome.entry ?? .ofTimers
         let record = EventRecord(
-            seq: journaled.seq.next, time: eventTime, session: origin.session, number: origin.number, effect: effect,
+            seq: journaled.seq.next, time: context.eventTime(after: journaled.time), session: origin.session,
+            number: origin.number, effect: effect,
             attempt: owner.attempt, wantsSeq: false, isLast: true, bytes: bytes[...])
         guard apply(record, at: place) else {
             throw NoFailingEvent(reason: "its failing event cannot be decoded")

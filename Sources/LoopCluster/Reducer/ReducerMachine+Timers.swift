@@ -57,7 +57,11 @@ extension ReducerMachine {
         journaled.note?.enter(.none, EntryNumber.ofTimers.number, timer, bytes[...])
         defer { journaled.note?.leave() }
         timers.remove(timer)
-        if !apply(EventRecord(timer: timer, seq: journaled.seq.next, time: eventTime, bytes: bytes[...])) {
+        if !apply(
+            EventRecord(
+                timer: timer, seq: journaled.seq.next, time: context.eventTime(after: journaled.time), bytes: bytes[...]
+            ))
+        {
             park(timer, "its event cannot be decoded")
         }
         return true

@@ -59,12 +59,18 @@ extension LoopRuntime {
     }
 }
 
-/// A caller that waits until its event was applied.
+/// A caller that waits until its event was applied. It is an object because the size of a continuation is known only at run
+/// time: without it, each entry of the queue would be copied by means of its type's description.
 @usableFromInline
-package struct LoopWaiter: Sendable {
+package final class LoopWaiter: Sendable {
     /// Whether it also waits for the definition's answer.
     let wantsAnswer: Bool
     let continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>
+
+    init(wantsAnswer: Bool, continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>) {
+        self.wantsAnswer = wantsAnswer
+        self.continuation = continuation
+    }
 
     func refuse(_ refusal: SendRefusal) { continuation.resume(returning: .failure(refusal)) }
 }
