@@ -16,61 +16,68 @@ extension LoopRuntime {
     private func submit(
         _ event: Event, confirmed: Bool, sender: Shared.Sender
     ) async throws(SendRefusal) -> Seq {
-        var entry = Shared.Entry(input: .event(event))
-        if case .effect(let id, _) = sender { entry.source = id }
         if !confirmed {
             let isFull = shared.withLock { $0.queuedCount >= Self.queuedEventsMax }
             if !isFull {
-                if let refusal = accept(entry, sender) { throw refusal }
+                if let refusal = accept(event, sender) { throw refusal }
                 return .initial
             }
         }
-        return try await confirm(entry, sender, wantsAnswer: false).seq
+        return try await confirm(event, sender, wantsAnswer: false).seq
     }
 
     /// Queues an event, and waits for the answer to it.
     func ask(_ event: Event) async throws(SendRefusal) -> LoopAnswer {
-        try await confirm(Shared.Entry(input: .event(event)), nil, wantsAnswer: true)
+        try await confirm(event, nil, wantsAnswer: true)
     }
 
-    /// Queues an entry, and waits until it was applied.
+    /// Queues an event, and waits until it was applied.
     private func confirm(
-        _ entry: Shared.Entry, _ sender: Shared.Sender?, wantsAnswer: Bool
+        _ event: Event, _ sender: Shared.Sender?, wantsAnswer: Bool
     ) async throws(SendRefusal) -> LoopAnswer {
         let result = await withCheckedContinuation { continuation in
-            var entry = entry
-            entry.waiter = LoopWaiter(wantsAnswer: wantsAnswer, continuation: continuation)
-            if let refusal = accept(entry, sender) { continuation.resume(returning: .failure(refusal)) }
+            if let refusal = accept(event, sender, (continuation, wantsAnswer)) {
+                continuation.resume(returning: .failure(refusal))
+            }
         }
         return try result.get()
     }
 
     /// Queues an event without waiting. Void once its sender has gone.
-    func post(_ event: Event, as sender: Shared.Sender) { _ = accept(Shared.Entry(input: .event(event)), sender) }
+    func post(_ event: Event, as sender: Shared.Sender) { _ = accept(event, sender) }
 
-    /// Queues an entry and drains, or returns why the entry is refused.
-    private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender?) -> SendRefusal? {
-        let (refusal, step) = shared.withLock { shared -> (SendRefusal?, Shared.Step?) in
-            if let refusal = shared.refusal(of: sender) ?? shared.enqueue(entry) { return (refusal, nil) }
-            return (nil, shared.firstStep())
+    /// Queues an event and drains, or returns why the event is refused.
+    private func accept(
+        _ event: Event, _ sender: Shared.Sender?, _ waiter: EventOrigin.Waiter? = nil
+    ) -> SendRefusal? {
+        let effect: EffectID? = if case .effect(let id, _) = sender { id } else { nil }
+        let hasOrigin = effect != nil || waiter != nil
+        let entry = Shared.Entry(.event(event), hasOrigin ? EventOrigin(effect: effect, waiter: waiter) : nil)
+        let (refusal, mayDrain) = shared.withLock { shared -> (SendRefusal?, Bool) in
+            if let refusal = shared.refusal(of: sender) ?? shared.enqueue(entry) { return (refusal, false) }
+            return (nil, shared.claim())
         }
-        takeSteps(step)
+        if mayDrain { drain() }
         return refusal
     }
 }
 
-/// A caller that waits until its event was applied. It is an object because the size of a continuation is known only at run
-/// time: without it, each entry of the queue would be copied by means of its type's description.
+/// The effect that sent an event, and the caller that waits until the event was applied. It is an object because most events have
+/// neither, and because the size of a continuation is known only at run time.
 @usableFromInline
-package final class LoopWaiter: Sendable {
-    /// Whether it also waits for the definition's answer.
-    let wantsAnswer: Bool
-    let continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>
+final class EventOrigin: Sendable {
+    /// A caller that waits, and whether it also waits for the definition's answer.
+    typealias Waiter = (
+        continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>, wantsAnswer: Bool
+    )
 
-    init(wantsAnswer: Bool, continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>) {
-        self.wantsAnswer = wantsAnswer
-        self.continuation = continuation
+    let effect: EffectID?
+    let waiter: Waiter?
+
+    init(effect: EffectID?, waiter: Waiter? = nil) {
+        self.effect = effect
+        self.waiter = waiter
     }
 
-    func refuse(_ refusal: SendRefusal) { continuation.resume(returning: .failure(refusal)) }
+    func refuse(_ refusal: SendRefusal) { waiter?.continuation.resume(returning: .failure(refusal)) }
 }

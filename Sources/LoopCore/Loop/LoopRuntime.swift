@@ -79,7 +79,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             stop()
         }
         if !wishes.isEmpty || hasTimers { perform(apply(wishes)) }
-        takeSteps(shared.withLock { $0.nextStep() })
+        drain()
     }
 
     private func apply(_ wishes: [LoopTurn<State, Event>.Wish]) -> Shared.Work {
@@ -98,12 +98,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     /// Queues an input. The thread that finds no other draining reduces it before the return. After the loop's end it does nothing.
     @inlinable
     func queue(_ input: LoopInput<State, Event>) {
-        takeSteps(
-            shared.withLock { shared in
-                if shared.isStopped { return nil }
-                shared.queue.append(Shared.Entry(input: input))
-                return shared.firstStep()
-            })
+        let (isNext, mayDrain) = shared.withLock { ($0.queueUnlessNext(input), $0.claim()) }
+        if mayDrain, !isNext || reduce(input, nil) { drain() }
     }
 
     func stop() {
@@ -132,11 +128,11 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     /// Lets a loop that runs at the pace of its reader reduce one event, now or when there is one.
     func step() {
-        takeSteps(
-            shared.withLock { shared in
-                shared.isHeld = false
-                return shared.firstStep()
-            })
+        let mayDrain = shared.withLock { shared in
+            shared.isHeld = false
+            return shared.claim()
+        }
+        if mayDrain { drain() }
     }
 
     func retryParked(_ id: EffectID) -> Bool {
@@ -152,42 +148,43 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     func performAndDrain(_ work: Shared.Work) {
         let mayDrain = shared.withLock { $0.claim() }
         perform(work)
-        takeSteps(shared.withLock { mayDrain ? $0.nextStep() : $0.firstStep() })
+        if mayDrain || shared.withLock({ $0.claim() }) { drain() }
     }
 
     /// Processes the queue until it is empty. The critical section that finds it empty also gives the right to drain back.
-    /// - Parameter first: the first step of the thread that has the right to drain; or nil if it does not have it.
     @inlinable
-    func takeSteps(_ first: Shared.Step?) {
-        var step = first
-        while let current = step {
-            switch current {
-            case .refuse(let entry):
+    func drain() {
+        while let entry = shared.withLock({ $0.next() }) {
+            if entry.isStale {
                 refuse(entry)
-                step = shared.withLock { $0.nextStep() }
-            case .apply(let entry):
-                let changes = turn.withValue { $0.advance(entry.input) { wallMilliseconds() } }
-                if isSimple, changes.isEmpty, entry.waiter == nil {
-                    let (isPublished, next) = shared.withLock { publishAndNext(&$0) }
-                    step = next
-                    if isPublished { continue }
-                }
-                deliver(entry, changes)
-                step = shared.withLock { $0.nextStep() }
+            } else if !reduce(entry.input, entry.origin) {
+                return
             }
         }
     }
 
-    @usableFromInline
-    func refuse(_ entry: Shared.Entry) { entry.waiter?.refuse(SendRefusal(.stale)) }
-
-    /// Publishes a transition for which no caller waits, and returns the next step under the same lock. It returns false if
-    /// the loop has stopped or has subscribers.
+    /// Applies an input, and publishes the state.
+    /// - Returns: whether this thread still has the right to drain.
     @inlinable
-    func publishAndNext(_ shared: inout Shared) -> (Bool, Shared.Step?) {
-        guard !shared.isStopped, shared.subscribers.isEmpty else { return (false, nil) }
-        turn.withValue { (shared.state, shared.seq) = ($0.state, $0.seq) }
-        return (true, shared.nextStep())
+    func reduce(_ input: LoopInput<State, Event>, _ origin: EventOrigin?) -> Bool {
+        let changes = turn.withValue { $0.advance(input) { wallMilliseconds() } }
+        if isSimple, changes.isEmpty, origin == nil, let mustRest = shared.withLock({ publish(&$0) }) {
+            return !mustRest
+        }
+        deliver(Shared.Entry(input, origin), changes)
+        return true
+    }
+
+    @usableFromInline
+    func refuse(_ entry: Shared.Entry) { entry.origin?.refuse(SendRefusal(.stale)) }
+
+    /// Publishes a transition for which no caller waits.
+    /// - Returns: whether the right to drain was given back; or nil if the loop has stopped or has subscribers.
+    @inlinable
+    func publish(_ shared: inout Shared) -> Bool? {
+        guard !shared.isStopped, shared.subscribers.isEmpty else { return nil }
+        turn.withValue { _ = shared.commit(state: $0.state, seq: $0.seq, outcome: nil) }
+        return shared.mustRest()
     }
 
     /// Publishes a transition, notifies subscribers and the waiting caller, and makes the changes of the queries.
@@ -201,7 +198,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             shared.commit(state: state, seq: seq, outcome: outcome) ? shared.subscribers : nil
         }
         guard let subscribers else {
-            entry.waiter?.refuse(SendRefusal(.ended))
+            entry.origin?.refuse(SendRefusal(.ended))
             return
         }
         for subscriber in subscribers { subscriber.states.yield(state) }
@@ -216,7 +213,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     /// Tells the waiting caller, if any, that its event was applied.
     private func tell(_ entry: Shared.Entry, _ state: State, _ seq: Seq) {
-        guard let waiter = entry.waiter else { return }
+        guard let waiter = entry.origin?.waiter else { return }
         var answer: (any Codable & Sendable)?
         if waiter.wantsAnswer, case .event(let event) = entry.input { answer = answerOf?(event, state) }
         waiter.continuation.resume(returning: .success(LoopAnswer(seq: seq, value: answer)))

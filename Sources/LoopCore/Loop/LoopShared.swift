@@ -4,15 +4,23 @@
 package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline
     package struct Entry: Sendable {
-        @usableFromInline package var input: LoopInput<State, Event>
+        @usableFromInline package let input: LoopInput<State, Event>
+        /// The effect that sent the event and the caller that waits for it, or nil if there is neither.
+        @usableFromInline let origin: EventOrigin?
+        /// Whether the effect that sent the event was cancelled while the event was queued. Such an event is refused.
+        @usableFromInline package var isStale = false
+
         /// The effect that sent the event, or nil if no effect did and thus no effect's end removes it.
-        @usableFromInline package var source: EffectID?
-        @usableFromInline var waiter: LoopWaiter?
+        package var source: EffectID? { origin?.effect }
 
         @inlinable
-        package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
+        init(_ input: LoopInput<State, Event>, _ origin: EventOrigin?) {
             self.input = input
-            self.source = source
+            self.origin = origin
+        }
+
+        package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
+            self.init(input, source.map { EventOrigin(effect: $0) })
         }
     }
 
@@ -23,14 +31,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         case custom(UInt64)
     }
 
-    /// The next step of a drain.
-    @usableFromInline
-    package enum Step: Sendable {
-        case apply(Entry)
-        /// The event's effect has been cancelled since the event was queued.
-        case refuse(Entry)
-    }
-
     @usableFromInline
     package struct Subscriber: Sendable {
         var token: UInt64
@@ -39,10 +39,10 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     @usableFromInline package var state: State
     @usableFromInline package var seq = Seq.initial
-    package private(set) var outcome: Outcome?
+    @usableFromInline package var outcome: Outcome?
     @usableFromInline package var isStopped = false
     /// Whether the loop runs at the pace of its one reader: after each transition it pauses until the reader requests another.
-    private let isPaced: Bool
+    @usableFromInline let isPaced: Bool
     @usableFromInline var isHeld: Bool
     package private(set) var table: EffectTable
     @usableFromInline var queue = EventQueue<Entry>()
@@ -95,29 +95,43 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return true
     }
 
-    /// Takes the right to drain, and returns the first step; or nil if another thread has the right or there is no step.
+    /// Queues an input, unless the caller is the next to drain and nothing is queued before.
+    /// - Returns: whether the caller must claim the right to drain and reduce the input itself.
     @inlinable
-    mutating func firstStep() -> Step? { claim() ? nextStep() : nil }
+    mutating func queueUnlessNext(_ input: LoopInput<State, Event>) -> Bool {
+        if isStopped { return false }
+        if !isDraining, !isHeld, queue.isEmpty { return true }
+        queue.append(Entry(input, nil))
+        return false
+    }
 
-    /// The next step of the thread that has the right to drain. Gives the right back and returns nil if nothing is queued, or the
+    /// The next entry for the thread that has the right to drain. Gives the right back and returns nil if nothing is queued, or the
     /// loop is paused or has ended.
     @inlinable
-    package mutating func nextStep() -> Step? {
-        guard !isStopped, !isHeld, let entry = queue.popFirst() else {
-            isDraining = false
-            return nil
-        }
-        if let source = entry.source, !isLive(source) { return .refuse(entry) }
-        return .apply(entry)
+    package mutating func next() -> Entry? {
+        if mustRest() { return nil }
+        guard var entry = queue.popFirst() else { return nil }
+        if let origin = entry.origin { entry.isStale = isStale(origin) }
+        return entry
+    }
+
+    /// Gives the right to drain back if nothing is queued, or the loop is paused or has ended.
+    /// - Returns: whether the right was given back.
+    @inlinable
+    mutating func mustRest() -> Bool {
+        guard isStopped || isHeld || queue.isEmpty else { return false }
+        isDraining = false
+        return true
     }
 
     @usableFromInline
-    func isLive(_ id: EffectID) -> Bool { table.isLive(id) }
+    func isStale(_ origin: EventOrigin) -> Bool { origin.effect.map { !table.isLive($0) } ?? false }
 
     // MARK: Transitions
 
     /// Publishes a transition. It returns false if the loop has been stopped meanwhile.
     @discardableResult
+    @inlinable
     package mutating func commit(state: State, seq: Seq, outcome: Outcome?) -> Bool {
         if isStopped { return false }
         self.state = state
@@ -325,7 +339,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     /// Everything that must be ended together with the loop.
     package struct Remains: Sendable {
-        var waiters: [LoopWaiter]
+        var waiters: [EventOrigin]
         var handles: [Handle]
         var subscribers: [Subscriber]
         var customs: [CustomHandle]
@@ -337,7 +351,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         if isStopped { return nil }
         isStopped = true
         let remains = Remains(
-            waiters: queue.takeAll().compactMap(\.waiter), handles: Array(handles.values), subscribers: subscribers,
+            waiters: queue.takeAll().compactMap(\.origin), handles: Array(handles.values), subscribers: subscribers,
             customs: Array(customs.values), timer: timer?.task)
         handles = [:]
         subscribers = []

@@ -135,17 +135,16 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     // MARK: Steps
 
     private mutating func drain() throws(TestLoopError) {
-        while let step = shared.nextStep() {
-            switch step {
-            case .refuse(let entry):
+        while let entry = shared.next() {
+            if entry.isStale {
                 if case .event(let event) = entry.input, let id = entry.source { note(.refused(event, of: id)) }
-            case .apply(let entry):
-                transitionsCount += 1
-                if transitionsCount > Self.transitionsMax {
-                    throw .restless(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
-                }
-                try apply(entry)
+                continue
             }
+            transitionsCount += 1
+            if transitionsCount > Self.transitionsMax {
+                throw .restless(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
+            }
+            try apply(entry)
         }
     }
 
