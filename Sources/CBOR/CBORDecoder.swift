@@ -140,13 +140,6 @@ struct CBORKeyedDecoding<Key: CodingKey>: CBORKeyedDecodingContainer {
         throw missing(key)
     }
 
-    /// The value for a key, unless it is absent or null.
-    @inline(__always)
-    private func present(_ key: Key) throws -> CBORIndex.Item? {
-        guard let found = value(key), try !core.isNull(found) else { return nil }
-        return found
-    }
-
     @inline(never)
     private func missing(_ key: any CodingKey) -> any Error {
         DecodingError.keyNotFound(

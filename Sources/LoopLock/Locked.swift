@@ -32,19 +32,6 @@ public struct Locked<Value: ~Copyable>: @unchecked Sendable {
         defer { storage.mutex.unlock() }
         return try unsafe body(&storage.value.pointee)
     }
-
-    /// Runs `body` with the value if no thread has the lock, including this one. Never waits.
-    ///
-    /// - Returns: what `body` returns, or nil if the lock was not free.
-    /// - Throws: what `body` throws. The lock is released in any case.
-    @inlinable
-    public func withLockIfFree<Result: ~Copyable, Failure: Error>(
-        _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-        guard storage.mutex.lockIfFree() else { return nil }
-        defer { storage.mutex.unlock() }
-        return try unsafe body(&storage.value.pointee)
-    }
 }
 
 /// A mutex and the value that it protects, one after the other at fixed addresses.

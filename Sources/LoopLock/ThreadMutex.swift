@@ -35,15 +35,6 @@ struct ThreadMutex: @unchecked Sendable {
     @usableFromInline
     func lock() { unsafe demand(pthread_mutex_lock(mutex), "lock a mutex that this thread may hold already") }
 
-    /// Takes the mutex if no thread has it, including this one.
-    @usableFromInline
-    func lockIfFree() -> Bool {
-        let result = unsafe pthread_mutex_trylock(mutex)
-        if result == EBUSY { return false }
-        demand(result, "try a mutex")
-        return true
-    }
-
     @usableFromInline
     func unlock() { unsafe demand(pthread_mutex_unlock(mutex), "unlock a mutex that this thread does not hold") }
 

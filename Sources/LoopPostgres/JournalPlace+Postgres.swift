@@ -56,7 +56,7 @@ extension JournalEngine {
     /// `#previous` and `#damaged` behind a URL name the previous and the damaged journal of a loop, as in the names of files. They
     /// are for reading.
     public static let postgres = JournalEngine(
-        "PostgreSQL", form: "postgres://USER@HOST/DATABASE", isPlace: ConnectionString.isURL
+        form: "postgres://USER@HOST/DATABASE", isPlace: ConnectionString.isURL
     ) { text throws(JournalPlaceError) in
         var (url, keptAs) = (text[...], KeptAs.current)
         if let mark = text.lastIndex(of: "#") {

@@ -34,13 +34,6 @@ import Testing
         #expect(owned == nil)
     }
 
-    @Test func `a lock that is held is not waited for`() {
-        let lock = Locked(1)
-        #expect(lock.withLockIfFree { $0 } == 1)
-        lock.withLock { _ in #expect(lock.withLockIfFree { $0 } == nil) }
-        #expect(lock.withLockIfFree { $0 } == 1)
-    }
-
     @Test func `a thread that takes a lock twice stops the process`() async {
         await #expect(processExitsWith: .failure) {
             let lock = Locked(0)

@@ -17,12 +17,9 @@ public struct Recovery {
     /// The seq of the warm state that it began from, or nil if it did not.
     public private(set) var warmSeq: Seq?
     /// How many records were replayed.
-    public var recordsCount: UInt64 { counts.records }
-    /// How many of the replayed records were events.
-    public var eventsCount: UInt64 { counts.events }
+    public private(set) var recordsCount: UInt64 = 0
     /// The newest records of a warm state that the journal lacks. The caller appends them before anything else.
     public private(set) var lacking: [Record] = []
-    private var counts = ReplayCounts()
     /// Notes for people, about snapshots and a warm state that could not be used.
     public private(set) var notes: [String] = []
 
@@ -105,7 +102,7 @@ public struct Recovery {
 
     /// Applies the next records.
     mutating func apply(_ page: DecodedPage, _ isStopped: (() -> Bool)?) throws(RecoveryError) {
-        _ = try journaled.replay(page, nil, isStopped, &counts)
+        _ = try journaled.replay(page, nil, isStopped, &recordsCount)
     }
 
     /// - Returns: whether the journal continues a warm state.
@@ -160,28 +157,22 @@ public struct Recovery {
         while true {
             let page = try pages(journaled.position)
             if page.records.isEmpty { return }
-            if !(try journaled.replay(page, limit, isStopped, &counts)) { return }
+            if !(try journaled.replay(page, limit, isStopped, &recordsCount)) { return }
         }
     }
-}
-
-/// How many records and events a replay has applied.
-struct ReplayCounts {
-    var records: UInt64 = 0
-    var events: UInt64 = 0
 }
 
 extension JournaledState {
     /// Applies records up to a seq, decoding the events that are not decoded yet.
     /// - Returns: whether there may be more before the limit.
     fileprivate mutating func replay(
-        _ page: DecodedPage, _ limit: Seq?, _ isStopped: (() -> Bool)?, _ counts: inout ReplayCounts
+        _ page: DecodedPage, _ limit: Seq?, _ isStopped: (() -> Bool)?, _ recordsCount: inout UInt64
     ) throws(RecoveryError) -> Bool {
         let (note, decoded) = (note, page.events)
         for index in page.records.indices {
             let record = page.records[index]
             if let isStopped, isStopped() { throw .stopped }
-            guard Self.beginReplay(of: record, at: position + 1, limit, note, &counts) else { return false }
+            guard Self.beginReplay(of: record, at: position + 1, limit, note, &recordsCount) else { return false }
             do {
                 // The definition migrates events of another schema.
                 if let decoded, let place = decoded.place(of: index), journaledDefinition?.schema == loop.schema {
@@ -199,14 +190,13 @@ extension JournaledState {
 
     /// - Returns: whether the record is to be applied.
     fileprivate static func beginReplay(
-        of record: Record, at position: UInt64, _ limit: Seq?, _ note: CrashNote?, _ counts: inout ReplayCounts
+        of record: Record, at position: UInt64, _ limit: Seq?, _ note: CrashNote?, _ recordsCount: inout UInt64
     ) -> Bool {
         if case .event(let event) = record {
             if let limit, event.seq > limit { return false }
             note?.enterReplay(position: position, seq: event.seq)
-            counts.events += 1
         }
-        counts.records += 1
+        recordsCount += 1
         return true
     }
 }

@@ -433,9 +433,6 @@ public struct ReducerMachine: Sendable {
     /// The loop's outcome, once it has ended.
     public var end: Outcome? { phase.outcome }
 
-    /// The subscriptions of observers and tools.
-    public var subscriptions: Subscriptions { updates.subscriptions }
-
     /// The stream with which the peer of this process continues its predecessor's session, after everything that was consumed
     /// of it. Nothing else of the predecessor can still arrive. It is nil if there is no such session yet.
     public var localStream: PeerStream? { journaled.localStream }

@@ -6,8 +6,6 @@ struct SnapshotFolder: Sendable {
     let path: String
     let disk: Disk
 
-    static let operation = "keep a snapshot"
-
     /// The name has the position and the checksum, so that two snapshots at one position have different names.
     static func name(_ entry: SnapshotEntry) -> String {
         let digits = String(entry.checksum, radix: 16)

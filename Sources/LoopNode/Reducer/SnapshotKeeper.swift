@@ -23,7 +23,6 @@ struct SnapshotKeeper {
     private var position: UInt64
     private var byteCount: Int
     private var isWriting = false
-    private var hasFailed = false
     /// Whether the next start depends on a snapshot of this one.
     private var isDue: Bool
 

@@ -4,7 +4,6 @@ package import LoopWire
 
 /// All checkers of one run. Each sees only what concerns its promise, and most observations concern few of them.
 package struct Checkers<Work: Workload>: Sendable {
-    private let work: Work
     private var book = EntryBook()
     private var model: LoopModel<Work>
     private var oneOrder = OneOrder()
@@ -31,7 +30,6 @@ package struct Checkers<Work: Workload>: Sendable {
     ///   - hasShadow: whether every record is applied to a second state as it comes.
     ///   - isUnguarded: whether hostile processes take part in a loop without keys.
     package init(_ work: Work, hasShadow: Bool, isUnguarded: Bool = false, breaking rules: BrokenRules) {
-        self.work = work
         self.isUnguarded = isUnguarded
         onlyWhoMay = OnlyWhoMay(placements: work.definition.allFeedbacks.map(\.placement.group))
         inTime = InTime(work)

@@ -13,8 +13,6 @@ public struct RequestBytes: Equatable, Sendable {
 
     @usableFromInline let storage: Storage
 
-    package static var inlineCountMax: Int { 14 }
-
     /// Copies the bytes.
     @inlinable
     public init(_ bytes: Span<UInt8>) {
