@@ -1,6 +1,5 @@
 internal import Linux
 package import LoopCluster
-internal import LoopCore
 package import LoopWire
 
 extension SQLiteJournal {

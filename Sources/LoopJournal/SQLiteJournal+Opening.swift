@@ -1,6 +1,5 @@
 internal import Linux
 public import LoopCluster
-internal import LoopCore
 public import LoopWire
 
 extension SQLiteJournal {

@@ -1,6 +1,5 @@
 public import LoopCluster
 public import LoopCore
-internal import LoopWire
 
 extension SQLiteJournal {
     /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later records

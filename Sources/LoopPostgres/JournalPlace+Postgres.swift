@@ -1,5 +1,4 @@
 internal import LoopCluster
-internal import LoopCore
 internal import LoopLock
 public import LoopNode
 internal import LoopWire

@@ -1,6 +1,5 @@
 internal import LoopCluster
 internal import LoopJournal
-internal import LoopWire
 
 /// A journal that is being copied into a database. No reducer opens it before it is complete and gets its final name in one
 /// transaction. If the process ends in between, the next one removes the incomplete copy.

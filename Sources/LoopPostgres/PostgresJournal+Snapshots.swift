@@ -2,7 +2,6 @@ internal import Glibc
 package import LoopCluster
 package import LoopCore
 internal import LoopJournal
-internal import LoopWire
 
 extension PostgresJournal {
     /// How long the writer pauses after each piece, in microseconds.

@@ -1,6 +1,5 @@
 import Glibc
 import Linux
-import LoopLock
 import LoopNode
 
 /// The program `loop-chaos`.

@@ -1,5 +1,3 @@
-internal import LoopLock
-
 /// Fetches URLs: any number at a time, all on one thread of its own, with connections that are kept open.
 ///
 /// ```swift

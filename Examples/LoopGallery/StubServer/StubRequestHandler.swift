@@ -2,7 +2,6 @@ import CBOR
 internal import LoopApp
 internal import LoopExamples
 internal import LoopLock
-internal import LoopWire
 
 /// Answers the requests to a ``StubServer``.
 final class StubRequestHandler: Sendable {

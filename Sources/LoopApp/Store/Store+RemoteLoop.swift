@@ -1,4 +1,3 @@
-internal import LoopCluster
 public import LoopCore
 internal import LoopLock
 public import LoopNode

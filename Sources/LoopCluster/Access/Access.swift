@@ -1,4 +1,3 @@
-import LoopCore
 public import LoopKeys
 import LoopWire
 

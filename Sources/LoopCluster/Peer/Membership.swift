@@ -1,4 +1,3 @@
-import LoopCore
 package import LoopWire
 
 /// The session to which a peer was last admitted, and the verdict on frames by it. (Protocol, sections 1 and 5.)

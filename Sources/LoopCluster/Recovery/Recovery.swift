@@ -1,5 +1,4 @@
 public import LoopCore
-import LoopWire
 
 /// Rebuilds what the journal determines, from the newest snapshot that can be trusted and the records after it. (Protocol,
 /// section 7.)

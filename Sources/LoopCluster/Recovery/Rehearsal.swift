@@ -1,5 +1,4 @@
 public import LoopCore
-import LoopWire
 
 /// What would happen if this program continued a journal that another one wrote.
 public struct RehearsalReport: Codable, Equatable, Sendable {

@@ -1,5 +1,4 @@
 import LoopCore
-import LoopWire
 
 /// A clock that is behind the times in the journal, because it was ahead before or is wrong now. Timers and schedules do not
 /// run until it has caught up. (Protocol, section 6.)

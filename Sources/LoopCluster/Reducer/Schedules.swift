@@ -1,5 +1,4 @@
 import LoopCore
-import LoopWire
 
 /// The schedules of the definition, by feedback number, with their plans and the events of their runs. Their next times are in
 /// the journaled state. (Protocol, section 6.)

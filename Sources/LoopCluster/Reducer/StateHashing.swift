@@ -1,5 +1,4 @@
 import LoopCore
-import LoopWire
 
 /// Hashes of everything the journal determines, to check replays. (Promise G8.)
 ///

@@ -1,6 +1,5 @@
 import LoopCollections
 import LoopCore
-import LoopWire
 
 /// The timers among the live effects: which are set, and which is due. (Protocol, section 6.)
 ///

@@ -1,5 +1,4 @@
 import CBOR
-import LoopCore
 import LoopWire
 
 /// Answers to events whose senders have asked. They are made when the records are applied, live and at replay alike. (Protocol,

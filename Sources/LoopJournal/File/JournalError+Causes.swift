@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Linux
 internal import LoopCluster
-internal import LoopWire
 
 extension JournalError.Kind {
     /// What a person can do about it, unless a better remedy is known.

@@ -1,5 +1,4 @@
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// The result of checking a journal at its opening.

@@ -1,6 +1,5 @@
 internal import Linux
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// The database of a journal: its schema, and the statements that are reused.

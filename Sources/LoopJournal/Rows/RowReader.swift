@@ -2,7 +2,6 @@ import CBOR
 internal import Linux
 package import LoopCluster
 package import LoopCore
-internal import LoopWire
 
 /// The storage of a journal's rows: a file, or a database.
 package protocol BatchRows {

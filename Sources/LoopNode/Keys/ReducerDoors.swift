@@ -1,7 +1,6 @@
 import Linux
 import LoopKeys
 import LoopWire
-import ZMQ
 
 /// The endpoints of a reducer's sockets: three for each of its own keys, because an endpoint has one key.
 ///

@@ -1,6 +1,5 @@
 internal import Linux
 import LoopCluster
-import LoopCore
 
 /// A program for one kind of node: options → configuration → node → exit code.
 ///

@@ -1,5 +1,4 @@
 import Glibc
-import LoopLock
 import ZMQ
 
 /// Waits for SIGTERM, SIGINT and SIGHUP on a separate thread. The first one asks for a clean stop, the second ends the process.

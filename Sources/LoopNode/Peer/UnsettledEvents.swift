@@ -1,4 +1,3 @@
-import LoopCluster
 internal import LoopCore
 import LoopWire
 

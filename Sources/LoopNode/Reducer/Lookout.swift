@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopLock
 import ZMQ
 

@@ -1,8 +1,6 @@
-import Linux
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
 import LoopWire
 import ZMQ
 

@@ -1,5 +1,3 @@
-import LoopCore
-
 /// Decides how long a turn of the reducer reads what peers push.
 ///
 /// Nothing leaves before its turn has ended. If a turn drained everything, senders with full outboxes would wait until it ended,

@@ -1,7 +1,6 @@
 import CBOR
 import LoopCluster
 public import LoopCore
-import LoopLock
 public import LoopWire
 public import ZMQ
 

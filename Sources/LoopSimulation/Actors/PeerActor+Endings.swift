@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopWire
 
 /// How a process stops, is killed or refused, and learns of the loop's end.

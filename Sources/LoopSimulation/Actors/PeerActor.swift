@@ -1,6 +1,3 @@
-import LoopCore
-import LoopWire
-
 /// A worker, a client, an observer or the reducer's own peer at work: its turns, the bodies of its effects, and what it exchanges with
 /// the reducer.
 struct PeerActor<Work: Workload>: WorldActor {

@@ -1,6 +1,5 @@
 import LoopCluster
 import LoopCore
-import LoopWire
 
 /// How a process uses the database: its statements, a turn's records, and the end of a term whose outcome is unknown.
 extension ReducerActor {

@@ -1,5 +1,3 @@
-import LoopCore
-
 /// One of the reducer's processes at work: its turns, its journal or its statements to the database, and what it exchanges with peers.
 struct ReducerActor<Work: Workload>: WorldActor {
     let world: World<Work>

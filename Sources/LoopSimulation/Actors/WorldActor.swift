@@ -1,6 +1,4 @@
 import LoopCluster
-import LoopCore
-import LoopWire
 
 /// What an actor of the simulated world asks of it: the time, chance, the checkers and the transcript.
 protocol WorldActor {

@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopWire
 
 /// Maps a session's numbers to entries. Several checkers need it to read a journal.

@@ -1,6 +1,5 @@
 import LoopCluster
 import LoopCore
-import LoopWire
 
 /// G15: a timer fires once, not before its time, with its event, and only while the state requests it for that time. Timers that
 /// are due together fire in the order of their times. A schedule runs at its own times, each once and not before it is due. It

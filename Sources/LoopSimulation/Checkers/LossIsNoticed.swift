@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopWire
 
 /// G3 across restarts of the reducer: a history whose journal lacks what a join request knows admits no peer. A peer knows only

@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopWire
 
 /// G4: no entry is consumed twice in a journal, and none is applied twice in any.

@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 
 /// A process's connection to the database. Its statements run in order, and their answers arrive in order. If it is cut, the
 /// process receives nothing more. Sent statements may run much later, because the backend does not know of the cut.

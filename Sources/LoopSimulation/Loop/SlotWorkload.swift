@@ -1,4 +1,3 @@
-import LoopCluster
 package import LoopCore
 import LoopWire
 

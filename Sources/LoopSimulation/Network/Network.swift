@@ -1,5 +1,3 @@
-import LoopCluster
-import LoopCore
 import LoopWire
 
 /// What happens to messages on their way.

@@ -1,6 +1,5 @@
 import LoopCluster
 import LoopCore
-import LoopWire
 
 /// One of the reducer's processes, with its position among them. A reducer with a journal in a file has only one.
 final class Candidate<Definition: LoopDefinition> {

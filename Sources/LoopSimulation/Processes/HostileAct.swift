@@ -1,5 +1,4 @@
 import CBOR
-import LoopCluster
 import LoopCore
 import LoopWire
 

@@ -1,6 +1,5 @@
 import LoopCluster
 import LoopCore
-import LoopWire
 
 /// Turns whose records are on their way to the journal, the oldest first. They are released in their order. A turn without records
 /// waits for the earlier ones, because its messages may depend on them.

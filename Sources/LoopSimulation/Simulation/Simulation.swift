@@ -1,5 +1,4 @@
 package import LoopCluster
-import LoopCore
 
 /// Runs many seeds, and every mutation until it is caught.
 package enum Simulation {

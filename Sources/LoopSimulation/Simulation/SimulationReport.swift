@@ -1,5 +1,3 @@
-import LoopCore
-
 /// The result of a run of many seeds.
 package struct SimulationReport: Sendable, CustomStringConvertible {
     /// The number of seeds that were run.

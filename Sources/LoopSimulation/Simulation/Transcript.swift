@@ -1,5 +1,3 @@
-import LoopCluster
-import LoopCore
 import LoopWire
 
 /// The last messages of a run, for people, and a hash of all messages, which distinguishes two runs.

@@ -1,4 +1,3 @@
-import LoopCore
 import LoopWire
 
 /// When the reducer's machine was given the time, and when it was frozen instead. A reducer that was frozen does not blame its

@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopWire
 
 /// The number up to which each session's entries must be read after a turn: everything that the machine received is consumed, or

@@ -1,5 +1,4 @@
 import LoopCluster
-import LoopCore
 import LoopWire
 
 /// Knows which observers fetch a state. Few are served at once. No observer may be sent away because of transfers that are over.

@@ -1,6 +1,5 @@
 import LoopCluster
 import LoopCore
-import LoopWire
 
 /// The database of the reducer's processes: its statements, its standbys, and which process leads next.
 extension World {

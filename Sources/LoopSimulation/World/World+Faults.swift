@@ -1,6 +1,4 @@
-import LoopCluster
 import LoopCore
-import LoopWire
 
 /// The faults of a run.
 extension World {

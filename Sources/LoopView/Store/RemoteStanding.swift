@@ -1,4 +1,3 @@
-internal import LoopCore
 internal import LoopLock
 
 /// What a remote store knows, and the readers of its states.

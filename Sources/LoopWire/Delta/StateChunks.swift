@@ -1,6 +1,5 @@
 package import CBOR
 import LoopCollections
-import LoopCore
 
 /// A state as chunks, each an encoded item of its own. The first can be sent and decoded before the last is encoded.
 ///

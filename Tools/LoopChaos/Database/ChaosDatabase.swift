@@ -1,5 +1,4 @@
 import Linux
-import LoopCore
 import LoopLock
 import LoopNode
 import LoopPostgres

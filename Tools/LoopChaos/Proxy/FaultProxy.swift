@@ -1,5 +1,4 @@
 import Glibc
-import LoopCore
 import LoopNode
 
 /// Relays TCP between peers and the reducer, and delays, stalls or cuts it on request.

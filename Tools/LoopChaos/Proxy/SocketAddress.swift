@@ -1,6 +1,5 @@
 import Glibc
 import Linux
-import LoopNode
 
 /// An IPv4 address and a port, and the few calls that a proxy makes with them.
 struct SocketAddress: Hashable, Sendable, CustomStringConvertible {

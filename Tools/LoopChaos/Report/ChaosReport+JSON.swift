@@ -1,5 +1,4 @@
 import CBOR
-import LoopWire
 
 extension ChaosReport {
     private struct Document: Encodable {

@@ -1,5 +1,3 @@
-import LoopNode
-
 /// The result of a run: the faults, the work that was done meanwhile, and the violations.
 public struct ChaosReport: Sendable {
     public let plan: ChaosPlan

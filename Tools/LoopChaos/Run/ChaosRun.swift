@@ -1,10 +1,8 @@
 import CBOR
 import Glibc
 import LoopCore
-import LoopExamples
 import LoopLock
 import LoopNode
-import LoopWire
 
 /// One run: it starts everything, breaks it by the schedule, lets it settle, and collects the evidence.
 public struct ChaosRun: Sendable {

@@ -1,4 +1,3 @@
-import LoopCore
 import LoopWire
 
 /// The admission of peers with another definition than the reducer's. It decides which may join, which effects an older one may

@@ -1,5 +1,4 @@
 import LoopCollections
-import LoopCore
 import LoopWire
 
 /// The session and the attempt that may commit an effect's entries.

@@ -1,5 +1,4 @@
 import CBOR
-import LoopCore
 import LoopWire
 
 /// Work on a copy of the state that would make the loop pause. Another thread does it, and returns the result.

@@ -1,4 +1,3 @@
-import LoopCore
 import LoopWire
 
 /// The output of a turn: records to append, and what may happen once they are durable.

@@ -1,5 +1,4 @@
 import CBOR
-import LoopWire
 
 /// Formats parts of the output: JSON documents, and texts within lines.
 package enum JSONText {

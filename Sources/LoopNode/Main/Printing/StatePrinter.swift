@@ -1,5 +1,3 @@
-import LoopWire
-
 /// Writes the state after a transition, for people or as a JSON document.
 package struct StatePrinter: Sendable {
     private let isJSON: Bool

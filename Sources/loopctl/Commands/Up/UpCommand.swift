@@ -1,5 +1,4 @@
 import LoopCore
-import LoopLock
 import LoopNode
 
 /// `loopctl up` runs a whole loop on this machine, one reducer and its workers, for as long as the loop runs.
