@@ -38,7 +38,7 @@ enum TailCommand {
     {
         let signals = try SignalWatch.ofProcess()
         let (mail, post) = AsyncStream.makeStream(of: Mail.self)
-        let relay = try SignalRelay(signals) { _ in post.yield(.signal) }
+        let relay = try SignalThread(signals) { _ in post.yield(.signal) }
         defer { relay.end() }
         let limit = arguments[connectTimeout]
         let connection = try RemoteConnection(

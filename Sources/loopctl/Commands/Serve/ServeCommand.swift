@@ -39,7 +39,7 @@ enum ServeCommand {
             StandardError.line("loopctl: all who can reach \(bound) can read that folder")
         }
         let (stopped, post) = AsyncStream.makeStream(of: Void.self)
-        let relay = try SignalRelay(signals) { _ in post.yield() }
+        let relay = try SignalThread(signals) { _ in post.yield() }
         for await _ in stopped { break }
         relay.end()
         server.stop()

@@ -46,10 +46,10 @@ struct UpRun {
 
     private mutating func live(_ signals: SignalWatch) async -> Int32 {
         let post = post
-        let relay: SignalRelay
+        let relay: SignalThread
         var poller: StatusPoller?
         do {
-            relay = try SignalRelay(signals) { _ in post.yield(.signal) }
+            relay = try SignalThread(signals) { _ in post.yield(.signal) }
             if let interval = console.progressInterval {
                 poller = try StatusPoller(plan.reducer, every: interval) { post.yield(.status($0)) }
             }
