@@ -1,4 +1,5 @@
 import Glibc
+import LoopLock
 import LoopNode
 
 /// Relays TCP between peers and the reducer, and delays, stalls or cuts it on request.
@@ -66,5 +67,16 @@ final class FaultProxy: Sendable {
     func stop() async {
         mailbox.post(.stop)
         await thread.join()
+    }
+}
+
+/// Counts that the proxy's thread writes and others read.
+final class ProxyCounting: Sendable {
+    private let locked = Locked(FaultProxy.Counts())
+
+    var counts: FaultProxy.Counts { locked.withLock { $0 } }
+
+    func add(_ path: WritableKeyPath<FaultProxy.Counts, Int>, _ amount: Int = 1) {
+        locked.withLock { $0[keyPath: path] += amount }
     }
 }
