@@ -40,7 +40,7 @@ func tests(
 }
 
 // What a layer may use. Nothing below the stores can reach a file, a socket or a clock.
-let loop: [Target.Dependency] = ["LoopLock", "LoopCollections", "LoopCore"]
+let loop: [Target.Dependency] = ["LoopCollections", "LoopCore"]
 let machines: [Target.Dependency] = loop + ["CBOR", "LoopKeys", "LoopWire", "LoopCluster"]
 let stores: [Target.Dependency] = machines + ["Linux", "LoopJournal"]
 let nodes: [Target.Dependency] = stores + ["ZMQ", "LoopNode"]
@@ -77,17 +77,16 @@ let package = Package(
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
 
+        // Hash tables, heaps, dictionaries that share their structure with their copies; locks.
+        library("LoopCollections", "CMemory"),
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
-        library("LoopLock"),
-        // Hash tables, heaps, and dictionaries that share their structure with their copies.
-        library("LoopCollections", "CMemory", "LoopLock"),
-        library("LoopCore", "LoopCollections", "LoopLock"),
+        library("LoopCore", "LoopCollections"),
         // The forms and names of the four libraries that LoopCore does not have.
         library("LoopCompatibility", on: loop),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
         library("LoopView", on: loop),
         // The coder of all values: deterministic CBOR for any `Codable` type.
-        library("CBOR", "CMemory", "LoopLock"),
+        library("CBOR", "CMemory", "LoopCollections"),
         // Admission: keys, roles and certificates, without files or sockets.
         library("LoopKeys"),
         // The bytes of every message between nodes.
@@ -114,7 +113,7 @@ let package = Package(
         library("LoopNodeTesting", on: nodes),
 
         // Fetching by libcurl, HTML by libgumbo, Markdown by libcmark-gfm.
-        library("LoopFetch", "CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopLock", in: "Examples"),
+        library("LoopFetch", "CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopCollections", in: "Examples"),
         // The loops of this project, such as the link checker.
         library("LoopExamples", on: nodes, "LoopFetch", in: "Examples"),
         // Shows and serves the examples: pages, a server with faults, and the program that runs them.
@@ -156,7 +155,6 @@ let package = Package(
         // PostgreSQL servers for tests.
         library("TestDatabase", on: nodes, "LoopPostgres", in: "Tests", settings: unchecked),
 
-        tests("LoopLockTests", "LoopLock"),
         tests("LoopCollectionsTests", on: loop),
         tests("LoopCoreTests", on: loop, "LoopCompatibility", "LoopTesting"),
         tests("LoopViewTests", on: loop, "LoopCompatibility", "LoopView", "LoopTesting"),

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 // Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
 // serial number. A state is never freed.

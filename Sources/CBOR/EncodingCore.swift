@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 // Unsafe: a state is never freed, and every handle is checked against its serial number. A piece of the log is read before
 // the log changes.

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 // Unsafe: the buffer owns its memory, and reserves before it writes.
 

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The states that bindings follow, for any number of readers. Each iteration begins with the latest state, and ends with
 /// the feedback.

@@ -1,5 +1,5 @@
 internal import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// Sends every event of a sequence, until the sequence or the loop ends.
 func sendAll<Events: AsyncSequence>(of events: Events, _ send: Send<Events.Element>) async {

@@ -1,6 +1,6 @@
 public import LoopCluster
 internal import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 extension SQLiteJournal {
     package func listed() throws(JournalError) -> [SnapshotEntry] { try readable("list the snapshots").snapshots() }

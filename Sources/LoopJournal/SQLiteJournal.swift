@@ -1,6 +1,6 @@
 public import LoopCluster
 public import LoopCore
-internal import LoopLock
+internal import LoopCollections
 public import LoopWire
 
 /// A journal in a file. Each append is one row of a SQLite database, checksummed and tied to the row before. Snapshots are separate

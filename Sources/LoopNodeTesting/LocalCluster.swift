@@ -1,5 +1,5 @@
 public import LoopCore
-import LoopLock
+import LoopCollections
 public import LoopNode
 public import LoopWire
 public import ZMQ

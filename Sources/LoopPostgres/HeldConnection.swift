@@ -1,7 +1,7 @@
 internal import LoopCluster
 internal import LoopCore
 internal import LoopJournal
-internal import LoopLock
+internal import LoopCollections
 internal import LoopNode
 
 /// The connection of a journal. The reducer's thread and the thread that renews the lease use it in turn. All appends and renewals

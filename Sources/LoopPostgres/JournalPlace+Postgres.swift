@@ -1,5 +1,5 @@
 internal import LoopCluster
-internal import LoopLock
+internal import LoopCollections
 public import LoopNode
 internal import LoopWire
 

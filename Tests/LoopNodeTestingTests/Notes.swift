@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 
 /// Keeps notes in the order in which they came; squares numbers in the reducer's process, or on workers.
 struct Notes: LoopDefinition {

@@ -1,6 +1,6 @@
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire

@@ -4,9 +4,8 @@ import Testing
 @Suite struct `Unsafe code` {
     /// Modules that may use unsafe code: each use is marked, and its file begins with the reason.
     private static let marked: [String: String] = [
-        "LoopLock": "locks of the system, which lie at fixed addresses",
         "CBOR": "boxes used again, and documents that are read where they lie",
-        "LoopCollections": "tables that own their memory",
+        "LoopCollections": "tables that own their memory, and locks of the system, which lie at fixed addresses",
         "LoopPostgres": "handles and results of libpq",
         "LoopJournal": "handles and memory of SQLite, and checksums by zlib",
         "ZMQ": "handles and frames of libzmq",

@@ -28,7 +28,7 @@ import Testing
         for file in Repository.sources {
             let text = try Repository.text(file)
             let isUsed = [" Mutex<", " Mutex(", ".Mutex<", ".Mutex("].contains { text.contains($0) }
-            #expect(!isUsed, "\(file): use LoopLock's Locked")
+            #expect(!isUsed, "\(file): use Locked of LoopCollections")
         }
     }
 

@@ -2,7 +2,7 @@
 
 internal import CCurl
 internal import Glibc
-internal import LoopLock
+internal import LoopCollections
 
 /// The thread that runs all transfers of a fetcher, with its inbox.
 ///

@@ -1,7 +1,7 @@
 import CBOR
 internal import LoopApp
+internal import LoopCollections
 internal import LoopExamples
-internal import LoopLock
 
 /// Answers the requests to a ``StubServer``.
 final class StubRequestHandler: Sendable {

@@ -1,6 +1,6 @@
 internal import LoopCluster
 public import LoopCore
-internal import LoopLock
+internal import LoopCollections
 public import LoopNode
 public import LoopView
 

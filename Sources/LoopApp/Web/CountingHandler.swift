@@ -1,5 +1,5 @@
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// Answers requests from a folder, or as `Options.handler` says, and counts them.
 final class CountingHandler: HTTPHandler {

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// A web server for the files below one folder.
 ///

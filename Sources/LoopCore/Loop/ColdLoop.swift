@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The states of a loop that is made for each iteration, starts with it and ends with it.
 ///

@@ -8,6 +8,8 @@ struct EventQueue<Element: Sendable>: Sendable {
     @usableFromInline
     init() {}
 
+    @inlinable var isEmpty: Bool { count == 0 }
+
     @inlinable
     mutating func append(_ element: Element) {
         if count == slots.count { grow() }

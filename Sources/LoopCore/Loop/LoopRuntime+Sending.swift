@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 // Sending by effects, custom feedbacks and inputs.
 

@@ -1,4 +1,4 @@
-public import LoopLock
+public import LoopCollections
 
 /// The shell around a loop in this process. It passes events to the thread that has the right to drain, and runs effects as
 /// tasks. Outside of the lock, it does the work that `LoopShared` returns.

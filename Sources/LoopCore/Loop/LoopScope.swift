@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// A loop seen through a projection, without a queue of its own. Queries and events go to the underlying loop, which it
 /// keeps alive.

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The states of a loop: the current one first, then every later one, once and in order, until the loop ends.
 ///

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Linux
 internal import LoopCluster
-internal import LoopLock
+internal import LoopCollections
 
 /// The changes that a journal makes to files and folders, one system call each. Those that SQLite makes are not among them.
 package struct Disk: Sendable {

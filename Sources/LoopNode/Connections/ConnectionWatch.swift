@@ -2,7 +2,7 @@ import Linux
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
+import LoopCollections
 import LoopWire
 import ZMQ
 

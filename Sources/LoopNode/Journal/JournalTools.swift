@@ -1,7 +1,7 @@
 import CBOR
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// What a program with the loop's definition can do with a journal at rest. Reading also works while a reducer writes.

@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 import ZMQ
 
 /// Reads signals on a thread of its own and passes them on, until it is stopped.

@@ -1,6 +1,6 @@
 import LoopCluster
 public import LoopCore
-import LoopLock
+import LoopCollections
 
 /// The fate of an event that an earlier process of the same sender accepted and did not see settled.
 public struct RecoveredEvent: Equatable, Sendable {

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// Keeps one child on one thread: starts it, delivers its output, reaps it, and resumes those that wait for its end.
 struct ChildKeeper {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LoopLock
+internal import LoopCollections
 
 /// A process that this one started and that does not outlive it: the kernel kills it when this process ends, even by SIGKILL.
 /// Processes that it starts itself are not tracked, unless it leads a group (see ``Plan/ownGroup``).

@@ -1,6 +1,6 @@
 import LoopCluster
 package import LoopCore
-import LoopLock
+import LoopCollections
 package import LoopWire
 
 /// How far a standby has followed the journal.

@@ -1,7 +1,7 @@
 import CBOR
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// Answers operators' questions about the journal and the state, each on its own thread, while another thread writes. The

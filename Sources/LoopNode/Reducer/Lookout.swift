@@ -1,5 +1,5 @@
 import LoopCluster
-import LoopLock
+import LoopCollections
 import ZMQ
 
 /// Asks the reducers of a list of addresses every few seconds, on a separate thread, which of them lead and in which history.

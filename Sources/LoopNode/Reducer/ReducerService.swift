@@ -2,7 +2,7 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
-internal import LoopLock
+internal import LoopCollections
 import LoopWire
 
 /// A reducer machine, its journal, and the worker of its own process. When the journal fails, all of it is discarded and built

@@ -1,6 +1,6 @@
 import LoopCluster
 import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// A snapshot that was written.
 struct WrittenSnapshot: Equatable, Sendable {

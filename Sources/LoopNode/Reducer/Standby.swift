@@ -2,7 +2,7 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// The peers and streams that have got a listener while a reducer waited for its journal.

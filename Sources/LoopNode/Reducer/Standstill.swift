@@ -3,7 +3,7 @@ import Linux
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// Waits for receipts, and answers status requests meanwhile, so that an operator learns what the reducer waits for. All other

@@ -1,7 +1,7 @@
 internal import Glibc
 public import LoopCluster
 public import LoopCore
-import LoopLock
+import LoopCollections
 public import LoopWire
 public import ZMQ
 

@@ -1,5 +1,5 @@
 public import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// A thread for work that blocks, such as polling sockets or waiting for a child, outside Swift's pool.
 public final class NodeThread: Sendable {

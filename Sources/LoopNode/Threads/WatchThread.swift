@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// A thread that watches something until this object is released.
 final class WatchThread: Sendable {

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// What a remote store knows, and the readers of its states.
 struct RemoteStanding<State: Sendable>: Sendable {

@@ -1,5 +1,5 @@
 public import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 extension Store {
     /// The store of a part of the state. It projects in both directions, has no queue of its own, and keeps this store alive.

@@ -1,5 +1,5 @@
 public import LoopCore
-internal import LoopLock
+internal import LoopCollections
 public import Observation
 
 /// The state of a loop for views, wherever the loop runs.

@@ -1,5 +1,4 @@
 public import LoopCollections
-internal import LoopLock
 
 /// A growing buffer to which numbers and bytes are appended. Integers are little-endian.
 public struct ByteWriter: Sendable, Equatable {

@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 
 /// A loop of numbers that counts up, one event at a time, by effects of one kind.
 enum Pace: String, CaseIterable, Sendable {

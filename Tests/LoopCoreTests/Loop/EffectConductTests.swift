@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 private struct Broken: Error {}

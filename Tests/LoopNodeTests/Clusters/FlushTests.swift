@@ -1,7 +1,7 @@
 import CBOR
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing

@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders

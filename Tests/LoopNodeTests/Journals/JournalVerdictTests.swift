@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopJournal
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing

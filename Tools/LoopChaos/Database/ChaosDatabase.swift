@@ -1,5 +1,5 @@
 import Linux
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopPostgres
 import TestDatabase

@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 
 /// The network of a run: every process on a host of its own, all on one bridge, with a packet filter on each host.
 ///

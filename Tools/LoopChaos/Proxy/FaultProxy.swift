@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 import LoopNode
 
 /// Relays TCP between peers and the reducer, and delays, stalls or cuts it on request.

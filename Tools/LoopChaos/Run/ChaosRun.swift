@@ -1,7 +1,7 @@
 import CBOR
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 
 /// One run: it starts everything, breaks it by the schedule, lets it settle, and collects the evidence.

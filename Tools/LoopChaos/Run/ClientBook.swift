@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 
 /// The outcomes of all events that the clients have sent, as far as they know them.
 final class ClientBook: Sendable {

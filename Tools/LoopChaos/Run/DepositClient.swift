@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCore
 import LoopExamples
-import LoopLock
 import LoopNode
 
 /// A client of the ledger. It deposits numbers at its pace, cancels some of them, and waits for every outcome.

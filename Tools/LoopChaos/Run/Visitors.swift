@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCore
 import LoopExamples
-import LoopLock
 import LoopNode
 
 /// Many clients for one event each: a client connects, deposits a number, waits for the outcome, and leaves. Each has a

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The pages of a server by session: one for all browsers, or one for each.
 final class PageCache: Sendable {

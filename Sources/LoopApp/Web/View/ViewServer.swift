@@ -1,5 +1,5 @@
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 public import LoopView
 
 /// Shows a view in browsers as a page that follows the loop live. Its buttons and fields become actions.

@@ -1,5 +1,5 @@
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopWire
 import ZMQ
