@@ -1,5 +1,3 @@
-internal import LoopCollections
-
 // Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
 // serial number. A state is never freed.
 
@@ -32,11 +30,16 @@ internal import LoopCollections
 
     typealias Item = CBORIndex.Item
 
-    private static let unused = Locked<[DecodingCore]>([])
+    private static let unused = UnusedStates<State>()
 
+    /// An unused state, or a new one.
     private init() {
-        unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: State())
+        if let unused = unsafe Self.unused.take() {
+            unsafe state = unused
+        } else {
+            unsafe state = .allocate(capacity: 1)
+            unsafe state.initialize(to: State())
+        }
     }
 
     /// Reads a document through, for values to be read from it. The caller closes it.
@@ -46,7 +49,7 @@ internal import LoopCollections
         _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?,
         isValid: Bool = true
     ) throws(WireError) -> DecodingCore {
-        var core = unused.withLock { $0.popLast() } ?? DecodingCore()
+        var core = DecodingCore()
         unsafe core.state.pointee.serial &+= 1
         unsafe core.serial = core.state.pointee.serial
         do {
@@ -64,9 +67,9 @@ internal import LoopCollections
     func close() {
         unsafe state.pointee.serial &+= 1
         unsafe state.pointee.index.close()
-        unsafe state.pointee.userInfo = [:]
+        if unsafe !state.pointee.userInfo.isEmpty { unsafe state.pointee.userInfo = [:] }
         if unsafe !state.pointee.sortedMaps.isEmpty { unsafe state.pointee.sortedMaps = [:] }
-        Self.unused.withLock { $0.append(self) }
+        unsafe Self.unused.give(state)
     }
 
     var index: CBORIndex {

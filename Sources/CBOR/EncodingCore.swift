@@ -1,5 +1,3 @@
-internal import LoopCollections
-
 // Unsafe: a state is never freed, and every handle is checked against its serial number. A piece of the log is read before
 // the log changes.
 
@@ -92,19 +90,24 @@ internal import LoopCollections
 
     // MARK: States
 
-    private static let unused = Locked<[EncodingCore]>([])
+    private static let unused = UnusedStates<State>()
 
     /// An empty state for one value. The caller ends it.
     static func begin(_ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?) -> EncodingCore {
-        let core = unused.withLock { $0.popLast() } ?? EncodingCore()
+        let core = EncodingCore()
         unsafe core.state.pointee.depthMax = limits.depthMax
         if let userInfo { unsafe core.state.pointee.userInfo = userInfo }
         return core
     }
 
+    /// An unused state, or a new one.
     private init() {
-        unsafe state = .allocate(capacity: 1)
-        unsafe state.initialize(to: State())
+        if let unused = unsafe Self.unused.take() {
+            unsafe state = unused
+        } else {
+            unsafe state = .allocate(capacity: 1)
+            unsafe state.initialize(to: State())
+        }
     }
 
     /// Gives the state back, empty.
@@ -115,8 +118,8 @@ internal import LoopCollections
         scratch.empty(keeping: 1 << 20)
         floor = 0
         failure = nil
-        unsafe state.pointee.userInfo = [:]
-        Self.unused.withLock { $0.append(self) }
+        if unsafe !state.pointee.userInfo.isEmpty { unsafe state.pointee.userInfo = [:] }
+        unsafe Self.unused.give(state)
     }
 
     var log: RawBuffer {
