@@ -112,8 +112,8 @@ let package = Package(
         // A real cluster inside a test's own process, whose nodes can be killed.
         library("LoopNodeTesting", on: nodes),
 
-        // Fetching by libcurl, HTML by libgumbo, Markdown by libcmark-gfm.
-        library("LoopFetch", "CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopCollections", in: "Examples"),
+        // Fetching by libcurl, HTML by a tokenizer of the standard, Markdown by libcmark-gfm.
+        library("LoopFetch", on: loop, "CCMarkGFM", "CCurl", "CIDN", "CZLib", in: "Examples"),
         // The loops of this project, such as the link checker.
         library("LoopExamples", on: nodes, "LoopFetch", in: "Examples"),
         // Shows and serves the examples: pages, a server with faults, and the program that runs them.

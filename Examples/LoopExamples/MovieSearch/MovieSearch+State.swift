@@ -1,3 +1,5 @@
+internal import LoopCore
+
 extension MovieSearch {
     /// The status of the search.
     public enum Status: Codable, Equatable, Sendable {
@@ -63,7 +65,7 @@ extension MovieSearch {
         }
 
         /// The URL of the page.
-        public var url: String { "\(server)search/\(PathSegment(query))/\(number)" }
+        public var url: String { "\(server)search/\(PercentEncoding.encode(query.utf8))/\(number)" }
     }
 
     /// The events of the search.

@@ -1,5 +1,7 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
+internal import LoopCore
+
 /// Collects the links of a page while it is read, and resolves them at the end, when `<base>` is known.
 final class LinkCollector {
     /// The encodings that the page declares, in order.
@@ -82,7 +84,7 @@ final class LinkCollector {
     func addAnchor(_ name: String) {
         guard !name.isEmpty else { return }
         anchors.insert(name)
-        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
+        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(PercentEncoding.decode(name)) }
     }
 
     // MARK: Attributes

@@ -1,5 +1,7 @@
 // Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
 
+internal import LoopCore
+
 /// Resolves the references of one page. Each part before a `#` is resolved once, whatever the number of its fragments.
 struct LinkResolver {
     private let base: WebURL
@@ -76,7 +78,7 @@ struct LinkResolver {
         if fragment.utf8.contains(UInt8(ascii: "~")), let directive = fragment.firstRange(of: ":~:") {
             fragment = String(fragment[..<directive.lowerBound])
         }
-        let name = Percent.decode(fragment)
+        let name = PercentEncoding.decode(fragment)
         return ParsedPage.isOnEveryPage(name) ? nil : name
     }
 }

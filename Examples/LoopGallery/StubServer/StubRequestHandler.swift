@@ -1,6 +1,7 @@
 import CBOR
 internal import LoopApp
 internal import LoopCollections
+internal import LoopCore
 internal import LoopExamples
 
 /// Answers the requests to a ``StubServer``.
@@ -25,7 +26,7 @@ final class StubRequestHandler: Sendable {
 
     /// - Parameter path: the percent-encoded path.
     func answer(_ path: String, at now: ContinuousClock.Instant) -> SiteServer.Override {
-        let words = path.split(separator: "/").map { Self.decoded($0) }
+        let words = path.split(separator: "/").map { PercentEncoding.decode($0) }
         let answer: SiteServer.Override
         switch (words.first, words.count) {
         case ("movies", 2): answer = page(words[1], of: movies)
@@ -69,19 +70,5 @@ final class StubRequestHandler: Sendable {
     private static func json(_ value: some Encodable) -> SiteServer.Override {
         guard let bytes = try? CBOR.encode(value), let text = try? CBOR.json(bytes) else { return .status(500) }
         return .text(text, contentType: "application/json")
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
-                bytes.append(code)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -1,3 +1,5 @@
+internal import LoopCore
+
 /// The page of a folder without `index.html`: one link for each name in it.
 enum FolderListing {
     /// The page as UTF-8.
@@ -29,18 +31,6 @@ enum FolderListing {
 
     /// Percent-encodes what is not unreserved in RFC 3986, except for the closing slash of a folder.
     private static func encode(_ name: [UInt8]) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in name {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"), UInt8(ascii: "/"):
-                bytes.append(byte)
-            default:
-                bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        PercentEncoding.encode(name) { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }
     }
 }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Linux
+internal import LoopCore
 
 /// The files below one folder, found by the paths of URLs. Nothing outside of the folder can be reached.
 struct SiteFolder: Sendable {
@@ -139,28 +140,11 @@ struct SiteFolder: Sendable {
 
     /// The path without its percent-encoding, or nil if that is broken or hides a zero byte.
     private static func decode(_ path: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(path.utf8.count)
-        var rest = path.utf8.makeIterator()
-        while let byte = rest.next() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.next().flatMap(hex), let low = rest.next().flatMap(hex) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
+        let bytes = Array(path.utf8)
+        let decoded = PercentEncoding.decode(bytes[...])
+        let isBroken = bytes.indices.contains { index in
+            bytes[index] == UInt8(ascii: "%") && PercentEncoding.byte(at: index, of: bytes[...]) == nil
         }
-        return bytes.contains(0) ? nil : bytes
-    }
-
-    private static func hex(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        return isBroken || decoded.contains(0) ? nil : decoded
     }
 }

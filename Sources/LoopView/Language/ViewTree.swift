@@ -1,3 +1,5 @@
+internal import LoopCore
+
 /// Everything that a view shows at one moment, as a value.
 ///
 /// Trees are equal if they show the same. A renderer shows a tree and reports the user's actions as `ViewAction`s, which
@@ -99,16 +101,8 @@ public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible
 
     /// The name with every character that has a meaning in a path written as `%XX`.
     static func escaped(_ name: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in name.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
+        PercentEncoding.encode(name.utf8) {
+            PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "~")
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
