@@ -113,7 +113,7 @@ let package = Package(
         library("LoopNodeTesting", on: nodes),
 
         // Fetching by libcurl, HTML by a tokenizer of the standard, Markdown by libcmark-gfm.
-        library("LoopFetch", on: loop, "CCMarkGFM", "CCurl", "CIDN", "CZLib", in: "Examples"),
+        library("LoopFetch", on: loop, "CCMarkGFM", "CCurl", "CIDN", "CZLib", "Linux", in: "Examples"),
         // The loops of this project, such as the link checker.
         library("LoopExamples", on: nodes, "LoopFetch", in: "Examples"),
         // Shows and serves the examples: pages, a server with faults, and the program that runs them.

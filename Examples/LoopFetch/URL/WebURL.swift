@@ -87,12 +87,6 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         return layout.pathEnd == end ? nil : part(layout.pathEnd + 1, end)
     }
 
-    /// Scheme, host and port of the server, such as `http://example.com:8080`.
-    public var origin: String {
-        let number = layout.port == (layout.isSecure ? 443 : 80) ? "" : ":\(layout.port)"
-        return "\(scheme)://\(part(layout.hostStart, layout.hostEnd))\(number)"
-    }
-
     /// Whether the host is this machine by its name or address, so that no proxy may be used.
     public var isLoopback: Bool {
         let host = host
@@ -121,18 +115,6 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// This URL without its fragment.
     public var withoutFragment: WebURL {
         WebURL(string: string, fragment: nil, layout: layout)
-    }
-
-    /// Whether this URL is in the folder of `base`: equal scheme, host and port, and a path that begins with the path of
-    /// `base` up to its last slash.
-    public func isInScope(of base: WebURL) -> Bool {
-        guard layout.isSecure == base.layout.isSecure, layout.port == base.layout.port else { return false }
-        guard part(layout.hostStart, layout.hostEnd) == base.part(base.layout.hostStart, base.layout.hostEnd) else {
-            return false
-        }
-        let basePath = base.path
-        guard let slash = basePath.lastIndex(of: "/") else { return false }
-        return path.utf8.starts(with: basePath[...slash].utf8)
     }
 
     private init(string: String, fragment: String?, layout: Layout) {
