@@ -111,12 +111,9 @@ import Testing
         #expect(URLPattern(pattern).matches(url) == matches)
     }
 
-    @Test func `JSON has everything escaped that needs it`() {
-        var json = ""
-        JSONText.append("a\"b\\c\n\t\r\u{1}ö\u{7f}", to: &json)
-        #expect(json == #""a\"b\\c\n\t\r\u0001ö"# + "\u{7f}\"")
-        #expect(JSONText.number(1.5) == "1.500")
-        #expect(JSONText.number(0) == "0.000")
-        #expect(JSONText.number(-12.3456) == "-12.346")
+    @Test func `seconds have three decimals`() {
+        #expect(LinkReport.number(1.5) == "1.500")
+        #expect(LinkReport.number(0) == "0.000")
+        #expect(LinkReport.number(-12.3456) == "-12.346")
     }
 }
