@@ -35,7 +35,7 @@ public final class SiteServer: Sendable {
         let settings = HTTPDaemon.Settings(
             host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: options.idleLimit)
-        let started = try HTTPDaemon.started(settings, handler)
+        let started = try HTTPDaemon(settings, handler: handler)
         self.port = started.port
         daemon = Locked(started)
     }

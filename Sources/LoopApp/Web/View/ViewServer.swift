@@ -86,7 +86,7 @@ public final class ViewServer: Sendable {
             idleLimit: .seconds(60))
         let started: HTTPDaemon
         do throws(SiteServerError) {
-            started = try HTTPDaemon.started(settings, handler)
+            started = try HTTPDaemon(settings, handler: handler)
         } catch {
             pages.close()
             throw error
