@@ -20,10 +20,9 @@ struct SiteFolder: Sendable {
     /// File names need not be UTF-8.
     private let root: [UInt8]
     private let listsFolders: Bool
-    private let followsLinksOut: Bool
 
     /// - Throws: `folderUnreadable`.
-    init(_ folder: String, listsFolders: Bool, followsLinksOut: Bool) throws(SiteServerError) {
+    init(_ folder: String, listsFolders: Bool) throws(SiteServerError) {
         do throws(SystemError) {
             _ = try Descriptor(opening: folder, O_RDONLY | O_DIRECTORY)
         } catch {
@@ -34,7 +33,6 @@ struct SiteFolder: Sendable {
         }
         root = path == [Self.slash] ? [] : path
         self.listsFolders = listsFolders
-        self.followsLinksOut = followsLinksOut
     }
 
     private static func unreadable(_ folder: String, _ reason: String) -> SiteServerError {
@@ -106,7 +104,7 @@ struct SiteFolder: Sendable {
     /// - Throws: ``SystemError``, with the code ENOENT if it lies outside of the root.
     private func openInside(_ name: [UInt8]) throws(SystemError) -> Descriptor {
         let file = try Descriptor(opening: name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-        guard followsLinksOut || (file.path ?? FileSystem.resolved(name)).map(isInside) == true else {
+        guard (file.path ?? FileSystem.resolved(name)).map(isInside) == true else {
             throw SystemError("open what is outside of the folder", code: ENOENT)
         }
         return file
@@ -123,7 +121,7 @@ struct SiteFolder: Sendable {
             let path = folder + [Self.slash] + name
             do throws(SystemError) {
                 let kind = try FileSystem.status(of: path).kind
-                if !followsLinksOut, let place = FileSystem.resolved(path), !isInside(place) { continue }
+                if let place = FileSystem.resolved(path), !isInside(place) { continue }
                 switch kind {
                 case .folder: names.append(name + [Self.slash])
                 case .file: names.append(name)

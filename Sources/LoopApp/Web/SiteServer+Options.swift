@@ -4,9 +4,6 @@ extension SiteServer {
         /// Whether a folder without `index.html` is answered with a page that links its contents, instead of 404.
         public var listsFolders = true
 
-        /// Whether a symbolic link may lead out of the folder. If not, its target does not exist for the server.
-        public var followsLinksOut = false
-
         /// Threads that answer requests, 1 to 64.
         public var threads = 2
 
@@ -18,9 +15,6 @@ extension SiteServer {
 
         /// How long every request waits before it is answered, as if the server were far away. It blocks no thread.
         public var latency: Duration = .zero
-
-        /// How many distinct paths `requests` counts; later paths are counted in `requestCount` only.
-        public var countedPathsMax = 100_000
 
         /// Called once for each request, with its path as sent (percent-encoded, without the query) and its method. If it returns
         /// nil, the folder answers. It runs on the server's threads, several at a time, so it must be quick.
