@@ -4,8 +4,6 @@ public import LoopCore
 public struct Counter: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var count = 0
-
-        public init(count: Int = 0) { self.count = count }
     }
 
     public enum Event: Codable, Equatable, Sendable {

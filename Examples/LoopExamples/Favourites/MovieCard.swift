@@ -26,12 +26,6 @@ public enum MovieCard {
         public var isFavourite: Bool
         public var details = Details.loading
 
-        public init(server: String, movie: Movies.Movie, isFavourite: Bool) {
-            self.server = server
-            self.movie = movie
-            self.isFavourite = isFavourite
-        }
-
         /// The URL of the facts while they are requested.
         public var wanted: String? { details == .loading ? "\(server)movie/\(movie.id)" : nil }
     }

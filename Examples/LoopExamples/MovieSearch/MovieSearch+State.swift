@@ -58,12 +58,6 @@ extension MovieSearch {
         public var query: String
         public var number: Int
 
-        public init(server: String, query: String, number: Int) {
-            self.server = server
-            self.query = query
-            self.number = number
-        }
-
         /// The URL of the page.
         public var url: String { "\(server)search/\(PercentEncoding.encode(query.utf8))/\(number)" }
     }

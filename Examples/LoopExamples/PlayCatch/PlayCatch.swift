@@ -16,8 +16,6 @@ public struct PlayCatch: LoopDefinition {
         /// How often the ball was caught.
         public var catches = 0
 
-        public init() {}
-
         var isMachinesTurn: Bool { holder == .machine }
     }
 

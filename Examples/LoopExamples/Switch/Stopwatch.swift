@@ -4,8 +4,6 @@ public import LoopCore
 public struct Stopwatch: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var seconds = 0
-
-        public init(seconds: Int = 0) { self.seconds = seconds }
     }
 
     public enum Event: Codable, Equatable, Sendable {

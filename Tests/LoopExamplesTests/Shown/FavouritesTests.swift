@@ -1,9 +1,10 @@
 import CBOR
 import LoopCore
-import LoopExamples
 import LoopTesting
 import LoopWire
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `The favourites` {
     private let facts = MovieCard.Facts(director: "Carol Reed", country: "United Kingdom")

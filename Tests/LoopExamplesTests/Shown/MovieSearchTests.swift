@@ -1,9 +1,10 @@
 import CBOR
 import LoopCore
-import LoopExamples
 import LoopTesting
 import LoopWire
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `The movie search` {
     private func request(_ query: String, _ number: Int = 1) -> MovieSearch.PageRequest {
