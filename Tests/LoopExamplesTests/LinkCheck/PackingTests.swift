@@ -8,17 +8,10 @@ import Testing
 
 @Suite struct `link check packing` {
     private func pieces(_ lines: String) -> [String] {
-        let bytes = lines.utf8.span
-        var reader = LinkLines.Reader()
-        var pieces: [String] = []
-        func text(_ range: Range<Int>) -> String { String(decoding: Array(lines.utf8)[range], as: UTF8.self) }
-        while let piece = reader.next(in: bytes) {
-            switch piece {
-            case .target(let range): pieces.append(text(range))
-            case .fragment(let range): pieces.append("#" + text(range))
-            }
+        LinkLines.links(lines).flatMap { line in
+            [String(decoding: line.target, as: UTF8.self)]
+                + line.fragments.map { "#" + String(decoding: $0, as: UTF8.self) }
         }
-        return pieces
     }
 
     @Test func `a line is a target and its fragments`() {
