@@ -1,3 +1,5 @@
+internal import Linux
+
 /// A normalised absolute `http` or `https` URL (RFC 3986 section 6.2.2), with a separate fragment.
 ///
 /// URLs are equal if they differ only in the case of scheme or host, a default port, the encoding of unreserved characters,
@@ -90,7 +92,7 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// Whether the host is this machine by its name or address, so that no proxy may be used.
     public var isLoopback: Bool {
         let host = host
-        return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || Self.isLoopbackIPv4(host)
+        return host == "localhost" || host.hasSuffix(".localhost") || HostAddress(host)?.isLoopback == true
     }
 
     /// The URL with its fragment.
@@ -127,10 +129,5 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         let bytes = string.utf8
         let from = bytes.index(bytes.startIndex, offsetBy: start)
         return String(string[from..<bytes.index(bytes.startIndex, offsetBy: end)])
-    }
-
-    private static func isLoopbackIPv4(_ host: String) -> Bool {
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 }

@@ -1,3 +1,7 @@
+// Unsafe: the phrase of a status is a constant of libmicrohttpd, and is copied at once.
+
+internal import CHTTPD
+
 extension SiteServer {
     /// How a server answers, and which faults it plays on request.
     public struct Options: Sendable {
@@ -107,31 +111,9 @@ struct Reply: Sendable {
 
     /// A small HTML page that names the status.
     static func page(status: Int) -> Reply {
-        let title = "\(status) \(reason(status))"
+        let phrase = unsafe MHD_get_reason_phrase_for(UInt32(clamping: status)).map { unsafe String(cString: $0) }
+        let title = "\(status) \(phrase ?? "Status")"
         let html = "<!DOCTYPE html><html><head><title>\(title)</title></head><body><h1>\(title)</h1></body></html>\n"
         return Reply(status: status, headers: pageHeaders, body: Array(html.utf8))
-    }
-
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 301: "Moved Permanently"
-        case 302: "Found"
-        case 303: "See Other"
-        case 307: "Temporary Redirect"
-        case 308: "Permanent Redirect"
-        case 400: "Bad Request"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 410: "Gone"
-        case 421: "Misdirected Request"
-        case 429: "Too Many Requests"
-        case 500: "Internal Server Error"
-        case 502: "Bad Gateway"
-        case 503: "Service Unavailable"
-        case 504: "Gateway Timeout"
-        default: "Status"
-        }
     }
 }
