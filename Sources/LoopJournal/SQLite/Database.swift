@@ -2,6 +2,7 @@
 
 internal import CSQLite
 internal import Glibc
+internal import Linux
 
 /// A connection to a SQLite database. It belongs to one thread, and is closed when it goes out of scope.
 ///
@@ -213,18 +214,7 @@ internal import Glibc
 
     /// The path as a `file:` URI. Everything but letters, digits and a few marks is escaped.
     private static func uri(_ path: String) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         // An absolute path follows an empty authority, however many slashes it begins with.
-        var bytes = Array((path.hasPrefix("/") ? "file://" : "file:").utf8)
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        (path.hasPrefix("/") ? "file://" : "file:") + path.percentEncoded(keeping: "/.-_")
     }
 }
