@@ -43,9 +43,6 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         return descriptor
     }
 
-    /// The actual port of a socket that listens on any port.
-    static func port(of descriptor: Int32) -> UInt16 { Sockets.port(of: descriptor) }
-
     private static func makeSocket() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw SystemError("make a socket", code: errno) }

@@ -9,9 +9,7 @@ public struct ChaosReport: Sendable {
         self.plan = plan
         self.evidence = evidence
         violations = Check.all.flatMap { $0.violations(in: evidence) }
-        throughput = Throughput(
-            evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
-            calm: evidence.schedule.calm)
+        throughput = evidence.throughput
     }
 
     public var isClean: Bool { violations.isEmpty }

@@ -1,5 +1,4 @@
 import LoopCollections
-import LoopCore
 import LoopExamples
 import LoopNode
 
@@ -65,13 +64,8 @@ final class Visitors: Sendable {
                 progress.present[progress.count] = loop
                 return (progress.count, progress.plans.next().number)
             }
-            book.sent(number.deposit)
-            do throws(SendRefusal) {
-                let id = try await loop.sendAndConfirm(.deposit(number: number.deposit, work: Ledger.Work()))
-                book.settled(number.deposit, .applied(id.seq))
-            } catch {
-                book.settled(number.deposit, error.reason == .ended ? .unknown : .refused(error.reason))
-            }
+            await book.send(
+                .deposit(number: number.deposit, work: Ledger.Work()), number.deposit, by: loop)
             await loop.close()
             progress.withLock { $0.present[number.visit] = nil }
             // A wait, because the visitors' pace is independent of everything else.
