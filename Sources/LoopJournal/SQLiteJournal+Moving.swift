@@ -54,13 +54,13 @@ package final class FileArrival {
         file = try JournalFile(unfinished, .create, system: nil)
         try naming("be copied") { [file] () throws(SQLiteError) in
             // The file does not count until it is renamed, so it needs no log, and only one sync at the end.
-            try file.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
-            try file.execute("PRAGMA journal_mode = MEMORY")
-            try file.execute("PRAGMA synchronous = OFF")
+            try file.database.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
+            try file.database.execute("PRAGMA journal_mode = MEMORY")
+            try file.database.execute("PRAGMA synchronous = OFF")
         }
         try file.create(loop: loop, history: history)
         try naming("be copied") { [file] () throws(SQLiteError) in
-            try file.execute("BEGIN")
+            try file.database.execute("BEGIN")
             if base != .start { try file.setBase(base) }
         }
     }
@@ -85,7 +85,7 @@ package final class FileArrival {
         try naming("be copied") { () throws(SQLiteError) in
             try file.set("made_whole", 1)
             if hasEnded { try file.set("ended", 1) }
-            try file.execute("COMMIT")
+            try file.database.execute("COMMIT")
         }
         try disk.sync(unfinished)
         try disk.rename(unfinished, to: path)

@@ -133,8 +133,7 @@ extension SQLiteJournal {
         // SQLite would remove the log of an empty file, and the log may be all that remains.
         if !hasBytes(path) {
             try traces.checkNothingWasThere()
-            throw JournalError(
-                .foreign, operation: "be read", reason: "\(path) is empty", remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be read", "\(path) is empty")
         }
         let file = try traces.judging { () throws(JournalError) in try JournalFile.forReading(paths) }
         try file.checkIsOne(of: files)
@@ -187,9 +186,7 @@ extension SQLiteJournal {
         if isDatabase { return }
         let disk = Disk()
         try Traces(paths, disk, log: disk.inspectLog(paths.log)).judging { () throws(JournalError) in
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(paths.file) is no journal",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(paths.file) is no journal")
         }
     }
 }

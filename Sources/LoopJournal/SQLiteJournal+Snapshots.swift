@@ -79,13 +79,10 @@ extension JournalFile {
             "SELECT position, seq, fingerprint, bytes, checksum FROM snapshots ORDER BY position DESC")
         var entries: [SnapshotEntry] = []
         while try naming("list the snapshots", { () throws(SQLiteError) in try statement.step() }) {
-            guard let position = UInt64(exactly: statement.integer(0)), let seq = UInt64(exactly: statement.integer(1)),
-                let bytes = Int(exactly: statement.integer(3)), let checksum = UInt32(exactly: statement.integer(4))
-            else { continue }
-            entries.append(
-                SnapshotEntry(
-                    position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: statement.integer(2)),
-                    byteCount: bytes, checksum: checksum))
+            let entry = SnapshotEntry(
+                listedAt: statement.integer(0), seq: statement.integer(1), fingerprint: statement.integer(2),
+                byteCount: statement.integer(3), checksum: statement.integer(4))
+            if let entry { entries.append(entry) }
         }
         return entries
     }
@@ -94,15 +91,15 @@ extension JournalFile {
     func add(_ entry: SnapshotEntry, forgetting others: some Sequence<SnapshotEntry>, _ tail: ChainLink)
         throws(SQLiteError)
     {
-        try transaction { () throws(SQLiteError) in
+        try database.transaction { () throws(SQLiteError) in
             try insert(entry)
             try set("position", Int64(bitPattern: tail.position))
-            for other in others { try execute("DELETE FROM snapshots WHERE position = \(other.position)") }
+            for other in others { try database.execute("DELETE FROM snapshots WHERE position = \(other.position)") }
         }
     }
 
     func insert(_ entry: SnapshotEntry) throws(SQLiteError) {
-        var insertion = try prepare("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        var insertion = try Statement("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)", in: database)
         try insertion.bind(1, Int64(bitPattern: entry.position))
         try insertion.bind(2, Int64(bitPattern: entry.seq.value))
         try insertion.bind(3, Int64(bitPattern: entry.fingerprint))

@@ -29,9 +29,9 @@ extension SQLiteJournal {
 
 extension JournalFile {
     func trim(through end: ChainLink, forgetting snapshots: [SnapshotEntry]) throws(SQLiteError) {
-        try transaction { () throws(SQLiteError) in
-            try execute("DELETE FROM batches WHERE last_position <= \(end.position)")
-            for entry in snapshots { try execute("DELETE FROM snapshots WHERE position = \(entry.position)") }
+        try database.transaction { () throws(SQLiteError) in
+            try database.execute("DELETE FROM batches WHERE last_position <= \(end.position)")
+            for entry in snapshots { try database.execute("DELETE FROM snapshots WHERE position = \(entry.position)") }
             try setBase(end)
         }
     }

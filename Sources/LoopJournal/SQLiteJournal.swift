@@ -42,13 +42,6 @@ public final class SQLiteJournal: RowJournal {
     /// Reads the rows, and knows their first and last positions.
     package var reader: RowReader
 
-    /// Whether a trim looks for damage before the newest snapshot, and then cuts there. That takes as long as reading these
-    /// records.
-    package var looksForDamage: Bool {
-        get { reader.looksForDamage }
-        set { reader.looksForDamage = newValue }
-    }
-
     /// Snapshots without a row, whose files can be removed once the log was synced. The next opening removes those that remain at
     /// the end.
     var superseded: [SnapshotEntry] = []
@@ -182,8 +175,8 @@ public final class SQLiteJournal: RowJournal {
         pendingCount = 0
         // A rare large batch does not keep its memory forever.
         pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
-        logWriteOut?.log(hasPages: file.logPages)
-        if file.logPages >= checkpointPages { bringLogIntoFile(file) }
+        logWriteOut?.log(hasPages: file.database.logPages)
+        if file.database.logPages >= checkpointPages { bringLogIntoFile(file) }
     }
 
     /// Moves the log into the file. What was acknowledged is in the log, so an error here takes nothing back. But nothing more is
@@ -247,7 +240,8 @@ public final class SQLiteJournal: RowJournal {
             try? flush()
             if failure == nil {
                 try? file.set("position", Int64(bitPattern: reader.tail.position))
-                file.removesLogAtClose()
+                // One file is easier to copy than two. If the removal fails, the next opening does it.
+                file.database.removesLogAtClose()
                 folder.removeAll(unlisted)
             }
         }
@@ -271,12 +265,7 @@ public final class SQLiteJournal: RowJournal {
     func writable(_ operation: String) throws(JournalError) -> JournalFile {
         let file = try readable(operation)
         if isReadOnly { throw .misuse(operation, "it was opened for reading") }
-        if let failure {
-            throw JournalError(
-                failure.kind, operation: operation,
-                reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
-                remedy: failure.remedy)
-        }
+        if let failure { throw .afterwards(operation, failure) }
         return file
     }
 

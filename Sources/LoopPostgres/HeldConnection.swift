@@ -85,7 +85,7 @@ final class HeldConnection: Sendable {
         _ body: (inout PostgresSession) throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
         try turn.wait(until: { !$0.isUsed }) { turn throws(JournalError) in
-            if let failure = turn.failure { throw Self.afterwards(operation, failure) }
+            if let failure = turn.failure { throw .afterwards(operation, failure) }
             guard !turn.isClosing else { throw .misuse(operation, "it was closed") }
             turn.isUsed = true
         }
@@ -112,13 +112,6 @@ final class HeldConnection: Sendable {
             if turn.failure == nil { turn.failure = failure }
         }
         turn.broadcast()
-    }
-
-    private static func afterwards(_ operation: String, _ failure: JournalError) -> JournalError {
-        JournalError(
-            failure.kind, operation: operation,
-            reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
-            remedy: failure.remedy, fault: failure.fault)
     }
 
     /// Runs `body` in a transaction that fails as a whole if this process no longer owns the journal.
@@ -188,7 +181,7 @@ final class HeldConnection: Sendable {
     func takeReceipt(waits: Bool) throws(JournalError) -> ChainLink? {
         let operation = "take a receipt"
         let isSent = try turn.withLock { turn throws(JournalError) in
-            if let failure = turn.failure { throw Self.afterwards(operation, failure) }
+            if let failure = turn.failure { throw .afterwards(operation, failure) }
             // The other thread may be waiting for a statement. A caller that does not wait tries again later.
             return turn.receipts.isEmpty && !turn.sent.isEmpty && (waits || !turn.isUsed)
         }
@@ -242,7 +235,7 @@ final class HeldConnection: Sendable {
     /// Renews the lease unless its newest proof is younger than a lease: then no other process may have taken the journal since.
     func prove(_ operation: String) throws(JournalError) {
         let (failure, provenAt, isClosing) = turn.withLock { ($0.failure, $0.provenAt, $0.isClosing) }
-        if let failure { throw Self.afterwards(operation, failure) }
+        if let failure { throw .afterwards(operation, failure) }
         if isClosing { throw .misuse(operation, "it was closed") }
         if SystemClock.monotonic - provenAt > lease { try renew() }
     }

@@ -77,7 +77,10 @@ extension PostgresJournal {
             // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
             reader.looksForDamage = opening.keepsEnded
             let rows = PostgresRows(held: held)
-            try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
+            let snapshot = try held.use("be opened") { session throws(JournalError) in
+                try session.newestSnapshot(of: held.journalID)
+            }
+            try checkTail(reader, rows, known: row.known, snapshot: snapshot)
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
             memory.withState { $0.note(term: row.term.number, of: row.id) }
             try removeOthersThanListed(held)
@@ -93,16 +96,6 @@ extension PostgresJournal {
             defer { held.close(releases: true) }
             throw held.proven(error)
         }
-    }
-
-    /// The position of the newest snapshot, or 0 if there is none.
-    private static func newestSnapshot(_ held: HeldConnection) throws(JournalError) -> UInt64 {
-        let found = try held.use("be opened") { session throws(JournalError) in
-            try session.run(
-                "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(held.journalID)],
-                "be opened")
-        }
-        return UInt64(clamping: found.integer(0, 0) ?? 0)
     }
 
     /// Checks that the newest row is whole, and that nothing shows that there were rows behind it.

@@ -17,15 +17,10 @@ extension PostgresJournal {
                 """, [.integer(id)], operation)
         }
         return (0..<found.count).compactMap { index in
-            guard let position = found.integer(index, 0).flatMap(UInt64.init(exactly:)),
-                let seq = found.integer(index, 1).flatMap(UInt64.init(exactly:)),
-                let fingerprint = found.integer(index, 2),
-                let bytes = found.integer(index, 3).flatMap(Int.init(exactly:)),
-                let checksum = found.integer(index, 4).flatMap(UInt32.init(exactly:))
-            else { return nil }
+            guard let fingerprint = found.integer(index, 2) else { return nil }
             return SnapshotEntry(
-                position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: fingerprint), byteCount: bytes,
-                checksum: checksum)
+                listedAt: found.integer(index, 0) ?? -1, seq: found.integer(index, 1) ?? -1, fingerprint: fingerprint,
+                byteCount: found.integer(index, 3) ?? -1, checksum: found.integer(index, 4) ?? -1)
         }
     }
 
@@ -127,6 +122,13 @@ extension PostgresJournal {
 }
 
 extension PostgresSession {
+    /// The position of a journal's newest snapshot, or 0 if there is none.
+    mutating func newestSnapshot(of journal: Int64) throws(JournalError) -> UInt64 {
+        let found = try run(
+            "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(journal)], "be opened")
+        return UInt64(clamping: found.integer(0, 0) ?? 0)
+    }
+
     /// The size of a piece, in bytes. Larger pieces delay the appends that happen meanwhile.
     private static let pieceBytes = 256 << 10
 

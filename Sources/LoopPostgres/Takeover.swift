@@ -141,10 +141,7 @@ struct Takeover {
         // The follower continues to read, and notices records that are gone.
         opening.hears?(RowEnd(row.tail))
         // A process that cannot follow begins at the newest snapshot.
-        let snapshot = try session.run(
-            "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(row.id)], "be opened"
-        ).integer(0, 0)
-        return opening.headStart(newest: newest, snapshot: UInt64(clamping: snapshot ?? 0)) > waited
+        return try opening.headStart(newest: newest, snapshot: session.newestSnapshot(of: row.id)) > waited
     }
 
     /// Whether to let another process take the journal first, after a step down or at an operator's request.
@@ -270,14 +267,10 @@ struct Takeover {
     private var who: String { "process \(getpid()) on \(System.hostName)" + (opening.address.map { " (\($0))" } ?? "") }
 
     private func locked(_ row: JournalRow) -> JournalError {
-        JournalError(
-            .locked, operation: "be opened for writing", reason: "\(row.holderName) has it (\(url))",
-            remedy: "stop the other process, or start with --wait")
+        JournalError(.locked, "be opened for writing", "\(row.holderName) has it (\(url))")
     }
 
     private static func stopped(_ url: ConnectionString) -> JournalError {
-        JournalError(
-            .locked, operation: "be opened for writing", reason: "\(url) does not answer",
-            remedy: "stop the other process, or start with --wait")
+        JournalError(.locked, "be opened for writing", "\(url) does not answer")
     }
 }

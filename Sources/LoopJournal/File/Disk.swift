@@ -164,9 +164,8 @@ package struct Disk: Sendable {
     private static func check(size: Int, of path: String) throws(JournalError) {
         guard size > fileBytesMax else { return }
         throw JournalError(
-            .corrupt, operation: "read \(path)",
-            reason: "it has \(size) bytes, and a process on this machine reads at most \(fileBytesMax)",
-            remedy: JournalError.Kind.corrupt.remedy)
+            .corrupt, "read \(path)",
+            "it has \(size) bytes, and a process on this machine reads at most \(fileBytesMax)")
     }
 
     /// Truncates a file and syncs it.

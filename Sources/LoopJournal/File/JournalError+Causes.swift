@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Linux
-internal import LoopCluster
+package import LoopCluster
 
 extension JournalError.Kind {
     /// What a person can do about it, unless a better remedy is known.
@@ -40,6 +40,11 @@ extension SQLiteError: JournalCause {
 }
 
 extension JournalError {
+    /// An error with the usual remedy of its kind.
+    package init(_ kind: Kind, _ operation: String, _ reason: String) {
+        self.init(kind, operation: operation, reason: reason, remedy: kind.remedy)
+    }
+
     /// The error of a system call that failed.
     static func system(_ operation: String, _ code: Int32) -> JournalError {
         let kind: Kind =

@@ -25,7 +25,7 @@ final class JournalFile: BatchRows {
         """,
     ])
 
-    private let database: Database
+    let database: Database
     private var insertion: KeptStatement?
     private var selection: KeptStatement?
     private var lookup: KeptStatement?
@@ -49,9 +49,7 @@ final class JournalFile: BatchRows {
     /// Refuses a file that is no journal, or one of a newer version. Changes nothing.
     func checkVersion(_ path: String) throws(JournalError) {
         guard try number("PRAGMA application_id") == Self.applicationID else {
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(path) is a database of another program",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(path) is a database of another program")
         }
         let version = try number("PRAGMA user_version") ?? 0
         guard version == Self.version else {
@@ -62,9 +60,7 @@ final class JournalFile: BatchRows {
         }
         let difference = try naming("be opened") { () throws(SQLiteError) in try Self.schema.difference(in: database) }
         if let difference {
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(path) has not the tables of a journal: \(difference)",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(path) has not the tables of a journal: \(difference)")
         }
     }
 
@@ -178,7 +174,7 @@ final class JournalFile: BatchRows {
 
     func remove(_ row: BatchRow) throws(JournalError) {
         try naming("cut off its last row") { () throws(SQLiteError) in
-            try execute("DELETE FROM batches WHERE first_position = \(row.firstPosition)")
+            try database.execute("DELETE FROM batches WHERE first_position = \(row.firstPosition)")
         }
     }
 
@@ -263,21 +259,10 @@ final class JournalFile: BatchRows {
         try naming("be read") { () throws(SQLiteError) in try database.integer(sql) }
     }
 
-    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, in: database) }
-
-    func execute(_ sql: String) throws(SQLiteError) { try database.execute(sql) }
-
-    func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) { try database.transaction(body) }
-
-    var logPages: Int { database.logPages }
-
     /// The size of the log in bytes, by its count of pages.
     var logBytes: Int {
-        get throws(JournalError) { 32 + logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
+        get throws(JournalError) { 32 + database.logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
     }
-
-    /// Makes the closing remove the log, because one file is easier to copy than two. If that fails, the next opening does it.
-    func removesLogAtClose() { database.removesLogAtClose() }
 
     /// Moves the log into the file, as far as no reader needs older pages.
     /// - Returns: whether the whole log is in the file now.

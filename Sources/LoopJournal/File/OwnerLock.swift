@@ -23,9 +23,7 @@ struct OwnerLock: ~Copyable {
         while let code = Self.refusal(of: lock) {
             var error = JournalError.system("lock \(path)", code)
             if code == EWOULDBLOCK {
-                error = JournalError(
-                    .locked, operation: "be opened for writing", reason: "\(Self.owner(lock)) has it (\(path))",
-                    remedy: JournalError.Kind.locked.remedy)
+                error = JournalError(.locked, "be opened for writing", "\(Self.owner(lock)) has it (\(path))")
                 if let whileLocked {
                     // The system has no wait for a lock that ends when this process is asked to stop.
                     usleep(Self.triesEvery)

@@ -191,7 +191,7 @@ public struct JournalPlace: Sendable {
                     newHistory: History(SystemRandom.uint64() | 1), expected: opening.expected(),
                     address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
                 // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
-                journal.looksForDamage = opening.keepsEnded
+                journal.reader.looksForDamage = opening.keepsEnded
                 for line in journal.openReport { opening.note(line) }
                 return journal
             } catch {
