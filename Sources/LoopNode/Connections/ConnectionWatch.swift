@@ -155,9 +155,7 @@ final class ConnectionWatch: Sendable {
                 state.listeners[descriptor] = socket
                 if !state.gate.isOpen { state.setGate() }
             case .closed(let descriptor): state.listeners[descriptor] = nil
-            case .connected, .connectDelayed, .connectRetried, .closeFailed, .monitorStopped,
-                .handshakeSucceeded, .other:
-                break
+            case .connected, .connectRetried, .monitorStopped, .handshakeSucceeded, .other: break
             }
         }
     }
