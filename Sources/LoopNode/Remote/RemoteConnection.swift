@@ -10,8 +10,6 @@ public final class RemoteConnection: Sendable {
     /// What the connection follows besides its own session.
     public enum Observing: Sendable {
         case nothing
-        /// Whole states.
-        case states
         case transitions
     }
 
@@ -174,7 +172,6 @@ extension RemoteConnection.Observing {
     fileprivate var following: Following? {
         switch self {
         case .nothing: nil
-        case .states: .wholeStates
         case .transitions: .transitions
         }
     }
