@@ -107,10 +107,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 context: configuration.context ?? ZMQContext(), reducer: reducer, driver: driver,
                 observer: nil, log: log,
                 connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
-            return switch try shell.run(stopLimit: configuration.stopLimit) {
-            case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
-            case .stopped: .stopped
-            }
+            return try shell.run(stopLimit: configuration.stopLimit)
         }
     }
 

@@ -13,8 +13,6 @@ struct PeerDriver {
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
     private var pool = PoolWatch()
-    /// Events of the log that wait to be written.
-    private var notices: [(kind: LogKind, of: String, text: String, field: LogField)] = []
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
     /// The results for waiting senders, which they get at the end of the turn.
@@ -59,29 +57,15 @@ struct PeerDriver {
         self.gate = gate
     }
 
-    mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
-        machine.receivePublished(frame, at: now)
-    }
-
-    mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) { machine.receiveReply(frame, at: now) }
-
-    mutating func hasConnected() { machine.hasConnected() }
-
-    mutating func couldNotConnect() { machine.couldNotConnect() }
-
     /// Whether entries with unknown outcomes may have left.
     var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 
     /// The entries that were accepted and are not settled.
     var unconfirmed: UnconfirmedEntries { UnconfirmedEntries(machine.outbox.unsettled.map(\.entry)) }
 
-    mutating func nextBatch() -> Batch? { machine.nextBatch() }
-
-    mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }
-
     /// Takes what the process has posted for this peer.
     /// - Parameter isSignalled: whether the gate's descriptor may be readable.
-    mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true) {
+    mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true, _ log: NodeLog) {
         gate.take(into: &posted, isSignalled: isSignalled)
         let acceptance = machine.accept(posted.run)
         for (effect, attempt) in acceptance.ended { forget(effect, attempt) }
@@ -96,7 +80,7 @@ struct PeerDriver {
         for (index, refusal) in acceptance.refused
         where refusal.reason == .tooLarge && !posted.waiters.contains(where: { $0.index == index }) {
             // Its sender does not wait, and no record will show it.
-            notices.append((.undecodable, "", "an event was not sent, and is lost: \(refusal)", .reason("\(refusal)")))
+            log.once(.undecodable, "an event was not sent, and is lost: \(refusal)", [.reason("\(refusal)")])
         }
         if posted.isStop {
             stoppedAt = stoppedAt ?? now
@@ -112,9 +96,9 @@ struct PeerDriver {
     }
 
     /// Advances the machine, performs the actions that concern this process, and returns those that concern the sockets.
-    mutating func turn(at now: MonotonicTime) -> [PeerAction] {
+    mutating func turn(at now: MonotonicTime, _ log: NodeLog) -> [PeerAction] {
         machine.advance(to: now)
-        let rest = machine.takeActions().filter { !handle($0) }
+        let rest = machine.takeActions().filter { !handle($0, log) }
         if !granted.isEmpty {
             effects?.start(granted)
             granted = []
@@ -141,9 +125,9 @@ struct PeerDriver {
         if let closing = closing.take() { gate.close(closing.refusal, mayBeApplied: closing.mayBeApplied) }
     }
 
-    private mutating func handle(_ action: PeerAction) -> Bool {
+    private mutating func handle(_ action: PeerAction, _ log: NodeLog) -> Bool {
         switch action {
-        case .run(let grant): run(grant)
+        case .run(let grant): run(grant, log)
         case .update(let effect, let attempt, let request):
             if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
         case .stop(let effect, let attempt):
@@ -169,13 +153,13 @@ struct PeerDriver {
         return true
     }
 
-    private mutating func run(_ grant: Grant) {
+    private mutating func run(_ grant: Grant, _ log: NodeLog) {
         let name = machine.feedbackName(of: grant.effect)
         guard let feedback = effects?[name] else {
             // A reducer grants only what a peer has offered. Anything else is handed back.
             let text =
                 "the reducer has granted an effect of \"\(name ?? "")\", which this worker has not offered: it is handed back"
-            notices.append((.unserved, name ?? "", text, .feedback(name ?? "")))
+            log.once(.unserved, of: name ?? "", text, [.feedback(name ?? "")])
             return machine.handBack(grant.effect, grant.attempt)
         }
         let body = EffectBody(grant, feedback, in: machine.history, to: gate)
@@ -225,12 +209,6 @@ struct PeerDriver {
         let areProven = busy.count >= threadsCount
         let names = (areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
         return (Set(names).sorted(), areProven)
-    }
-
-    /// Writes the waiting events into the log.
-    mutating func tellPeople(_ log: NodeLog) {
-        for notice in notices { log.once(notice.kind, of: notice.of, notice.text, [notice.field]) }
-        notices = []
     }
 
     /// Cancels every body that still runs.

@@ -216,21 +216,21 @@ extension RemoteConnection {
             }
             do {
                 var shell = try shell(resumed, ownContext)
-                let end: PeerShell.End
+                let end: NodeEnd
                 do {
                     end = try shell.run(stopLimit: stopLimit)
                 } catch let killed as NodeKilled {
                     throw killed
                 } catch {
-                    gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: shell.hasOffered)
-                    report(shell.unsettled(), within: nil)
+                    gate.close(SendRefusal(.ended, detail: "\(error)"), mayBeApplied: shell.driver.hasOffered)
+                    report(shell.driver.unsettled(), within: nil)
                     throw error
                 }
                 resumed?.recovered.fail(.system("the connection was closed before the outcome was known"))
                 switch end {
                 case .loopEnded(let exitCode, let text): tellAll(.ended(exitCode: exitCode, text: text))
                 case .stopped:
-                    report(shell.unsettled(), within: stopLimit)
+                    report(shell.driver.unsettled(), within: stopLimit)
                     tellAll(.ended(exitCode: 0, text: ""))
                 }
             } catch {
