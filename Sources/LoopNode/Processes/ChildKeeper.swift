@@ -5,7 +5,10 @@ internal import LoopCollections
 /// Keeps one child on one thread: starts it, delivers its output, reaps it, and resumes those that wait for its end.
 struct ChildKeeper {
     let plan: ChildProcess.Plan
-    let keeping: Locked<ChildKeeping>
+    /// Set when the child is reaped. From then on its number may belong to another process.
+    let isReaped: Locked<Bool>
+    /// Set when the child has ended and all its output was delivered.
+    let end: AwaitedValue<ProcessExit>
 
     /// Runs the child, and returns when it has ended. `started` is called once, when the child runs or could not be started.
     func run(started: (Result<Int32, SystemError>) -> Void) {
@@ -22,7 +25,7 @@ struct ChildKeeper {
         let status = reap(processID)
         // The pipes contain what the child wrote before its end. Later output of its own children is not waited for.
         for pipe in pipes { pipe.finish() }
-        settle(status)
+        end.set(status)
     }
 
     private func start(_ pipes: inout [ChildPipe]) throws(SystemError) -> Int32 {
@@ -92,21 +95,11 @@ struct ChildKeeper {
         Child.waitForEnd(processID)
         // The zombie keeps the group's number from being used again, so kill the rest of the group before reaping it.
         if plan.ownGroup { _ = kill(-processID, SIGKILL) }
-        return keeping.withLock { keeping in
+        return isReaped.withLock { isReaped in
             let status = Child.reap(processID)
-            keeping.isReaped = true
+            isReaped = true
             return ProcessExit(waitStatus: status)
         }
-    }
-
-    private func settle(_ status: ProcessExit) {
-        let waiters = keeping.withLock { keeping in
-            keeping.settled = status
-            let waiters = keeping.waiters
-            keeping.waiters = []
-            return waiters
-        }
-        for waiter in waiters { waiter.resume(returning: status) }
     }
 }
 
