@@ -96,7 +96,7 @@ public enum ChaosProgram {
         // Outside of any group, because the signal thread cancels it. Its end is awaited below.
         let task = Task { await run(Array(CommandLine.arguments.dropFirst()), environment: environment) }
         do {
-            let signals = try SignalWatch.ofProcess()
+            let signals = try SignalPipe.ofProcess()
             // This thread ends with the process.
             _ = try NodeThread("chaos-signals") {
                 var isSecond = false

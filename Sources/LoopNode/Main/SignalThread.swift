@@ -1,4 +1,5 @@
 import Glibc
+package import Linux
 import LoopCollections
 import ZMQ
 
@@ -6,8 +7,8 @@ import ZMQ
 package final class SignalThread: Sendable {
     private let ended: Wakeup
 
-    /// - Parameter take: called with each signal, on this thread.
-    package init(_ signals: SignalWatch, take: @escaping @Sendable (SignalWatch.Signal) -> Void) throws {
+    /// - Parameter take: called with the number of each signal, on this thread.
+    package init(_ signals: SignalPipe, take: @escaping @Sendable (Int32) -> Void) throws {
         let ended = try Wakeup()
         self.ended = ended
         _ = try NodeThread("loop-signals") {
@@ -21,7 +22,7 @@ package final class SignalThread: Sendable {
     }
 
     /// Calls `onFirst` at the first signal, which asks for a clean stop. The second signal ends the process.
-    package convenience init(_ signals: SignalWatch, onFirst: @escaping @Sendable () -> Void) throws {
+    package convenience init(_ signals: SignalPipe, onFirst: @escaping @Sendable () -> Void) throws {
         let isSecond = Locked(false)
         try self.init(signals) { _ in
             let ends = isSecond.withLock { isSecond in
@@ -34,4 +35,14 @@ package final class SignalThread: Sendable {
     }
 
     package func end() { ended.signal() }
+}
+
+extension SignalPipe {
+    /// Watches the signals that ask a program to end: from a service manager or `kill`, by Ctrl-C, and when the terminal has gone.
+    /// Call it once in a process. A SIGHUP that was ignored when the process began (`nohup`) stays ignored.
+    ///
+    /// - Throws: if no descriptors are free.
+    package static func ofProcess() throws(SystemError) -> SignalPipe {
+        try SignalPipe([SIGTERM, SIGINT, SIGHUP], restores: false)
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopNode
 import TestFolders
 import Testing
@@ -18,7 +19,7 @@ import Testing
             "\(folder)/reducer", "--worker-exe", "\(folder)/worker",
         ])
         let plan = try UpPlan(request, claimed: nil, folder: folder)
-        let signals = try SignalWatch([.hangUp])
+        let signals = try SignalPipe([SIGHUP], restores: false)
         let code = await UpRun(plan, console: Console(isQuiet: true)).run(signals, saying: nil)
         return (code, try running(temporary.path))
     }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopCollections
 import LoopCore
 import LoopWire
@@ -40,7 +41,7 @@ import Testing
     @Test func `is warned of, and a worker ends by SIGTERM within its limit`() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let folder = TestFolder()
-            let signals = try SignalWatch.ofProcess()
+            let signals = try SignalPipe.ofProcess()
             let address = try ReducerAddress(parsing: "ipc://\(folder.path)/jobs")
             let configuration = ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, log: .silent)
             let reducer = try ReducerNode(Jobs(), configuration: configuration)
@@ -82,7 +83,7 @@ import Testing
     @Test func `is warned of, and a reducer with effects of its own ends by SIGTERM`() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let folder = TestFolder()
-            let signals = try SignalWatch.ofProcess()
+            let signals = try SignalPipe.ofProcess()
             let address = try ReducerAddress(parsing: "ipc://\(folder.path)/jobs")
             var configuration = ReducerNodeConfiguration(
                 bind: try BindAddress(address), journal: .memory, log: Self.terminateWhenWarned())

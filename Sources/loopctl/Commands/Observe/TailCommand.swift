@@ -36,7 +36,7 @@ enum TailCommand {
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        let signals = try SignalWatch.ofProcess()
+        let signals = try SignalPipe.ofProcess()
         let (mail, post) = AsyncStream.makeStream(of: Mail.self)
         let relay = try SignalThread(signals) { _ in post.yield(.signal) }
         defer { relay.end() }

@@ -1,3 +1,4 @@
+import Linux
 import LoopCore
 import LoopNode
 
@@ -79,8 +80,8 @@ enum UpCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         // This comes first, because threads inherit that signals are read and do not end the process.
-        let signals = try SignalWatch.ofProcess()
-        SignalWatch.ignoreBrokenPipes()
+        let signals = try SignalPipe.ofProcess()
+        Signals.ignoreBrokenPipes()
         var request = try UpRequest(arguments)
         let served = try Preparation.prepare(&request, environment: environment)
         let claim = arguments[bind] == nil ? try PortClaim() : nil

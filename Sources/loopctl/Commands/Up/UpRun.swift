@@ -1,3 +1,4 @@
+import Linux
 import LoopCore
 import LoopCollections
 import LoopNode
@@ -38,13 +39,13 @@ struct UpRun {
     /// Runs until every process has ended, and returns the code to exit with.
     ///
     /// - Parameter line: the first line for people.
-    consuming func run(_ signals: SignalWatch, saying line: String?) async -> Int32 {
+    consuming func run(_ signals: SignalPipe, saying line: String?) async -> Int32 {
         var run = self
         if let line { run.console.note(line) }
         return await run.live(signals)
     }
 
-    private mutating func live(_ signals: SignalWatch) async -> Int32 {
+    private mutating func live(_ signals: SignalPipe) async -> Int32 {
         let post = post
         let relay: SignalThread
         var poller: StatusPoller?
