@@ -39,7 +39,7 @@ public enum ReducerProgram {
         help: "where events are kept: a file, by default LOOP.journal; memory, which lasts as long as the process; or a"
             + " database, such as postgres://user@host/db, where the program has LoopPostgres")
     static let durability = Option(
-        "durability", .choice(Durability.allCases.map(\.rawValue)), default: Durability.fsync.rawValue,
+        "durability", .choice, default: Durability.fsync,
         help: "what an acknowledged event survives: a loss of power, the end of the process, or nothing")
     static let wait = Option(flag: "wait", help: "wait while another reducer has the journal")
     static let standby = Option(
@@ -121,7 +121,7 @@ public enum ReducerProgram {
             configuration.connectionLimits.connectionsPerSecond = arguments[connectionsPerSecond]
             let place = try JournalPlace(usage: arguments[journal], engines: engines, of: "--journal")
             configuration.journal = place
-            configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
+            configuration.durability = arguments[durability]
             configuration.succession = arguments[standby] ? .standby : arguments[wait] ? .wait : .refuse
             configuration.journalLease = arguments[lease]
             configuration.journalDeadline = arguments[journalDeadline]
