@@ -41,24 +41,3 @@ struct PoolWatch {
         return false
     }
 }
-
-extension PeerDriver {
-    /// Logs that bodies of effects occupy every thread of Swift's pool, with the names of their feedbacks.
-    mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
-        guard let (names, areProven) = blockers(at: now) else { return }
-        let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")
-        let cause =
-            if names.isEmpty {
-                "other code of this process blocks them, or computes without a pause, and no effect can begin"
-            } else if areProven {
-                "bodies of \(feedbacks) block their threads, or compute without a pause"
-            } else {
-                "other code of this process, or bodies of \(feedbacks), block their threads or compute without a pause"
-            }
-        log.note(
-            .poolBlocked,
-            "no thread of Swift's pool has been free for \(PoolWatch.limit.text): \(cause); run such work on a thread of its own,"
-                + " and await its result",
-            names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
-    }
-}

@@ -197,18 +197,30 @@ struct PeerDriver {
         return events
     }
 
-    /// Checks whether bodies of effects occupy every thread of Swift's pool.
-    /// - Returns: the names of the feedbacks whose bodies may be the cause, and whether that is proven because bodies that have
-    ///   never waited take every thread. Nil if the pool is not blocked, or if that was reported before.
-    mutating func blockers(at now: MonotonicTime) -> (names: [String], areProven: Bool)? {
-        guard effects?.arePooled ?? false else { return nil }
+    /// Logs, once for each blockage, that bodies of effects occupy every thread of Swift's pool. The feedbacks that it names are proven
+    /// to be the cause if bodies that have never waited take every thread.
+    mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
+        guard effects?.arePooled ?? false else { return }
         let threadsCount = SystemInfo.processorsCount
-        guard pool.isBlocked(at: now, mayBeBlocked: bodies.count >= threadsCount) else { return nil }
+        guard pool.isBlocked(at: now, mayBeBlocked: bodies.count >= threadsCount) else { return }
         let begun = bodies.map(\.value).filter { $0.hasNotWaited != nil }
         let busy = begun.filter { $0.hasNotWaited ?? false }
         let areProven = busy.count >= threadsCount
-        let names = (areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
-        return (Set(names).sorted(), areProven)
+        let names = Set((areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }).sorted()
+        let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let cause =
+            if names.isEmpty {
+                "other code of this process blocks them, or computes without a pause, and no effect can begin"
+            } else if areProven {
+                "bodies of \(feedbacks) block their threads, or compute without a pause"
+            } else {
+                "other code of this process, or bodies of \(feedbacks), block their threads or compute without a pause"
+            }
+        log.note(
+            .poolBlocked,
+            "no thread of Swift's pool has been free for \(PoolWatch.limit.text): \(cause); run such work on a thread of its own,"
+                + " and await its result",
+            names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
     }
 
     /// Cancels every body that still runs.

@@ -210,10 +210,7 @@ struct PeerShell: ~Copyable {
     /// Reads the events of the handshakes. A peer that is not admitted ends; with any other obstacle it waits.
     private mutating func watchHandshakes(at now: MonotonicTime) throws {
         guard polls.isReadable(handshakeItem) || now >= dealer.deadline else { return }
-        try dealer.readEvents(at: now)
-        if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
-            throw NodeError.refused(obstacle.text)
-        }
+        try dealer.readEventsIfAdmitted(at: now)
     }
 
     private mutating func drain(at now: MonotonicTime) throws {

@@ -29,13 +29,13 @@ final class Lookout: Sendable {
             repeat {
                 var answers: [String: LeaderSightings.Answer] = [:]
                 for address in others {
-                    do throws(Refusal) {
+                    do throws(NodeError) {
                         answers[address.description] = try Self.answer(at: address, of: loop, context)
-                    } catch let why where refusals.insert(why.reason).inserted {
+                    } catch let error where refusals.insert("\(error)").inserted {
                         log.note(
                             .badAddress,
-                            "the reducer at \(address) cannot be asked whether it leads: \(why.reason)",
-                            [.address("\(address)"), .reason(why.reason)])
+                            "the reducer at \(address) cannot be asked whether it leads: \(error)",
+                            [.address("\(address)"), .reason("\(error)")])
                     } catch { continue }
                 }
                 let lasting = sightings.take(answers)
@@ -47,12 +47,10 @@ final class Lookout: Sendable {
     /// The leaders that the last rounds have found.
     var leaders: [LeaderFound] { found.withLock { $0 } }
 
-    /// The other reducer does not answer questions of this one.
-    private struct Refusal: Error { let reason: String }
-
+    /// - Throws: `NodeError.refused` if the other reducer does not answer questions of this one.
     private static func answer(
         at address: ReducerAddress, of loop: String, _ context: ZMQContext
-    ) throws(Refusal) -> LeaderSightings.Answer {
+    ) throws(NodeError) -> LeaderSightings.Answer {
         do {
             let member = try StatusProbe.leader(of: address, within: limit, context: context)
             guard member.report.loop == loop, member.state.history != .none else { return .noLeader }
@@ -61,7 +59,7 @@ final class Lookout: Sendable {
                     address: member.address.description, history: member.state.history,
                     epoch: member.state.epoch))
         } catch NodeError.refused(let why) {
-            throw Refusal(reason: why)
+            throw .refused(why)
         } catch NodeError.noAnswer(_, _, _?) {
             return .noLeader
         } catch {

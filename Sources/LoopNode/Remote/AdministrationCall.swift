@@ -74,10 +74,7 @@ public struct AdministrationCall: ~Copyable {
         var notices = [2, 10, 60, 600].map(Duration.seconds)[...]
         while true {
             let now = SystemClock.monotonic
-            try dealer.readEvents(at: now)
-            if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
-                throw NodeError.refused(obstacle.text)
-            }
+            try dealer.readEventsIfAdmitted(at: now)
             guard now < deadline else {
                 throw AdministrationError.silent(
                     reducer, limit, parts: answer.partsTaken, of: answer.partsInAll, because: dealer.explanation)
