@@ -17,7 +17,7 @@ enum SchemaCommand {
             groups: [ConnectionOptions.group, JournalOptions.output])
     ) { arguments, reducer in
         let schema = try reducer.ask(.schema)
-        try StandardOutput.line(SchemaPrinter(isJSON: arguments[JournalOptions.json]).text(for: schema))
+        try StandardOutput.line(schema.text(isJSON: arguments[JournalOptions.json]))
         return 0
     }
 }

@@ -16,7 +16,7 @@ enum VerifyCommand {
             groups: [JournalOptions.group, JournalOptions.output]), isLong: true
     ) { arguments, reducer in
         let report = try reducer.ask(.verify)
-        try StandardOutput.line(VerifyPrinter(isJSON: arguments[JournalOptions.json]).text(for: report))
+        try StandardOutput.line(report.text(isJSON: arguments[JournalOptions.json]))
         return report.difference == nil ? 0 : 1
     }
 }
