@@ -102,9 +102,7 @@ struct Role {
             if event.kind == .standby { Self.say("standing-by", event.line) }
             if event.kind == .listening { Self.say("leads", MonotonicTime.seconds) }
             guard event.kind == .recovered else { return }
-            for case .duration(let duration) in event.fields {
-                Self.say("recovered", "\(duration.wholeNanoseconds / 1_000_000)")
-            }
+            for field in event.fields where field.name == "durationMs" { Self.say("recovered", "\(field.value)") }
         }
         var configuration = ReducerNodeConfiguration(
             bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",
