@@ -71,20 +71,6 @@ struct UnconfirmedEntries: Equatable, Sendable {
     /// Entries without an effect.
     var events = 0
 
-    init(released: Int = 0, results: Int = 0, events: Int = 0) {
-        (self.released, self.results, self.events) = (released, results, events)
-    }
-
-    init(_ entries: some Sequence<Entry>) {
-        for entry in entries {
-            switch (entry.kind, entry.effect) {
-            case (.released, _): released += 1
-            case (_, _?): results += 1
-            case (_, nil): events += 1
-            }
-        }
-    }
-
     /// The text for people, or nil if nothing is unconfirmed. At the end, the connection itself reports events.
     func text(reducer: ReducerAddress, within limit: Duration, isOver: Bool) -> String? {
         func part(_ count: Int, _ noun: String, _ fate: String) -> String? {
@@ -101,5 +87,18 @@ struct UnconfirmedEntries: Equatable, Sendable {
                 + " to be done run elsewhere after its silence limit"
             : "stopping: \(what); the reducer at \(reducer) has not confirmed it; waiting for it for"
                 + " \(limit.text) in all"
+    }
+}
+
+extension UnconfirmedEntries {
+    init(_ entries: some Sequence<Entry>) {
+        self.init()
+        for entry in entries {
+            switch (entry.kind, entry.effect) {
+            case (.released, _): released += 1
+            case (_, _?): results += 1
+            case (_, nil): events += 1
+            }
+        }
     }
 }

@@ -8,13 +8,6 @@ public struct ServerKey: Sendable {
     public let certificate: Certificate
     /// The part that only the reducer knows.
     public let secretKey: SecretKey
-
-    /// Creates a key from its parts.
-    public init(number: Int, certificate: Certificate, secretKey: SecretKey) {
-        self.number = number
-        self.certificate = certificate
-        self.secretKey = secretKey
-    }
 }
 
 /// The name of a reducer's own key in its folder: `server`, or `server-2`, `server-3`… while a new one is introduced beside the old
