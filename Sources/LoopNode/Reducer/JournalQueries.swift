@@ -66,8 +66,8 @@ struct JournalQueries: Sendable {
                 let result = Result(catching: work)
                 count.withLock { $0 -= 1 }
                 switch result {
-                case .success(let answer): post(.answer(request, answer))
-                case .failure(let error): post(.answer(request, .refused("\(error)")))
+                case .success(let answer): post(.letter(.answer(answer, request)))
+                case .failure(let error): post(.letter(.answer(.refused("\(error)"), request)))
                 }
             }
             return nil

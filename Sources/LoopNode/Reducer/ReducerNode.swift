@@ -120,8 +120,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 enum ReducerMail: Sendable {
     case stop
     case keysChanged(KeyRing.Change)
-    case jobDone(BackgroundJob.Result)
+    /// An input of the machine.
+    case letter(Letter)
     /// The result of a snapshot, and the opening of the journal in which it was begun.
     case snapshotWritten(Result<WrittenSnapshot, JournalError>, opening: UInt64)
-    case answer(JournalRequest, AdministrationAnswer)
 }

@@ -312,14 +312,14 @@ final class ReducerService<Definition: LoopDefinition> {
             _ = try NodeThread("loop-job") {
                 // Nothing waits for a hash.
                 let result = job.isDigest ? BackgroundWork.run { job.run() } : job.run()
-                post(.jobDone(result))
+                post(.letter(.jobDone(result)))
             }
         } catch {
             // Run it here: a pause is better than no result.
             log.once(
                 .noThread, "no thread for a copy of the state, which is hashed in the reducer's own: \(error)",
                 [.reason("\(error)")])
-            post(.jobDone(job.run()))
+            post(.letter(.jobDone(job.run())))
         }
     }
 
@@ -329,21 +329,21 @@ final class ReducerService<Definition: LoopDefinition> {
         stop.keys = keys
     }
 
-    /// Takes another thread's result from a copy of the state, for the next turn.
-    func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
+    /// Takes another thread's input of the machine, for the next turn.
+    func receive(_ letter: Letter) { mail.append(letter) }
 
     private func answer(_ request: JournalRequest) throws {
         switch request.question {
         case .trim(let before):
             if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
-                return answer(.refused("\(refusal)"), to: request)
+                return receive(.answer(.refused("\(refusal)"), request))
             }
-            answer(.done(try journal.trimmed(before: before, name: "the journal")), to: request)
+            receive(.answer(.done(try journal.trimmed(before: before, name: "the journal")), request))
         case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()
             if let refusal = queries.take(reading, for: request, newest: { newestState($0) }) {
-                answer(.refused(refusal), to: request)
+                receive(.answer(.refused(refusal), request))
             }
         }
     }
@@ -360,11 +360,6 @@ final class ReducerService<Definition: LoopDefinition> {
         log.note(
             .historyBegun, "\(lost); a new history begins: \(history)", [.history("\(history)"), .reason("\(lost)")])
         machine.beginHistory(history, at: SystemClock.now)
-    }
-
-    /// Passes on an answer about the journal, which leaves with the next turn.
-    func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
-        mail.append(.answer(answer, request))
     }
 
     func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
@@ -453,8 +448,9 @@ struct TurnEnd {
 }
 
 /// An input of the machine at the beginning of a turn.
-enum Letter {
+enum Letter: Sendable {
     case jobDone(BackgroundJob.Result)
+    /// An answer about the journal, which leaves with the next turn.
     case answer(AdministrationAnswer, JournalRequest)
     /// A message from a peer that came while the last turn waited for a receipt.
     case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)

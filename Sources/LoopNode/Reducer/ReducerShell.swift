@@ -206,12 +206,11 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         guard let mailItem, host.sockets.isReadable(mailItem) else { return false }
         host.mailbox.takeAll(into: &mail)
         defer { mail.removeAll() }
-        for letter in mail {
-            switch letter {
+        for item in mail {
+            switch item {
             case .stop: return true
             case .keysChanged(let change): try admit(change)
-            case .answer(let request, let answer): leader?.answer(answer, to: request)
-            case .jobDone(let result): leader?.receive(result)
+            case .letter(let letter): leader?.receive(letter)
             case .snapshotWritten(let result, let opening):
                 do {
                     try leader?.snapshotWritten(result, opening: opening)
