@@ -3,6 +3,7 @@
 internal import CSQLite
 internal import Glibc
 internal import Linux
+internal import LoopCore
 
 /// A connection to a SQLite database. It belongs to one thread, and is closed when it goes out of scope.
 ///
@@ -215,6 +216,7 @@ internal import Linux
     /// The path as a `file:` URI. Everything but letters, digits and a few marks is escaped.
     private static func uri(_ path: String) -> String {
         // An absolute path follows an empty authority, however many slashes it begins with.
-        (path.hasPrefix("/") ? "file://" : "file:") + path.percentEncoded(keeping: "/.-_")
+        (path.hasPrefix("/") ? "file://" : "file:")
+            + PercentEncoding.encode(path.utf8) { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }
     }
 }

@@ -2,6 +2,7 @@
 
 internal import CPQ
 internal import Linux
+internal import LoopCore
 
 /// The address of a database and the options of a connection: a URL such as `postgres://user@host:5432/database`, as libpq reads
 /// it.
@@ -110,7 +111,7 @@ internal import Linux
     private static func shown(_ options: [String: String]) -> String {
         let hosts = list(options["host"] ?? options["hostaddr"])
         let ports = list(options["port"])
-        func escaped(_ text: String) -> String { text.percentEncoded(keeping: ".-_") }
+        func escaped(_ text: String) -> String { PercentEncoding.encode(text.utf8) }
         let places = hosts.enumerated().map { index, host in
             let port = index < ports.count ? ports[index] : ports.first ?? ""
             // The folder of a socket has slashes, and an IPv6 address has colons.
