@@ -1,3 +1,5 @@
+import LoopCollections
+
 /// The tasks of a run in the order of virtual time. Tasks of one time are in the order in which they were added.
 struct Agenda {
     enum Task {
@@ -29,19 +31,16 @@ struct Agenda {
         case fault
     }
 
-    private struct ScheduledWork {
+    private struct Appointment: Comparable {
         let time: UInt64
         let order: UInt32
         let task: Task
 
-        @inline(__always)
-        func isBefore(_ other: ScheduledWork) -> Bool {
-            time != other.time ? time < other.time : order < other.order
-        }
+        static func < (a: Self, b: Self) -> Bool { (a.time, a.order) < (b.time, b.order) }
+        static func == (a: Self, b: Self) -> Bool { a.order == b.order }
     }
 
-    /// A heap with four children per node. It is flat, because most tasks are due soon.
-    private var heap: [ScheduledWork] = []
+    private var appointments = BinaryHeap<Appointment>()
     private var order: UInt32 = 0
     /// Virtual nanoseconds since the beginning.
     private(set) var now: UInt64 = 0
@@ -50,40 +49,14 @@ struct Agenda {
 
     mutating func note(_ task: Task, at time: UInt64) {
         order += 1
-        let new = ScheduledWork(time: time, order: order, task: task)
-        var place = heap.count
-        heap.append(new)
-        while place > 0 {
-            let parent = (place - 1) / 4
-            guard new.isBefore(heap[parent]) else { break }
-            heap[place] = heap[parent]
-            place = parent
-        }
-        heap[place] = new
+        appointments.push(Appointment(time: time, order: order, task: task))
     }
 
     /// Takes the next task, and advances the time to it.
     mutating func next() -> Task? {
-        guard let first = heap.first, let last = heap.popLast() else { return nil }
-        if !heap.isEmpty { sink(last) }
+        guard let first = appointments.pop() else { return nil }
         tasksAtOnce = first.time > now ? 0 : tasksAtOnce + 1
         now = max(now, first.time)
         return first.task
-    }
-
-    /// Puts an appointment at the top of the heap, and moves it down to its position.
-    private mutating func sink(_ appointment: ScheduledWork) {
-        var place = 0
-        while 4 * place + 1 < heap.count {
-            var least = 4 * place + 1
-            for child in least + 1..<max(least + 1, min(least + 4, heap.count)) where heap[child].isBefore(heap[least])
-            {
-                least = child
-            }
-            guard heap[least].isBefore(appointment) else { break }
-            heap[place] = heap[least]
-            place = least
-        }
-        heap[place] = appointment
     }
 }
