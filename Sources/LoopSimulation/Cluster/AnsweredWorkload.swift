@@ -179,7 +179,7 @@ struct ClientPlan<Event: Sendable>: Sendable {
                 if regular[index].next > 0 { events.append(regular[index].event(&draw.random)) }
                 // Between 0.5 and 1.5 of the interval, so that clients do not stay in step.
                 let interval = regular[index].interval
-                regular[index].next = draw.now + max(1, draw.between(interval / 2, interval + interval / 2))
+                regular[index].next = draw.now + max(1, draw.random.between(interval / 2, interval + interval / 2))
             }
             times.append(regular[index].next)
         }

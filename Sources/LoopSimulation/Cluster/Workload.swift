@@ -97,12 +97,6 @@ package struct Draw: Sendable {
     package var wantsPoison = false
 
     package var isFaulty: Bool { now < faultsEnd }
-
-    package mutating func chance(_ share: Double) -> Bool { random.chance(share) }
-
-    package mutating func between(_ least: UInt64, _ most: UInt64) -> UInt64 { random.between(least, most) }
-
-    package mutating func pick(_ count: Int) -> Int { random.pick(count) }
 }
 
 /// What a body does next.

@@ -48,8 +48,8 @@ package struct SlotWorkload: Workload {
             default: Int(effect.feedback) + 1
             }
         return Script(
-            slot: slot, stepsLeft: draw.pick(5), fails: draw.isFaulty && draw.chance(plan.failureShare),
-            finishes: draw.chance(0.3),
+            slot: slot, stepsLeft: draw.random.pick(5), fails: draw.isFaulty && draw.random.chance(plan.failureShare),
+            finishes: draw.random.chance(0.3),
             isEndless: effect.feedback == 0 || effect.feedback == 1 && effect.seq.value % 2 == 0,
             hangs: effect.feedback == 3 && draw.isFaulty && job.grant.attempt.count % 8 == 0)
     }
@@ -58,9 +58,9 @@ package struct SlotWorkload: Workload {
         if script.hangs { return .rest }
         if script.pauses {
             script.pauses = false
-            if script.isEndless { return .pause(nanoseconds: draw.between(100_000_000, 1_000_000_000)) }
+            if script.isEndless { return .pause(nanoseconds: draw.random.between(100_000_000, 1_000_000_000)) }
             // Some events follow each other at once, and leave in one batch.
-            return .pause(nanoseconds: draw.chance(0.4) ? 0 : draw.between(0, 300_000_000))
+            return .pause(nanoseconds: draw.random.chance(0.4) ? 0 : draw.random.between(0, 300_000_000))
         }
         if script.isEndless {
             if !draw.isFaulty { return .rest }
@@ -68,7 +68,7 @@ package struct SlotWorkload: Workload {
             return .send(try payload(.step, script.slot, &draw))
         }
         if script.stepsLeft == 0 {
-            return .end(script.fails ? Failure(message: "no luck", isFinal: draw.chance(0.1)) : nil)
+            return .end(script.fails ? Failure(message: "no luck", isFinal: draw.random.chance(0.1)) : nil)
         }
         script.stepsLeft -= 1
         script.pauses = true
@@ -80,7 +80,7 @@ package struct SlotWorkload: Workload {
     }
 
     package func endsWithItsEvent(_ script: Script, _ draw: inout Draw) -> Bool {
-        script.stepsLeft == 0 && !script.fails && !script.isEndless && draw.chance(0.5)
+        script.stepsLeft == 0 && !script.fails && !script.isEndless && draw.random.chance(0.5)
     }
 
     private static let wishes: [SlotEvent.Kind] = [.on, .on, .off, .bump]
@@ -93,20 +93,21 @@ package struct SlotWorkload: Workload {
             return Burst(pause: plan.end.map { $0.at - draw.now })
         }
         var burst = Burst()
-        let count = Self.bursts[draw.pick(Self.bursts.count)]
+        let count = Self.bursts[draw.random.pick(Self.bursts.count)]
         for _ in 0..<count {
-            if plan.hasTimers, draw.chance(0.5) {
+            if plan.hasTimers, draw.random.chance(0.5) {
                 // Most keys are set repeatedly.
-                let kind = draw.chance(0.8) ? SlotEvent.Kind.setTimer : .clearTimer
-                burst.events.append(try payload(kind, draw.pick(24), &draw))
+                let kind = draw.random.chance(0.8) ? SlotEvent.Kind.setTimer : .clearTimer
+                burst.events.append(try payload(kind, draw.random.pick(24), &draw))
                 continue
             }
-            burst.events.append(try payload(Self.wishes[draw.pick(4)], draw.pick(SlotLoop.slotCount), &draw))
+            burst.events.append(
+                try payload(Self.wishes[draw.random.pick(4)], draw.random.pick(SlotLoop.slotCount), &draw))
         }
         // Repeatedly, until it learns that the loop has ended. Others follow it.
-        if isEnding { burst.events.insert(try payload(.end, 0, &draw), at: draw.pick(count)) }
+        if isEnding { burst.events.insert(try payload(.end, 0, &draw), at: draw.random.pick(count)) }
         let mean = Double(count * plan.clientCount) / plan.eventsPerSecond
-        burst.pause = draw.between(0, UInt64(2e9 * mean))
+        burst.pause = draw.random.between(0, UInt64(2e9 * mean))
         return burst
     }
 
@@ -119,11 +120,11 @@ package struct SlotWorkload: Workload {
     private mutating func payload(
         _ kind: SlotEvent.Kind, _ slot: Int, _ draw: inout Draw
     ) throws(Violation) -> [UInt8] {
-        if draw.chance(plan.garbageShare) { return [0xff, 0x00] }
+        if draw.random.chance(plan.garbageShare) { return [0xff, 0x00] }
         ids += 1
         var event = SlotEvent(kind: draw.wantsPoison ? .poison : kind, slot: slot, id: ids)
-        if draw.wantsPoison, plan.hasTimers, draw.chance(0.5) {
-            event = SlotEvent(kind: .setTimer, slot: SlotLoop.poisonedKey + draw.pick(100), id: ids)
+        if draw.wantsPoison, plan.hasTimers, draw.random.chance(0.5) {
+            event = SlotEvent(kind: .setTimer, slot: SlotLoop.poisonedKey + draw.random.pick(100), id: ids)
         }
         draw.wantsPoison = false
         do {

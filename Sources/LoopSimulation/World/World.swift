@@ -12,7 +12,7 @@ import LoopWire
 /// A run has two phases. During the faults, clients and effects send events. Then the faults end, and everything must settle within
 /// a bounded virtual time. The seed decides everything. A loop that ends is over when every process has learned of it, including
 /// late ones if the plan has an end.
-package final class World<Work: Workload> {
+package final class World<Work: Workload>: WorldActor {
     typealias State = Work.Definition.State
     typealias Event = Work.Definition.Event
     /// The definition as the reducer's process runs it.
@@ -86,10 +86,11 @@ package final class World<Work: Workload> {
         }
     }
 
+    var world: World { self }
+
     /// The actor of one of the reducer's processes.
     func reducer(_ index: Int) -> ReducerActor<Work> { at(candidates[index]) }
     func at(_ candidate: Candidate<Ran>) -> ReducerActor<Work> { ReducerActor(world: self, candidate: candidate) }
-    func at(_ peer: Peer) -> PeerActor<Work> { PeerActor(world: self, peer: peer) }
 
     /// The process of the reducer that leads, by the database's row, or nil if none does. If the journal is a file, there is one process.
     var leader: Candidate<Ran>? {
@@ -104,7 +105,6 @@ package final class World<Work: Workload> {
     package var now: UInt64 { agenda.now }
     /// The outcome of the loop, as far as the journal has it.
     package var outcome: Outcome? { ending.outcome }
-    var isTranscribing: Bool { transcript != nil }
     var faultsEnd: UInt64 { UInt64(plan.faultPhase.wholeNanoseconds) }
     var isFaulty: Bool { now < faultsEnd }
 
@@ -203,21 +203,9 @@ package final class World<Work: Workload> {
         try observe(.settled)
     }
 
-    func observe(_ observation: Observation) throws(Violation) { try checkers.observe(observation) }
-
-    func say(_ text: @autoclosure () -> String) {
-        if isTranscribing { transcript?.note(.word(text()), at: now) }
-    }
-
     package var checkCounts: [Promise: Int] { checkers.checkCounts }
 
     // MARK: Chance
-
-    func chance(_ share: Double) -> Bool { random.chance(share) }
-    func between(_ least: Duration, _ most: Duration) -> UInt64 { random.between(least, most) }
-    func between(_ least: UInt64, _ most: UInt64) -> UInt64 { random.between(least, most) }
-    func pick(_ count: Int) -> Int { random.pick(count) }
-    func latency() -> UInt64 { between(50_000, plan.latencyMaxNanoseconds) }
 
     /// Asks the workload for something, with the run's random generator.
     func drawing<Result>(
