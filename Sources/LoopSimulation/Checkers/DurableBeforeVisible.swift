@@ -9,7 +9,7 @@ struct DurableBeforeVisible: Checker {
     private var history = History.none
     private var seq: UInt64 = 0
     private var epoch = Epoch.none
-    private var watermarks = SessionTable<UInt64>()
+    private var watermarks: [SessionID: UInt64] = [:]
     /// The highest attempt of each effect in any frame, and the highest void one.
     private var granted: [EffectID: Attempt] = [:]
     private var floors: [EffectID: Attempt] = [:]
@@ -33,7 +33,7 @@ struct DurableBeforeVisible: Checker {
         case .event(let event): seq = event.seq.value
         case .historyBegun(let history, _):
             self.history = history
-            watermarks = SessionTable()
+            watermarks = [:]
             granted = [:]
             journaled = [:]
         case .granted(let grants):

@@ -6,10 +6,10 @@ package struct EntryBook: Sendable {
     /// All entries, by their id.
     private var entries: [SentEntry] = []
     /// The ids of each session's entries, by their number. 0 is a number that was never seen.
-    private var streams: [History: SessionTable<[Int]>] = [:]
+    private var streams: [History: [SessionID: [Int]]] = [:]
     /// The entries that were handed to a socket.
-    private var sent: [Bool] = []
-    private var newest: (history: History, streams: SessionTable<[Int]>) = (.none, SessionTable())
+    private var sent: Set<Int> = []
+    private var newest: (history: History, streams: [SessionID: [Int]]) = (.none, [:])
 
     package init() {}
 
@@ -37,7 +37,7 @@ package struct EntryBook: Sendable {
         turn(to: history)
         for (offset, id) in ids.enumerated() {
             try note(session, first + UInt64(offset), id)
-            _ = sent.insert(id)
+            sent.insert(id)
         }
     }
 
@@ -60,20 +60,18 @@ package struct EntryBook: Sendable {
     private mutating func turn(to history: History) {
         guard newest.history != history else { return }
         streams[newest.history] = newest.streams
-        newest = (history, streams.removeValue(forKey: history) ?? SessionTable())
+        newest = (history, streams.removeValue(forKey: history) ?? [:])
     }
 
     private mutating func note(_ session: SessionID, _ number: UInt64, _ id: Int) throws(Violation) {
-        if newest.streams[session] == nil { newest.streams[session] = [] }
-        let known = newest.streams[session]?.noted(id, at: Int(number))
-        if let known = known ?? nil, known != id {
+        if let known = newest.streams[session, default: []].noted(id, at: Int(number)), known != id {
             throw Violation(
                 .nothingLost, "number \(number) of session \(session) was given to #\(known), then to #\(id)")
         }
     }
 
     /// Whether an entry may have reached the reducer.
-    func wasSent(_ id: Int) -> Bool { id < sent.count && sent[id] }
+    func wasSent(_ id: Int) -> Bool { sent.contains(id) }
 
     func entry(_ history: History, _ session: SessionID, _ number: UInt64) -> SentEntry? {
         let table = history == newest.history ? newest.streams : streams[history]
@@ -96,15 +94,4 @@ extension [Int] {
         self[index] = id
         return nil
     }
-}
-
-extension [Bool] {
-    /// Sets the flag of an id. Returns whether it was not set before.
-    mutating func insert(_ id: Int) -> Bool {
-        if count <= id { append(contentsOf: repeatElement(false, count: id + 64 - count)) }
-        defer { self[id] = true }
-        return !self[id]
-    }
-
-    mutating func remove(_ id: Int) { if id < count { self[id] = false } }
 }

@@ -58,7 +58,7 @@ struct InTime<Work: Workload>: Checker {
     ) throws(Violation) {
         checkCount += 1
         guard let timer = model.timers[effect] else {
-            let why = model.isLive(effect) ? "it has fired or was set aside" : "the state does not ask for it"
+            let why = model.live.contains(effect) ? "it has fired or was set aside" : "the state does not ask for it"
             throw Violation(.inTime, "timer \(effect) fires at seq \(event.seq), and \(why)")
         }
         if event.time < timer.time {

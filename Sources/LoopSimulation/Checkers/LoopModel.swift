@@ -11,8 +11,8 @@ struct LoopModel<Work: Workload>: Sendable {
     private(set) var chronicle: Chronicle<Work.Definition>
     private var evaluator: Evaluator<State, Work.Definition.Event>
     private var changes: [EffectChange] = []
-    /// The effects that the state requests, in order.
-    private(set) var live: [EffectID] = []
+    /// The effects that the state requests.
+    private(set) var live: Set<EffectID> = []
     /// The timers that the state requests and that have neither fired nor were set aside.
     private(set) var timers: [EffectID: Timer] = [:]
     private let feedbacks: [Feedback<State, Work.Definition.Event>]
@@ -71,14 +71,13 @@ struct LoopModel<Work: Workload>: Sendable {
         for change in changes {
             switch change {
             case .start(let id, let request):
-                live.insert(id, at: place(of: id))
+                live.insert(id)
                 if let timer = feedbacks[Int(id.feedback)].timer {
                     timers[id] = Timer(time: timer.time(request), request: request)
                 }
             case .update: break
             case .cancel(let id):
-                let place = place(of: id)
-                if place < live.count, live[place] == id { live.remove(at: place) }
+                live.remove(id)
                 timers[id] = nil
             }
         }
@@ -91,22 +90,5 @@ struct LoopModel<Work: Workload>: Sendable {
             let event = feedbacks[Int(timer.feedback)].timer?.event(request)
         else { return nil }
         return try? work.coder.encode(event)
-    }
-
-    /// Whether the state requests this effect.
-    func isLive(_ effect: EffectID) -> Bool {
-        let place = place(of: effect)
-        return place < live.count && live[place] == effect
-    }
-
-    /// The index of an effect, or the index at which to insert it. Most effects start after all others.
-    private func place(of effect: EffectID) -> Int {
-        if let last = live.last, last < effect { return live.count }
-        var (low, high) = (0, live.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if live[middle] < effect { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

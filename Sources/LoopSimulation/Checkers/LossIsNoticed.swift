@@ -10,7 +10,7 @@ struct LossIsNoticed: Checker {
     private var epochs: Set<Epoch> = []
     private var newestSession = SessionID.none
     private var owners: [SessionID: PeerID] = [:]
-    private var watermarks = SessionTable<UInt64>()
+    private var watermarks: [SessionID: UInt64] = [:]
     /// What is missing, by the peer that has shown it.
     private var shown: [PeerID: String] = [:]
 

@@ -7,12 +7,12 @@ struct NothingLost: Checker {
     static let promise = Promise.nothingLost
     private(set) var checkCount = 0
     /// The outcome of each entry in the journal, by the entry's id.
-    private var fates: [EntryOutcome?] = []
+    private var fates: [Int: EntryOutcome] = [:]
     /// The reasons for refusals in the journal, in words.
     private var details: [Int: String] = [:]
-    private var told: [Bool] = []
+    private var told: Set<Int> = []
     /// The entries whose records the journal has lost.
-    private var forgotten: [Bool] = []
+    private var forgotten: Set<Int> = []
     private var dead: Set<Int> = []
     private var hasEndedStreams = false
     /// The sessions that a process has ended with a goodbye.
@@ -43,12 +43,12 @@ struct NothingLost: Checker {
     /// A sender may still receive the outcome that was true before the loss, or learn that it is unknown.
     mutating func lose(_ records: [JournaledRecord]) {
         hasEndedStreams = true
-        for case let entry? in records.map(\.entry) { _ = forgotten.insert(entry.id) }
+        for case let entry? in records.map(\.entry) { forgotten.insert(entry.id) }
     }
 
     private mutating func demandOutcomes(_ book: EntryBook, of isMeant: (Int) -> Bool) throws(Violation) {
         checkCount += 1
-        for id in 1..<book.count + 1 where !(id < told.count && told[id]) {
+        for id in 1..<book.count + 1 where !told.contains(id) {
             guard let entry = book[id], isMeant(entry.peer) else { continue }
             throw Violation(.nothingLost, "no sender learned the outcome of \(describe(id, book))")
         }
@@ -65,7 +65,6 @@ struct NothingLost: Checker {
         guard let entry = journaled.entry else {
             throw Violation(.nothingLost, "entry \(number) of session \(session) was never sent")
         }
-        while fates.count <= entry.id { fates.append(nil) }
         fates[entry.id] = journaled.record.outcome
         if case .refused(let refusal) = journaled.record { details[entry.id] = refusal.detail }
     }
@@ -75,13 +74,13 @@ struct NothingLost: Checker {
         _ id: Int, _ outcome: EntryOutcome, _ detail: String, _ isUnheard: Bool, _ book: EntryBook
     ) throws(Violation) {
         checkCount += 1
-        _ = told.insert(id)
+        told.insert(id)
         // A stream that ended with its history or session reports that the outcome is unknown.
         if outcome == .refused(.historyChanged), hasEndedStreams { return }
         // Once the loop has ended and no reducer answers, an entry that never left counts as refused.
         if outcome == .refused(.ended), isUnheard, !book.wasSent(id) { return }
-        if id < forgotten.count, forgotten[id] { return }
-        let fate = id < fates.count ? fates[id] : nil
+        if forgotten.contains(id) { return }
+        let fate = fates[id]
         let agrees =
             switch (outcome, fate) {
             case (.applied(let seq), .applied(let applied)):

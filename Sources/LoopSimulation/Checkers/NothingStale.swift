@@ -21,7 +21,7 @@ struct NothingStale: Checker {
     mutating func follow<Work>(_ record: Record, _ model: LoopModel<Work>) throws(Violation) {
         if case .historyBegun = record { carriedOver.formUnion(model.live) }
         try demandBeforeTheEnd(record, model.outcome)
-        try follow(record) { model.isLive($0) }
+        try follow(record) { model.live.contains($0) }
     }
 
     /// A frame leaves the reducer.

@@ -6,8 +6,8 @@ struct NothingTwice: Checker {
     static let promise = Promise.nothingTwice
     private(set) var checkCount = 0
     /// By the ids of entries.
-    private var consumed: [Bool] = []
-    private var applied: [Bool] = []
+    private var consumed: Set<Int> = []
+    private var applied: Set<Int> = []
     /// The quarantined entries by their number, and the one that an operator has retried. The next record is its event.
     private var aside: [UInt64: SentEntry] = [:]
     private var retried: SentEntry?
@@ -49,7 +49,7 @@ struct NothingTwice: Checker {
         if case .quarantined(let record) = journaled.record, record.session == .none { timersAside.insert(record.id) }
         if let entry = journaled.entry {
             checkCount += 1
-            if !consumed.insert(entry.id) {
+            if !consumed.insert(entry.id).inserted {
                 throw Violation(
                     .nothingTwice, "\(entry.kind) #\(entry.id) was consumed a second time: \(journaled.record)")
             }
@@ -76,7 +76,7 @@ struct NothingTwice: Checker {
 
     private mutating func apply(_ entry: SentEntry, _ record: Record) throws(Violation) {
         checkCount += 1
-        if !applied.insert(entry.id) {
+        if !applied.insert(entry.id).inserted {
             throw Violation(.nothingTwice, "\(entry.kind) #\(entry.id) was applied a second time: \(record)")
         }
         if case .event(let event) = record, let payload = entry.payload, event.bytes != payload {

@@ -9,12 +9,12 @@ struct OneOrder: Checker {
     private var seq: UInt64 = 0
     /// The time of the newest event.
     private var time = WallTime(milliseconds: .min)
-    private var consumed = SessionTable<UInt64>()
+    private var consumed: [SessionID: UInt64] = [:]
 
     mutating func begin() {
         seq = 0
         time = WallTime(milliseconds: .min)
-        consumed = SessionTable()
+        consumed = [:]
     }
 
     mutating func follow(_ record: Record) throws(Violation) {
@@ -31,7 +31,7 @@ struct OneOrder: Checker {
             seq += 1
         case .operatorAction(let action):
             if action.what == .acceptClock { time = action.time }
-        case .historyBegun: consumed = SessionTable()
+        case .historyBegun: consumed = [:]
         case .sessionOpened(let session, _):
             if consumed[session] != nil { throw Violation(.oneOrder, "session \(session) was opened twice") }
             consumed[session] = 0

@@ -5,7 +5,6 @@ import LoopWire
 struct OutboxAccounts {
     /// The ids of the entries without a known outcome, the oldest first. 0 if the peer has learned the outcome.
     private var ids: [Int] = []
-    private var head = 0
     /// The number up to which every outcome is known.
     private(set) var settled: UInt64
 
@@ -20,7 +19,7 @@ struct OutboxAccounts {
         self.ids = ids
     }
 
-    var last: UInt64 { settled + UInt64(ids.count - head) }
+    var last: UInt64 { settled + UInt64(ids.count) }
 
     /// The machine has numbered one more entry.
     mutating func accept(_ id: Int) { ids.append(id) }
@@ -28,14 +27,14 @@ struct OutboxAccounts {
     /// The id of a number under way, or nil if there is none.
     func id(of number: UInt64) -> Int? {
         guard number > settled, number <= last else { return nil }
-        let id = ids[head + Int(number - settled) - 1]
+        let id = ids[Int(number - settled) - 1]
         return id == 0 ? nil : id
     }
 
     /// The ids of a run of numbers, as far as they are under way. 0 if the peer has learned the outcome.
     func ids(from first: UInt64, count: Int) -> ArraySlice<Int> {
         guard first > settled, first <= last else { return [] }
-        return ids[(head + Int(first - settled) - 1)...].prefix(count)
+        return ids[(Int(first - settled) - 1)...].prefix(count)
     }
 
     /// Notes that a batch is passed to a socket.
@@ -50,7 +49,6 @@ struct OutboxAccounts {
     /// Numbers begin again after this one.
     mutating func restart(settled: UInt64) {
         ids = []
-        head = 0
         self.settled = settled
     }
 
@@ -58,23 +56,18 @@ struct OutboxAccounts {
     /// - Returns: the entry's id, or nil if it is not under way.
     mutating func tell(_ number: UInt64) -> Int? {
         guard let id = id(of: number) else { return nil }
-        ids[head + Int(number - settled) - 1] = 0
+        ids[Int(number - settled) - 1] = 0
         return id
     }
 
     /// Everything up to a number is settled.
     /// - Returns: the ids of entries whose own outcome the peer has not learned.
     mutating func settle(upTo number: UInt64) -> [Int] {
-        var untold: [Int] = []
-        while settled < number, head < ids.count {
-            if ids[head] != 0 { untold.append(ids[head]) }
-            head += 1
-            settled += 1
-        }
-        if head == ids.count {
-            ids.removeAll(keepingCapacity: true)
-            head = 0
-        }
+        guard number > settled else { return [] }
+        let count = min(Int(clamping: number - settled), ids.count)
+        let untold = ids.prefix(count).filter { $0 != 0 }
+        ids.removeFirst(count)
+        settled += UInt64(count)
         return untold
     }
 }
