@@ -225,7 +225,7 @@ struct OnlyWhoMay: Checker {
         if let present, let owner = book.sessions[present]?.owner, owner != key.publicKey {
             return .forbidden("session \(present) of the peer is not of \(key.text)")
         }
-        if book.isMissing(joinRequest, openedAtMost: UInt64(turn.openers.count)) {
+        if book.missing(joinRequest, openedAtMost: UInt64(turn.openers.count)) != nil {
             if book.sessions[joinRequest.session]?.owner == key.publicKey { return .either }
             return .forbidden("\(key.text), reports a loss of what was never its own")
         }
@@ -292,63 +292,4 @@ private struct PresentTurn: Sendable {
 
     /// Whether the peer may have got a session, or lost it.
     func mayHaveDecided(of peer: PeerID) -> Bool { left.contains(peer) || openers[peer] != nil }
-}
-
-/// The sessions in the journal.
-private struct SessionBook: Sendable {
-    struct Entry: Sendable {
-        let peer: PeerID
-        var owner: PublicKey?
-        var watermark: UInt64 = 0
-        /// Whether its peer was given a newer session, which may have ended since.
-        var hasSuccessor = false
-    }
-
-    private(set) var history: History
-    private(set) var sessions: [SessionID: Entry] = [:]
-    private(set) var byPeer: [PeerID: SessionID] = [:]
-    /// The epoch in which each session was last let in. Its record may not be durable yet.
-    var joined: [SessionID: Epoch] = [:]
-    private(set) var epoch = Epoch.none
-    private var epochs: Set<Epoch> = []
-    private var newest = SessionID.none
-
-    init(history: History = .none) { self.history = history }
-
-    mutating func follow(_ record: Record) {
-        if let (session, number) = record.entry { sessions[session]?.watermark = number }
-        switch record {
-        case .epochBegun(let begun, _):
-            epoch = begun
-            epochs.insert(begun)
-        case .sessionOpened(let session, let peer):
-            newest = max(newest, session)
-            if let present = byPeer[peer] { sessions[present]?.hasSuccessor = true }
-            sessions[session] = Entry(peer: peer)
-            byPeer[peer] = session
-            joined[session] = epoch
-        case .sessionOwned(let session, let owner): sessions[session]?.owner = owner
-        case .sessionRetired(let session):
-            guard let record = sessions.removeValue(forKey: session) else { return }
-            // An earlier session of the peer may continue, and has its owner as before.
-            if byPeer[record.peer] == session {
-                byPeer[record.peer] = sessions.filter { $0.value.peer == record.peer }.keys.max()
-            }
-        case .historyBegun(let begun, _): (history, sessions, byPeer, joined) = (begun, [:], [:], [:])
-        case .event, .refused, .completed, .skipped, .granted, .attemptEnded, .definition, .stateHash, .stateMarked,
-            .markHash,
-            .quarantined, .operatorAction, .scheduled:
-            break
-        }
-    }
-
-    /// Whether a join request knows of something that this journal does not have.
-    /// - Parameter count: how many sessions the turn may have opened so far.
-    func isMissing(_ joinRequest: JoinRequest, openedAtMost count: UInt64) -> Bool {
-        guard joinRequest.history == history else { return false }
-        if joinRequest.epoch != .none, !epochs.contains(joinRequest.epoch) { return true }
-        if joinRequest.session.value > newest.value + count { return true }
-        guard let record = sessions[joinRequest.session] else { return false }
-        return record.peer != joinRequest.peer || joinRequest.watermark > record.watermark
-    }
 }
