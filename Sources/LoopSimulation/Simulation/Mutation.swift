@@ -1,58 +1,56 @@
 package import LoopCluster
 
-/// A machine with broken rules, which the checkers must catch.
+/// A machine with a broken rule, which the checkers must catch.
 package struct Mutation: Sendable, CustomStringConvertible {
-    /// The rules that are broken together.
-    package let rules: [Rule]
+    package let rule: Rule
     /// The number of seeds within which a checker must catch it.
     package let budget: UInt64
-
-    package var description: String { rules.map { "\($0)" }.joined(separator: " + ") }
-
     /// The faults under which it must be caught.
     package let mix: FaultMix
 
+    package var description: String { "\(rule)" }
+
     /// Every rule, broken alone.
-    package static let all: [Mutation] = Rule.allCases.map { rule in
-        switch rule {
-        case .framesNameTheirSession: Mutation(rules: [rule], budget: 500, mix: .sessions)
-        case .refusalVoidsTheAttempt: Mutation(rules: [rule], budget: 500, mix: .claims)
-        case .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState:
-            Mutation(rules: [rule], budget: 2000, mix: .losses)
-        case .foreignUseIsNoticed, .refusalsSpareTheOwner: Mutation(rules: [rule], budget: 500, mix: .impostors)
-        case .sessionsEndWithTheGoodbye: Mutation(rules: [rule], budget: 500, mix: .outboxes)
-        case .rolesAreChecked, .groupsAreChecked, .sessionsHaveOwners, .batchesAreOfTheirOwners,
-            .inboxesAreOfTheirOwners, .lossIsReportedByOwners, .revokedKeysLoseTheirSessions,
-            .claimsAreOfServedGroups:
-            Mutation(rules: [rule], budget: 100, mix: .keys)
-        case .timersAreNotEarly, .movedTimersForgetTheirTime, .timersFireInOrder, .firedTimersAreCompleted,
-            .timersAreSetAgain, .schedulesMoveOn, .schedulesAreKept:
-            Mutation(rules: [rule], budget: 100, mix: .timers)
-        case .timersEndWithTheLoop: Mutation(rules: [rule], budget: 500, mix: .timers)
-        case .slownessIsNotLoss: Mutation(rules: [rule], budget: 100, mix: .slowness)
-        case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded:
-            Mutation(rules: [rule], budget: 500, mix: .floods)
-        case .quarantinedEndsAreEnds, .survivorsAreStruck, .deferredBatchesAreWhole, .deferredBatchesAreBounded:
-            Mutation(rules: [rule], budget: 500, mix: .poison)
-        case .newHistoriesVoid: Mutation(rules: [rule], budget: 500, mix: .copies)
-        case .updatesAreNewer, .unheardIsNotRefused, .snapshotsFollowTheirRecords,
-            .settledOutcomesAreForgotten:
-            Mutation(rules: [rule], budget: 2000, mix: .all)
-        case .receiptsAreOfOneTurn, .emptyTurnsWait: Mutation(rules: [rule], budget: 100, mix: .overlap)
-        case .appendsCompareTheChain, .appendsCompareTheTerm, .unknownIsNotSuccess, .unknownIsNotRepeated,
-            .lostConnectionsEndTheTerm, .tailIsReadInTheTerm, .lossIsProven, .verdictsAreProven,
-            .warmStatesAreCompared, .closestStandbysLead, .lagIsTheLeaders, .lossIsTheLeaders,
-            .deposedLeadersStop:
-            Mutation(rules: [rule], budget: 500, mix: .standbys)
-        case .epochsHaveANonce: Mutation(rules: [rule], budget: 500, mix: .copies)
-        case .leftHistoriesStayLeft, .hashesAreCompared,
-            .olderEpochsAreDropped, .inboxesAreBounded, .batchesNameTheirHistory, .claimComesBeforeBatches,
-            .inboxGapsAreRepaired, .assignmentsAreNotOlder, .leasesRunFromTheEcho,
-            .claimsNeedAllParts, .idleSessionsAreEvicted, .effectSessionsAreEvicted,
-            .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch, .deltasApplyToTheirBase:
-            Mutation(rules: [rule], budget: 2000, mix: .all)
-        default: Mutation(rules: [rule], budget: 100, mix: .all)
-        }
+    package static let all = Rule.allCases.map { Mutation($0) }
+
+    private init(_ rule: Rule) {
+        self.rule = rule
+        let hunt: (budget: UInt64, mix: FaultMix) =
+            switch rule {
+            case .framesNameTheirSession: (500, .sessions)
+            case .refusalVoidsTheAttempt: (500, .claims)
+            case .commitsEndEarlierAttempts, .newEffectsHaveAFloor, .epochsBeginWithAState: (2000, .losses)
+            case .foreignUseIsNoticed, .refusalsSpareTheOwner: (500, .impostors)
+            case .sessionsEndWithTheGoodbye: (500, .outboxes)
+            case .rolesAreChecked, .groupsAreChecked, .sessionsHaveOwners, .batchesAreOfTheirOwners,
+                .inboxesAreOfTheirOwners, .lossIsReportedByOwners, .revokedKeysLoseTheirSessions,
+                .claimsAreOfServedGroups:
+                (100, .keys)
+            case .timersAreNotEarly, .movedTimersForgetTheirTime, .timersFireInOrder, .firedTimersAreCompleted,
+                .timersAreSetAgain, .schedulesMoveOn, .schedulesAreKept:
+                (100, .timers)
+            case .timersEndWithTheLoop: (500, .timers)
+            case .slownessIsNotLoss: (100, .slowness)
+            case .commandsAreBounded, .assignmentsTakeANumber, .transfersAreBounded: (500, .floods)
+            case .quarantinedEndsAreEnds, .survivorsAreStruck, .deferredBatchesAreWhole, .deferredBatchesAreBounded:
+                (500, .poison)
+            case .newHistoriesVoid, .epochsHaveANonce: (500, .copies)
+            case .receiptsAreOfOneTurn, .emptyTurnsWait: (100, .overlap)
+            case .appendsCompareTheChain, .appendsCompareTheTerm, .unknownIsNotSuccess, .unknownIsNotRepeated,
+                .lostConnectionsEndTheTerm, .tailIsReadInTheTerm, .lossIsProven, .verdictsAreProven,
+                .warmStatesAreCompared, .closestStandbysLead, .lagIsTheLeaders, .lossIsTheLeaders,
+                .deposedLeadersStop:
+                (500, .standbys)
+            case .updatesAreNewer, .unheardIsNotRefused, .snapshotsFollowTheirRecords, .settledOutcomesAreForgotten,
+                .leftHistoriesStayLeft, .hashesAreCompared, .olderEpochsAreDropped, .inboxesAreBounded,
+                .batchesNameTheirHistory, .claimComesBeforeBatches, .inboxGapsAreRepaired, .assignmentsAreNotOlder,
+                .leasesRunFromTheEcho, .claimsNeedAllParts, .idleSessionsAreEvicted, .effectSessionsAreEvicted,
+                .assignmentsKnowTheWatermark, .numbersOutlivePower, .transfersEndWithTheirEpoch,
+                .deltasApplyToTheirBase:
+                (2000, .all)
+            default: (100, .all)
+            }
+        (budget, mix) = hunt
     }
 }
 
@@ -73,7 +71,7 @@ extension Simulation {
         where (only == nil || mutation.description == only) && (!quick || mutation.budget <= 500) {
             let place = mutation.mix == .all ? "" : " of --mix \(mutation.mix)"
             if let (count, failure) = hunt(
-                mutation.rules, seeds: 0..<mutation.budget, seconds: seconds, mix: mutation.mix)
+                [mutation.rule], seeds: 0..<mutation.budget, seconds: seconds, mix: mutation.mix)
             {
                 seeds[mutation.mix] = max(seeds[mutation.mix] ?? unbroken, UInt64(count))
                 let found = failure.violation.description.prefix(160)

@@ -2,18 +2,8 @@ package import LoopCluster
 
 /// Runs many seeds, and every mutation until it is caught.
 package enum Simulation {
-    /// Runs the cluster of each seed.
-    /// - Parameters:
-    ///   - seeds: the seeds, each of which is one run.
-    ///   - seconds: how long faults come in each, in virtual seconds.
-    ///   - onFailure: called with each failure as it is found.
-    package static func run(
-        seeds: Range<UInt64>, seconds: Int = 58, onFailure: (SimulationFailure) -> Void = { _ in }
-    ) -> SimulationReport {
-        run(seeds.lazy.map { Scenario(seed: $0, seconds: seconds) }, onFailure: onFailure)
-    }
-
     /// Runs the cluster of each scenario.
+    /// - Parameter onFailure: called with each failure as it is found.
     package static func run(
         _ scenarios: some Sequence<Scenario>, onFailure: (SimulationFailure) -> Void = { _ in }
     ) -> SimulationReport {

@@ -2,46 +2,32 @@
 package struct SimulationReport: Sendable, CustomStringConvertible {
     /// The number of seeds that were run.
     package private(set) var seedCount = 0
-    /// The number of events that were applied in all runs.
-    package private(set) var eventCount = 0
-    /// How often each kind of fault took place, by its name.
-    package private(set) var faultCounts: [String: Int] = [:]
+    /// The counts of all runs.
+    package private(set) var tally = Tally()
     /// The virtual time of all runs, in seconds.
     package private(set) var simulatedSeconds = 0.0
     /// The number of loops that have ended.
     package private(set) var endCount = 0
-    /// How often a process took over a journal in a database, and how often with a state that it had followed.
-    package private(set) var takeoverCount = 0
-    package private(set) var warmTakeoverCount = 0
-    /// How often it appended records for which an earlier term had no receipt.
-    package private(set) var completionCount = 0
-    /// How often a statement changed the database after its process had stopped receiving answers.
-    package private(set) var lateChangeCount = 0
     /// The runs that broke a promise, in the order of their seeds.
     package private(set) var failures: [SimulationFailure] = []
-    /// How often each promise was checked, by its name.
-    package private(set) var checkCounts: [String: Int] = [:]
+    /// How often each promise was checked.
+    package private(set) var checkCounts: [Promise: Int] = [:]
 
     mutating func note<Work>(_ cluster: World<Work>, _ failure: SimulationFailure?) {
         seedCount += 1
-        eventCount += cluster.tally.eventCount
+        tally.add(cluster.tally)
         simulatedSeconds += Double(cluster.now) / 1e9
         if cluster.outcome != nil { endCount += 1 }
-        takeoverCount += cluster.tally.takeoverCount
-        warmTakeoverCount += cluster.tally.warmTakeoverCount
-        completionCount += cluster.tally.completionCount
-        lateChangeCount += cluster.tally.lateChangeCount
-        for (fault, count) in cluster.tally.faultCounts { faultCounts[fault.rawValue, default: 0] += count }
-        for (promise, count) in cluster.checkCounts { checkCounts[promise.rawValue, default: 0] += count }
+        checkCounts.merge(cluster.checkCounts, uniquingKeysWith: +)
         if let failure { failures.append(failure) }
     }
 
     /// The number of faults of all kinds.
-    package var faultCount: Int { faultCounts.values.reduce(0, +) }
+    package var faultCount: Int { tally.faultCounts.values.reduce(0, +) }
 
     /// The promises that no check covered. That counts as a failure too.
     package var uncheckedPromises: [String] {
-        Promise.own.map(\.rawValue).filter { checkCounts[$0, default: 0] == 0 }
+        Promise.own.filter { checkCounts[$0, default: 0] == 0 }.map(\.rawValue)
     }
 
     /// Whether no promise was broken and each was checked at least once.
@@ -49,16 +35,16 @@ package struct SimulationReport: Sendable, CustomStringConvertible {
 
     /// One line: what was run, checked and found.
     package var description: String {
-        let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(faultCounts[$0.rawValue, default: 0])" }
-        let checks = Promise.own.map { "\($0.rawValue) \(checkCounts[$0.rawValue, default: 0])" }
+        let kinds = SimulationPlan.Fault.allCases.map { "\($0.rawValue) \(tally.faultCounts[$0, default: 0])" }
+        let checks = Promise.own.map { "\($0.rawValue) \(checkCounts[$0, default: 0])" }
         var line =
-            "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(eventCount) events, \(endCount) ends,"
+            "\(seedCount) seeds, \(Int(simulatedSeconds)) simulated seconds, \(tally.eventCount) events, \(endCount) ends,"
             + " \(faultCount) faults (\(kinds.joined(separator: ", ")));"
             + " checks: \(checks.joined(separator: ", ")); \(failures.count) violations"
-        if takeoverCount > 0 {
+        if tally.takeoverCount > 0 {
             line +=
-                "; \(takeoverCount) takeovers, \(warmTakeoverCount) of them warm, \(completionCount) with records that had no receipt, \(lateChangeCount) changes of the database"
-                + " that their process did not hear of"
+                "; \(tally.takeoverCount) takeovers, \(tally.warmTakeoverCount) of them warm, \(tally.completionCount) with records"
+                + " that had no receipt, \(tally.lateChangeCount) changes of the database that their process did not hear of"
         }
         if !uncheckedPromises.isEmpty { line += "; never checked: \(uncheckedPromises.joined(separator: ", "))" }
         return line

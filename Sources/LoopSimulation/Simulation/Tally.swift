@@ -16,13 +16,23 @@ package struct Tally: Sendable {
     /// How often records were lost with the journal's end.
     var tailsLost = 0
     var historiesBegun = 0
-    /// How often a process took over the journal in a database, and how often with a state that it had followed.
-    var takeoverCount = 0
-    var warmTakeoverCount = 0
-    /// How often a process continued with a state that was ahead of the journal.
-    var completionCount = 0
+    /// How often a process took over a journal in a database, and how often with a state that it had followed.
+    package internal(set) var takeoverCount = 0
+    package internal(set) var warmTakeoverCount = 0
+    /// How often it appended records for which an earlier term had no receipt.
+    package internal(set) var completionCount = 0
     /// How often a statement changed the database after its process had stopped receiving answers.
-    var lateChangeCount = 0
+    package internal(set) var lateChangeCount = 0
+
+    /// Adds the counts of another run that a report shows.
+    mutating func add(_ other: Tally) {
+        eventCount += other.eventCount
+        faultCounts.merge(other.faultCounts, uniquingKeysWith: +)
+        takeoverCount += other.takeoverCount
+        warmTakeoverCount += other.warmTakeoverCount
+        completionCount += other.completionCount
+        lateChangeCount += other.lateChangeCount
+    }
 
     mutating func nextEntry() -> Int {
         entryCount += 1
