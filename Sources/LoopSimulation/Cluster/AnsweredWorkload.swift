@@ -126,11 +126,6 @@ struct AnsweredWorkload<Definition: LoopDefinition>: Workload {
 
     // MARK: Words
 
-    func describe(_ event: Event) -> String? {
-        let text = String(describing: event)
-        return text.utf8.count <= 80 ? text : "\(text.prefix(79))…"
-    }
-
     func advice(on promise: Promise) -> String? {
         guard promise == .replayIsExact || promise == .observersConverge else { return nil }
         return

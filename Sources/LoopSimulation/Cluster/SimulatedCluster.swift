@@ -170,7 +170,7 @@ public final class SimulatedCluster<Definition: LoopDefinition> {
         let make = maker()
         let engine = make(scenario, true)
         if let failure = Simulation.failure(of: engine, again: Self.again(make, faults)) { throw failure }
-        var conversation = Conversation(engine)
+        var conversation = Conversation(engine, isWhole: false)
         return conversation.lines()
     }
 

@@ -34,9 +34,6 @@ package protocol Workload: Sendable {
     /// Throws if a state that the accepted events make is wrong.
     func judge(_ state: Definition.State, at seq: Seq) throws(Violation)
 
-    /// The text of an event in a transcript, or nil for none.
-    func describe(_ event: Definition.Event) -> String?
-
     /// Advice for a broken promise that also depends on the definition, or nil for none.
     func advice(on promise: Promise) -> String?
 
@@ -50,8 +47,6 @@ extension Workload {
     package var hasPoison: Bool { false }
 
     package func judge(_ state: Definition.State, at seq: Seq) throws(Violation) {}
-
-    package func describe(_ event: Definition.Event) -> String? { nil }
 
     package func advice(on promise: Promise) -> String? { nil }
 

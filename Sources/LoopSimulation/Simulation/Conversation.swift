@@ -2,19 +2,22 @@ import LoopCore
 import LoopTesting
 import LoopWire
 
-/// A run's messages for people, with the names of processes and effects and with decoded events and requests.
+/// A run's messages for people, with the names of feedbacks and with decoded events and requests.
 ///
-/// The reducer's messages are at the time when they leave, and the messages to it at the time when it reads them. Ticks and
-/// heartbeats without news are left out.
+/// The reducer's messages are at the time when they leave, and the messages to it at the time when it reads them.
 struct Conversation<Work: Workload> {
     private let engine: World<Work>
     private let feedbacks: [Feedback<Work.Definition.State, Work.Definition.Event>]
     private let names: [Int: String]
+    /// Whether every message is shown, with the numbers of its process, session and epoch. If not, processes have names, and ticks
+    /// and heartbeats without news are left out.
+    private let isWhole: Bool
     /// The last sign of life that was shown, by process and direction.
     private var shown: [String: String] = [:]
 
-    init(_ engine: World<Work>) {
+    init(_ engine: World<Work>, isWhole: Bool) {
         self.engine = engine
+        self.isWhole = isWhole
         feedbacks = engine.work.definition.allFeedbacks
         var counts: [String: Int] = [:]
         var names: [Int: String] = [:]
@@ -41,13 +44,15 @@ struct Conversation<Work: Workload> {
         case .batch(let peer, let batch):
             let entries = batch.entries.map(text).joined(separator: ", ")
             let last = batch.first + UInt64(batch.entries.count) - 1
-            return "\(name(peer)) → reducer: \(batch.first == last ? "\(last)" : "\(batch.first)…\(last)") \(entries)"
+            let numbers = batch.first == last ? "\(last)" : "\(batch.first)…\(last)"
+            return "\(name(peer)) → reducer: \(place(batch.session))\(numbers) \(entries)"
         case .toReducer(let peer, let message):
             guard let text = text(message, from: peer) else { return nil }
             return "\(name(peer)) → reducer: \(text)"
         case .toPeer(let peer, let frame, let isLost):
             guard let text = text(frame.message, to: peer, isLost) else { return nil }
-            return "reducer → \(name(peer)): \(text)\(isLost ? " (lost)" : "")"
+            let place = place(frame.session, frame.epoch)
+            return "reducer → \(name(peer)): \(place)\(text)\(isLost ? " (lost)" : "")"
         }
     }
 
@@ -68,17 +73,20 @@ struct Conversation<Work: Workload> {
         switch message {
         case .hello: "hello"
         case .join(let joinRequest):
-            joinRequest.session == .none
-                ? "join, new here" : "join, session \(joinRequest.session), watermark \(joinRequest.watermark)"
-        case .claim(_, let epoch, let part):
-            "claim in epoch \(epoch): "
+            place(joinRequest.session, joinRequest.epoch)
+                + (joinRequest.session == .none
+                    ? "join, new here" : "join, session \(joinRequest.session), watermark \(joinRequest.watermark)")
+        case .claim(let session, let epoch, let part):
+            "\(place(session))claim in epoch \(epoch): "
                 + (part.parts > 1 ? "part \(part.part + 1) of \(part.parts): " : "")
                 + (part.attempts.isEmpty
                     ? "nothing" : part.attempts.map { attempt($0.effect, $0.attempt) }.joined(separator: ", "))
         case .heartbeat(let beat):
-            news("heartbeat, inbox applied to #\(beat.applied), outbox settled to \(beat.settled)", of: "← \(peer)")
-        case .assignmentsRequest: "what am I to run?"
-        case .outcomesRequest(_, let after): "what became of the entries after \(after)?"
+            news(
+                "\(place(beat.session))heartbeat, inbox applied to #\(beat.applied), outbox settled to \(beat.settled)",
+                of: "← \(peer)")
+        case .assignmentsRequest(let session, _): "\(place(session))what am I to run?"
+        case .outcomesRequest(let session, let after): "\(place(session))what became of the entries after \(after)?"
         case .goodbye: "goodbye"
         default: "\(message)"
         }
@@ -105,6 +113,11 @@ struct Conversation<Work: Workload> {
             "refused because " + details.map { "\($0.number): \($0.text)" }.joined(separator: ", ")
         case .ended(let seq, let code, let text): "ended at \(seq) with \(code): \(text)"
         case .serverHeartbeat(let seq): news("seq is \(seq)", of: "seq")
+        case .update(let seq, _): "update \(seq)"
+        case .transitions(let notes):
+            "transitions " + notes.map { "\($0.seq) \(event($0.event[...]))" }.joined(separator: ", ")
+        case .statePart(let part):
+            "part \(part.part) of the state at \(part.seq): \(part.bytes.count) bytes, end \(part.end), transfer \(part.transfer)"
         default: "\(message)"
         }
     }
@@ -132,7 +145,12 @@ struct Conversation<Work: Workload> {
 
     // MARK: Names and values
 
-    private func name(_ peer: Int) -> String { names[peer] ?? "peer \(peer)" }
+    private func name(_ peer: Int) -> String { isWhole ? "\(peer)" : names[peer] ?? "peer \(peer)" }
+
+    /// The numbers of a message's epoch and session, if they are shown.
+    private func place(_ session: SessionID, _ epoch: Epoch? = nil) -> String {
+        isWhole ? (epoch.map { "e\($0) " } ?? "") + "s\(session) " : ""
+    }
 
     private func attempt(_ effect: EffectID, _ attempt: Attempt) -> String {
         let position = Int(effect.feedback)
@@ -153,8 +171,16 @@ struct Conversation<Work: Workload> {
         return ValueText.of(request)
     }
 
-    /// Returns the text, or nil if it was already shown.
+    /// Returns the text, or nil if it was already shown and is no news.
     private mutating func news(_ text: String, of whom: String) -> String? {
-        shown.updateValue(text, forKey: whom) == text ? nil : text
+        shown.updateValue(text, forKey: whom) == text && !isWhole ? nil : text
+    }
+}
+
+extension World {
+    /// Every message that the transcript has kept, the oldest first.
+    package var messages: [String] {
+        var conversation = Conversation(self, isWhole: true)
+        return conversation.lines()
     }
 }

@@ -63,7 +63,7 @@ package enum Simulation {
             if recording, cluster.transcript == nil, let seen = again.run(cluster.scenario, true) { return seen }
             return SimulationFailure(
                 scenario: cluster.scenario, step: cluster.tally.stepCount, time: Transcript.seconds(cluster.now),
-                violation: error, transcript: cluster.transcript?.text ?? [], faultCount: cluster.tally.faultsDrawn,
+                violation: error, transcript: cluster.messages, faultCount: cluster.tally.faultsDrawn,
                 again: again)
         }
     }

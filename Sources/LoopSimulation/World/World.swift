@@ -79,11 +79,7 @@ package final class World<Work: Workload>: WorldActor {
             let trap = TrapSwitch<Event>(sparesSuspects: !work.hasPoison, isPoison: { work.isPoison($0) })
             return Candidate(index: index, process: ReducerProcess(trap: trap, candidate: index))
         }
-        if records {
-            transcript = Transcript(limit: scenario.transcriptLines, loop: loop.id) { [coder = work.coder] bytes in
-                (try? coder.decode(Work.Definition.Event.self, from: Array(bytes))).flatMap { work.describe($0) }
-            }
-        }
+        if records { transcript = Transcript(limit: scenario.transcriptLines, loop: loop.id) }
     }
 
     var world: World { self }

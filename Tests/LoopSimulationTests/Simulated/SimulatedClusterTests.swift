@@ -99,7 +99,7 @@ import Testing
         let lines = failure.description.split(separator: "\n")
         #expect(lines.first?.hasPrefix("seed 17, step ") == true)
         #expect(lines.last == "again: SimulatedCluster(Orchard(…), seed: 17, …, duration: .seconds(10))")
-        #expect(failure.transcript.contains { $0.contains("event planted(3)") })
+        #expect(failure.transcript.contains { $0.contains("→ reducer: ") && $0.contains(" planted(3)") })
         let small = failure.shrunk(runsMax: 100)
         #expect(small.failure.promise == "INVARIANT")
         #expect(small.faultCount == 0)
