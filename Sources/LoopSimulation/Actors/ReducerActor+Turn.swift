@@ -142,7 +142,7 @@ extension ReducerActor {
     private func store(_ turn: TurnUnderWay) throws(Violation) -> Bool {
         process.journal?.failure = world.storage.faults.takeFailure(at: now)
         do {
-            _ = try process.journal?.append(turn.records, through: turn.position)
+            _ = try process.journal?.append(turn.log, through: turn.position)
         } catch  where error.kind == .misuse {
             throw Violation(.oneOrder, "another process has written into the journal: \(error)")
         } catch {

@@ -5,7 +5,6 @@ enum TimelineEntry: Sendable {
     case join
     case kill(SimulatedPeerName)
     case stop(SimulatedPeerName)
-    case freeze(SimulatedPeerName, nanoseconds: UInt64)
     case cut(SimulatedPeerName, Timeline.Direction, nanoseconds: UInt64)
     case dropInbox(SimulatedPeerName, messages: Int)
     case losePushes(SimulatedPeerName)
@@ -91,7 +90,6 @@ extension World {
         case .join: try addPeer(.worker, roster.workerSlotCount)
         case .kill(let name): if let peer = peer(name) { try at(peer).kill() }
         case .stop(let name): if let peer = peer(name) { try at(peer).stop() }
-        case .freeze(let name, let nanoseconds): peer(name)?.life.frozenUntil = now + nanoseconds
         case .cut(let name, let direction, let nanoseconds):
             peer(name)?.sockets[0].cut(direction, until: now + nanoseconds)
         case .dropInbox(let name, let count): peer(name)?.sockets[0].subscriber.dropCount = count

@@ -32,11 +32,8 @@ struct SimulatedJournal: Journal {
     var history: History { disk.history }
     var position: UInt64 { disk.position }
 
-    mutating func append(_ more: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
-        try append(Array(more), through: position)
-    }
-
-    mutating func append(_ more: [Record], through position: UInt64) throws(JournalError) -> JournalReceipt {
+    mutating func append(_ log: RecordLog, through position: UInt64) throws(JournalError) -> JournalReceipt {
+        let more = Array(log)
         if more.isEmpty { return JournalReceipt(through: position) }
         if let failure { throw fail(failure, "append \(more.count) records") }
         if hasFailed { throw fail(.failedDisk, "append to a journal that has failed") }

@@ -25,9 +25,7 @@ final class Candidate<Definition: LoopDefinition> {
     }
 
     /// The address at which peers find it.
-    var address: String { Self.address(index) }
-
-    static func address(_ index: Int) -> String { "tcp://candidate:\(7710 + index)" }
+    var address: String { "tcp://candidate:\(7710 + index)" }
 
     /// Its steady clock, by which it judges leases.
     func steady(at now: UInt64) -> UInt64 { UInt64(Double(now) * rate) }

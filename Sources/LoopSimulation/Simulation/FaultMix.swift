@@ -45,8 +45,7 @@ package enum FaultMix: String, CaseIterable, Sendable, CustomStringConvertible {
         case .keys: true
         case .all: scenario.seed % 4 == 1
         case .standbys: scenario.seed % 4 == 3
-        case .sessions, .losses, .claims, .copies, .impostors, .outboxes, .slowness, .floods: false
-        case .poison, .overlap, .timers, .strangers: false
+        default: false
         }
     }
 

@@ -76,12 +76,11 @@ struct Shrinker {
 
 extension SimulationFailure {
     /// The size of a failure. Faults count more than steps, because a reader has to understand them.
-    fileprivate var size: Int {
-        (faultCount - scenario.withoutFaults.filter { $0 < faultCount }.count) * 1_000_000 + step
-    }
-}
+    fileprivate var size: Int { remainingCount * 1_000_000 + step }
 
-extension SimulationFailure {
+    /// The number of faults that were not left out.
+    fileprivate var remainingCount: Int { faultCount - scenario.withoutFaults.count { $0 < faultCount } }
+
     /// The smallest run that was found to break this promise, with its transcript.
     /// - Parameter runsMax: the largest number of smaller runs to try.
     public func shrunk(runsMax: Int = 1000) -> ShrunkFailure {
@@ -100,9 +99,7 @@ public struct ShrunkFailure: Sendable, CustomStringConvertible {
     public let runCount: Int
 
     /// The number of faults in it.
-    public var faultCount: Int {
-        failure.faultCount - failure.scenario.withoutFaults.filter { $0 < failure.faultCount }.count
-    }
+    public var faultCount: Int { failure.remainingCount }
 
     /// How far the failure was shrunk, and the failure itself with its transcript.
     public var description: String {

@@ -171,10 +171,7 @@ extension Agenda.Task {
     fileprivate var peer: Int32? {
         switch self {
         case .peerTurn(let index), .effectStep(let index, _), .clientEvent(let index): index
-        case .reducerTurn, .reducerSynced, .reducerStart, .reducerRetry, .snapshotWritten, .jobDone, .candidateLook,
-            .statement, .answer, .confirmation, .failover, .happening,
-            .observerStart, .observerDamage, .endNears, .endFault, .fault:
-            nil
+        default: nil
         }
     }
 }

@@ -37,9 +37,11 @@ extension World {
             candidate.process.frozenUntil = 0
             candidate.process.endsAgainAt = .max
             candidate.process.trap.endsAtNext = false
+            candidate.cutUntil = 0
             at(candidate).wake(at: now)
         }
-        healDatabase()
+        storage.awayUntil = 0
+        confirm()
         storage.awaitedLoss = nil
         storage.faults.heal()
         for peer in roster.present {
@@ -51,12 +53,5 @@ extension World {
         }
         restoreKeys()
         if plan.isUnguarded { latecomer = try addPeer(.worker, 0) }
-    }
-
-    /// From now on nothing of the database fails.
-    func healDatabase() {
-        storage.awayUntil = 0
-        confirm()
-        for candidate in candidates { candidate.cutUntil = 0 }
     }
 }
