@@ -1,9 +1,10 @@
 import CBOR
 import LoopCluster
 import LoopCore
+import LoopKeys
 import LoopWire
 
-/// The messages between the reducer and its peers.
+/// The messages between the reducer, its peers and hostile processes, and which of them the keys allow.
 extension ReducerActor {
     // MARK: Arrivals at the reducer
 
@@ -230,6 +231,205 @@ extension ReducerActor {
             try at(local).noteSent(batch)
             if isTranscribing { world.transcript?.note(.batch(local.index, batch), at: now) }
             intake.receive(batch, by: .local)
+        }
+    }
+
+    // MARK: - Keys, and what happens to connections when they change (protocol, section 12)
+
+    /// Whether a process has connections. A process whose key is not admitted tries again and again.
+    func isConnected(_ peer: Peer) -> Bool {
+        guard let key = world.key(of: peer) else { return true }
+        return candidate.keys.admits(key)
+    }
+
+    /// The reducer reads its folder. Connections of keys whose rights have changed end, and are made again.
+    func admitKeys(_ intake: inout ReducerMachine) throws(Violation) {
+        guard let keys = world.keys, let (cut, added) = candidate.keys.read(keys) else { return }
+        intake.admit(candidate.keys.allowed)
+        if isLeading { try observe(.keysAdmitted(candidate.keys.allowed)) }
+        for peer in world.roster.present {
+            guard let key = world.key(of: peer) else { continue }
+            if cut.contains(key) { try closeConnections(of: peer, key, &intake) }
+            if added.contains(key) { connect(peer) }
+        }
+        world.hostiles.endListeners { cut.contains($1.key) }
+        try world.replaceRefused()
+    }
+
+    /// Messages that libzmq had read before are still passed to the machine.
+    private func closeConnections(of peer: Peer, _ key: PublicKey, _ intake: inout ReducerMachine) throws(Violation) {
+        for _ in 0..<pick(4) {
+            guard let message = peer.sockets[here].dealer.toReducer.popFirst() else { break }
+            try hand(message, from: .router(peer.sockets[here].dealer.route), by: .key(key), &intake)
+        }
+        for pipe in peer.sockets[here].pusher.connections.pipes.indices {
+            for _ in 0..<pick(4) {
+                guard let batch = peer.sockets[here].pusher.connections.pipes[pipe].popFirst() else { break }
+                try hand(batch, by: .key(key), &intake)
+            }
+        }
+        at(peer).renewRoute(at: here)
+        if peer.sockets[here].subscriber.isConnected { peer.sockets[here].subscriber.connections.pipes = [] }
+    }
+
+    /// Messages that wait in PUSH leave over the new connection.
+    private func connect(_ peer: Peer) {
+        at(peer).renewRoute(at: here)
+        if peer.sockets[here].subscriber.isConnected { renewSubscription(of: peer) }
+        at(peer).wake(at: now)
+    }
+
+    // MARK: What reaches the machine
+
+    /// Passes a message to the machine, and shows the checkers what it has changed.
+    func hand(
+        _ message: ToReducer, from route: Route, by principal: Principal, _ intake: inout ReducerMachine
+    ) throws(Violation) {
+        let before = intake.progress
+        world.transfers.note(message, from: route, at: now)
+        intake.receive(message, from: route, by: principal)
+        try judge(.message(message), principal, from: before, to: intake.progress)
+    }
+
+    /// Passes a batch to the machine. If it is not refused, it must be read.
+    func hand(_ batch: Batch, by principal: Principal, _ intake: inout ReducerMachine) throws(Violation) {
+        let before = intake.progress
+        let read = intake.read(of: batch.session)
+        intake.receive(batch, by: principal)
+        let after = intake.progress
+        if batch.history == world.storage.history, before.refusalCount == after.refusalCount {
+            world.reads.note(batch, after: read)
+        }
+        try judge(.batch(batch), principal, from: before, to: after)
+    }
+
+    /// Whether a subscription is allowed.
+    func mayFollow(
+        _ topic: Topic, _ principal: Principal, of peer: PeerID?, _ intake: inout ReducerMachine
+    ) throws(Violation) -> Bool {
+        let before = intake.progress
+        let may = intake.mayFollow(topic, principal, of: peer)
+        try judge(.subscription(topic), principal, from: before, to: intake.progress)
+        return may
+    }
+
+    /// The publisher learns of the subscriptions of a connection. The first that is not allowed ends the connection.
+    /// - Returns: whether all are allowed.
+    func mayFollowAll(_ peer: Peer, _ intake: inout ReducerMachine) throws(Violation) -> Bool {
+        guard world.keys != nil else { return true }
+        for topic in [.inbox(loop.id, peer.id)] + peer.sockets[here].subscriber.topics {
+            if try mayFollow(topic, world.principal(of: peer), of: peer.id, &intake) { continue }
+            peer.sockets[here].subscriber.connections.pipes = []
+            peer.sockets[here].subscriber.reconnect(knownFrom: now + 200_000_000)
+            wake(at: peer.sockets[here].subscriber.knownFrom)
+            return false
+        }
+        return true
+    }
+
+    /// The decisions of a process that was replaced as leader have no effect, because it will get no receipt.
+    private func judge(
+        _ heard: Heard, _ principal: Principal, from before: TurnProgress, to after: TurnProgress
+    ) throws(Violation) {
+        if world.keys != nil, isLeading { try observe(.judged(heard, by: principal, from: before, to: after)) }
+    }
+
+    // MARK: - Hostile processes: what they send, how it reaches the reducer, and what they overhear
+
+    // MARK: At the hostile processes
+
+    /// A hostile process tries something.
+    /// - Returns: whether it could.
+    func actHostilely(_ dice: inout SeededRandom) throws(Violation) -> Bool {
+        // An append to a database may be lost although its process continues. No process has received what waits for its receipt.
+        guard isLeading, world.storage.database == nil || process.turns.isEmpty else { return false }
+        guard process.isUp, let hostile = Hostile.allCases.randomElement(using: &dice),
+            let act = plan.hostileActs.randomElement(using: &dice)
+        else { return false }
+        let words = try knowledge(of: hostile).words(for: act, by: hostile, &dice)
+        say("hostile \(hostile): \(act)")
+        world.hostiles.say(words, by: hostile, arrival: now + latency())
+        wake(at: world.hostiles.readableAt)
+        return !words.isEmpty
+    }
+
+    /// Hostile claims in the first moments of an epoch, when effects can be claimed.
+    func claimHostilely() throws(Violation) {
+        guard plan.hasHostiles, world.isFaulty, chance(0.3) else { return }
+        for hostile in Hostile.allCases {
+            let words = try knowledge(of: hostile).words(for: .claimEffects, by: hostile, &world.random)
+            world.hostiles.say(words, by: hostile, arrival: now)
+        }
+    }
+
+    private func knowledge(of hostile: Hostile) throws(Violation) -> HostileKnowledge {
+        let sessions = process.machine?.journaled.sessions
+        func session(_ id: SessionID) -> HostileKnowledge.Session? {
+            sessions?[id].map { HostileKnowledge.Session(id: id, peer: $0.peer, watermark: $0.watermark) }
+        }
+        let isOwn = { (record: SessionRecord) in record.peer == hostile.peer || record.owner == hostile.key }
+        return HostileKnowledge(
+            loop: loop.id, schema: UInt64(Work.Definition.schema), fingerprint: loop.fingerprint.value,
+            groups: loop.workerGroups, history: world.storage.history, epoch: process.machine?.epoch ?? .none,
+            own: process.machine?.journaled.sessionByPeer[hostile.peer].flatMap(session),
+            others: (sessions.map { $0.filter { !isOwn($0.value) }.map(\.key) } ?? []).sorted().compactMap(session),
+            running: world.roster.bodies.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) },
+            payload: try hostilePayload())
+    }
+
+    /// With keys, nothing that hostile processes send is applied. Without keys, it may be an event.
+    private func hostilePayload() throws(Violation) -> [UInt8] {
+        guard plan.isUnguarded, chance(0.5) else { return [0xff, 0x00] }
+        return try world.drawing { (work, draw) throws(Violation) in try work.burst(of: 0, &draw).events.first } ?? []
+    }
+
+    // MARK: At the reducer
+
+    /// Passes the messages of hostile processes to the reducer.
+    func drainHostiles(_ intake: inout ReducerMachine) throws(Violation) {
+        for (word, hostile, _) in world.hostiles.take(at: now) {
+            let principal = principal(of: hostile)
+            switch word {
+            case .message(let message):
+                let message = world.network.carry(message)
+                if isTranscribing { world.transcript?.note(.toReducer(-1, message), at: now) }
+                try hand(message, from: .router(hostile.route), by: principal, &intake)
+            case .batch(let batch): try hand(world.network.carry(batch), by: principal, &intake)
+            case .subscription(let bytes): try subscribe(hostile, bytes, principal, &intake)
+            }
+        }
+    }
+
+    private func principal(of hostile: Hostile) -> Principal {
+        world.keys == nil || hostile.allowed == nil ? .unknown : .key(hostile.key)
+    }
+
+    /// Only whole topics are served. Any other subscription ends its connection.
+    private func subscribe(
+        _ hostile: Hostile, _ bytes: [UInt8], _ principal: Principal, _ intake: inout ReducerMachine
+    ) throws(Violation) {
+        guard let topic = try? Topic(bytes: bytes[...]),
+            try mayFollow(topic, principal, of: nil, &intake)
+        else {
+            world.hostiles.endListeners { $1 == hostile }
+            return
+        }
+        guard case .inbox(_, let peer) = topic else { return }
+        intake.noticeSubscription(of: peer)
+        world.hostiles.listen(to: peer, by: hostile)
+    }
+
+    /// Ends the connections that listen to the inbox of another key.
+    func settleInboxes(_ owner: (PeerID) -> PublicKey?) {
+        guard world.keys != nil else { return }
+        world.hostiles.endListeners { inbox, hostile in owner(inbox).map { $0 != hostile.key } ?? false }
+    }
+
+    /// A frame of an inbox leaves.
+    func observeListeners(of inbox: PeerID) throws(Violation) {
+        guard world.keys != nil else { return }
+        for listener in world.hostiles.listeners where listener.inbox == inbox {
+            try observe(.overheard(inboxOf: inbox, by: listener.by.key))
         }
     }
 }
