@@ -311,14 +311,15 @@ extension ReducerActor {
         if brokenRules.contains(.tailIsReadInTheTerm) {
             return (try recovered(from: database.disk.records.prefix(Int(candidate.hold.end.position))), [])
         }
-        guard let warm = candidate.warm else { return (try recovered(), []) }
+        let journal = SimulatedJournal(reading: database.disk, rules: brokenRules)
+        guard let warm = candidate.warm else { return (try recovered(from: journal), []) }
         let found = Array(database.disk.records.dropFirst(Int(warm.end.position)))
         let isSound = database.contains(warm.end) && warm.end.position >= database.disk.trimmed
         var lacking = isSound ? WarmState.rest(of: warm.ahead[...], behind: found) : nil
         if brokenRules.contains(.warmStatesAreCompared) { lacking = lacking ?? [] }
         guard let lacking else {
             candidate.warm = nil
-            return (try recovered(), [])
+            return (try recovered(from: journal), [])
         }
         try replay(found.dropFirst(warm.ahead.count))
         guard let core = candidate.warm.take()?.core else { preconditionFailure("a warm state is gone") }
@@ -440,17 +441,6 @@ extension ReducerActor {
             for record in records { try candidate.warm?.core.apply(record) }
         } catch {
             throw Violation(.replayIsExact, "candidate \(candidate.index) cannot replay what it reads: \(error)")
-        }
-    }
-
-    /// The state that an ordinary recovery makes of the journal.
-    func recovered() throws(Violation) -> JournaledState {
-        guard let disk = world.storage.disk else { preconditionFailure("a candidate recovers without a journal") }
-        do {
-            let journal = SimulatedJournal(reading: disk, rules: brokenRules)
-            return try Recovery(ran, from: journal, coder: loop.coder, breaking: brokenRules).journaled
-        } catch {
-            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
         }
     }
 

@@ -317,17 +317,19 @@ struct ReducerActor<Work: Workload>: WorldActor {
 
     private func recovered(from disk: SimulatedDisk, isFresh: Bool) throws(Violation) -> ReducerMachine {
         guard let journal = process.journal else { preconditionFailure("a reducer recovers without a journal") }
-        var core: JournaledState
-        do {
-            let recovery = try Recovery(
-                ran, from: journal, coder: loop.coder, note: process.trap.note, breaking: brokenRules)
-            core = recovery.journaled
-        } catch {
-            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
-        }
+        var core = try recovered(from: journal, note: process.trap.note)
         if !disk.snapshots.isEmpty { core.forget(what: brokenRules) }
         if !isFresh { try compare(core, disk) }
         return machine(on: core)
+    }
+
+    /// The state that an ordinary recovery makes of a journal.
+    func recovered(from journal: SimulatedJournal, note: CrashNote? = nil) throws(Violation) -> JournaledState {
+        do {
+            return try Recovery(ran, from: journal, coder: loop.coder, note: note, breaking: brokenRules).journaled
+        } catch {
+            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
+        }
     }
 
     /// A machine that continues from a state, at the beginning of a new epoch.

@@ -10,7 +10,6 @@ package struct EntryBook: Sendable {
     private var streams: [History: [SessionID: [Int]]] = [:]
     /// The entries that were handed to a socket.
     private var sent: Set<Int> = []
-    private var newest: (history: History, streams: [SessionID: [Int]]) = (.none, [:])
 
     package init() {}
 
@@ -35,37 +34,30 @@ package struct EntryBook: Sendable {
     mutating func send(
         _ history: History, _ session: SessionID, _ first: UInt64, _ ids: ArraySlice<Int>
     ) throws(Violation) {
-        turn(to: history)
         for (offset, id) in ids.enumerated() {
-            try note(session, first + UInt64(offset), id)
+            try note(history, session, first + UInt64(offset), id)
             sent.insert(id)
         }
     }
 
     /// A session's entries after a number are lost with their process.
     mutating func forget(_ history: History, _ session: SessionID, after number: UInt64) {
-        turn(to: history)
-        newest.streams[session]?.forget(after: Int(number))
+        streams[history]?[session]?.forget(after: Int(number))
     }
 
     /// After an older copy of the journal was put back, the sessions that were opened since may be granted again.
     mutating func lose(_ records: [JournaledRecord]) {
         for journaled in records {
             guard case .sessionOpened(let session, _) = journaled.record else { continue }
-            turn(to: journaled.history)
-            newest.streams[session] = nil
+            streams[journaled.history]?[session] = nil
         }
     }
 
-    /// Switches to the table of a history. Most observations are of the newest one.
-    private mutating func turn(to history: History) {
-        guard newest.history != history else { return }
-        streams[newest.history] = newest.streams
-        newest = (history, streams.removeValue(forKey: history) ?? [:])
-    }
-
-    private mutating func note(_ session: SessionID, _ number: UInt64, _ id: Int) throws(Violation) {
-        if let known = newest.streams[session, default: []].noted(id, at: Int(number)), known != id {
+    private mutating func note(
+        _ history: History, _ session: SessionID, _ number: UInt64, _ id: Int
+    ) throws(Violation) {
+        let known = streams[history, default: [:]][session, default: []].noted(id, at: Int(number))
+        if let known, known != id {
             throw Violation(
                 .nothingLost, "number \(number) of session \(session) was given to #\(known), then to #\(id)")
         }
@@ -75,8 +67,7 @@ package struct EntryBook: Sendable {
     func wasSent(_ id: Int) -> Bool { sent.contains(id) }
 
     func entry(_ history: History, _ session: SessionID, _ number: UInt64) -> SentEntry? {
-        let table = history == newest.history ? newest.streams : streams[history]
-        guard let ids = table?[session], number < UInt64(ids.count) else { return nil }
+        guard let ids = streams[history]?[session], number < UInt64(ids.count) else { return nil }
         return self[ids[Int(number)]]
     }
 }

@@ -94,38 +94,22 @@ struct Pipe<Message> {
     }
 
     private var items: [Item] = []
-    private var head = 0
     /// The time before which nothing can be read.
     var stalledUntil: UInt64 = 0
 
-    var count: Int { items.count - head }
-    var isEmpty: Bool { head == items.count }
+    var count: Int { items.count }
+    var isEmpty: Bool { items.isEmpty }
 
     mutating func append(_ message: Message, arrival: UInt64) {
         items.append(Item(message: message, arrival: max(arrival, items.last?.arrival ?? 0)))
     }
 
     /// The time at which the next message can be read, or `.max` for never.
-    var readableAt: UInt64 { head < items.count ? max(items[head].arrival, stalledUntil) : .max }
+    var readableAt: UInt64 { isEmpty ? .max : max(items[0].arrival, stalledUntil) }
 
-    mutating func popFirst() -> Message? {
-        guard head < items.count else { return nil }
-        let message = items[head].message
-        head += 1
-        if head == items.count {
-            items.removeAll(keepingCapacity: true)
-            head = 0
-        } else if head > 256 {
-            items.removeFirst(head)
-            head = 0
-        }
-        return message
-    }
+    mutating func popFirst() -> Message? { isEmpty ? nil : items.removeFirst().message }
 
-    mutating func removeAll() {
-        items.removeAll()
-        head = 0
-    }
+    mutating func removeAll() { items.removeAll() }
 
     /// The connection is lost. Messages at the front stay readable, the middle is lost, and the rest continues over the new
     /// connection, which is returned.
@@ -133,9 +117,8 @@ struct Pipe<Message> {
         let kept = Int.random(in: 0...count, using: &random)
         let moved = Int.random(in: kept...count, using: &random)
         var new = Pipe()
-        new.items = Array(items[(head + moved)...])
-        items = Array(items[head..<head + kept])
-        head = 0
+        new.items = Array(items[moved...])
+        items = Array(items[..<kept])
         return new
     }
 }
