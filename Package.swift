@@ -78,7 +78,7 @@ let package = Package(
         .target(name: "CMeter", path: "Tools/CMeter"),
 
         // Hash tables, heaps, dictionaries that share their structure with their copies; locks.
-        library("LoopCollections", "CMemory"),
+        library("LoopCollections"),
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
         library("LoopCore", "LoopCollections"),
         // The forms and names of the four libraries that LoopCore does not have.

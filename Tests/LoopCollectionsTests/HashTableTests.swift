@@ -48,7 +48,6 @@ import Testing
                 #expect(table[key] == model[key])
                 // Wherever it is thought to be.
                 let place = Int.random(in: 0...keys, using: &random)
-                table.fetch(place)
                 #expect(table.index(forKey: key, near: place) == table.index(forKey: key))
             }
             #expect(table.count == model.count)

@@ -32,13 +32,9 @@ extension ReducerMachine {
 
         let early =
             breaks(.fenceIsAskedPerEntry)
-            ? batch.entries.indices.map { judge(batch.entries.head(at: $0), of: session, seenAt: nil) } : []
+            ? batch.entries.indices.map { judge(batch.entries.head(at: $0), of: session) } : []
         var consumed = watermark
-        var ahead = Lookahead()
         entries: for offset in 0..<batch.entries.count {
-            if offset % Lookahead.count == 0 {
-                dispatch.lookAhead(in: batch.entries, from: offset, journaled.effects, &ahead)
-            }
             let head = batch.entries.head(at: batch.entries.startIndex + offset)
             let number = batch.first + UInt64(offset)
             if number <= consumed && !breaks(.duplicatesAreDropped) {
@@ -50,7 +46,7 @@ extension ReducerMachine {
                 askToResend(session)
                 break entries
             }
-            let judgement = early.isEmpty ? judge(head, of: session, seenAt: ahead[offset]) : early[offset]
+            let judgement = early.isEmpty ? judge(head, of: session) : early[offset]
             let origin = EntryNumber(session: session, number: number)
             guard consume(head, batch.entries.payload(of: head), origin, judgement) else {
                 putOff(batch, from: offset)
@@ -77,11 +73,10 @@ extension ReducerMachine {
     }
 
     /// Judges an entry against everything that was applied before it.
-    /// - Parameter place: the place at which its effect was seen, or nil if it was not searched for.
-    private func judge(_ entry: EntryHead, of session: SessionID, seenAt place: Int?) -> Judgement {
+    private func judge(_ entry: EntryHead, of session: SessionID) -> Judgement {
         guard entry.hasEffect else { return phase.hasEnded ? .refused(.ended) : .applies(at: nil) }
-        guard let place = EffectCursor(entry.effect, seenAt: place).place(in: journaled.effects),
-            journaled.effects[at: place].isOpen, !phase.hasEnded
+        guard let place = journaled.effects.index(forKey: entry.effect), journaled.effects[at: place].isOpen,
+            !phase.hasEnded
         else { return .refused(.stale) }
         let isFenced = !breaks(.entriesAreFenced)
         return isFenced && !dispatch.owns(session, entry.attempt, place) ? .refused(.attempt) : .applies(at: place)

@@ -58,15 +58,6 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     /// The payload of a head that was read from this run.
     package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
 
-    /// Calls `body` with the effect of each entry of a range that has one, in order.
-    package func forEachEffect(in range: Range<Int>, _ body: (Int, EffectID) -> Void) {
-        run.check(range)
-        let (bytes, bounds) = (run.storage, run.bounds)
-        for position in range {
-            if let effect = EntryHead.effect(trusting: bytes.span, at: bounds[position]) { body(position, effect) }
-        }
-    }
-
     /// The entries of a range, which share the bytes and keep their indices. The range must be within the run's.
     public subscript(range: Range<Int>) -> EntryRun {
         var slice = self
@@ -216,12 +207,6 @@ package struct EntryHead: Equatable, Sendable {
             start = offset + 6
         }
         payload = start..<start + Int(bytes.number(at: start - 4, as: UInt32.self))
-    }
-
-    /// The effect of an entry that is known to be valid, or nil if it has none.
-    @inline(__always)
-    static func effect(trusting bytes: Span<UInt8>, at offset: Int) -> EffectID? {
-        bytes[offset + 1] & 1 != 0 ? bytes.effect(at: offset + 2) : nil
     }
 
     private static var noEffect: EffectID { EffectID(feedback: 0, seq: .initial, index: 0) }

@@ -61,11 +61,6 @@ public struct RequestBytes: Equatable, Sendable {
         case .array(let bytes): return try body(bytes.span)
         }
     }
-
-    /// Prefetches bytes that are not inline into the processor's cache.
-    package func fetch() {
-        if case .array(let bytes) = storage { ProcessorCache.fetch(bytes) }
-    }
 }
 
 extension RequestBytes: ExpressibleByArrayLiteral {

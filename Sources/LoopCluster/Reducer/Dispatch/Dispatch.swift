@@ -243,7 +243,6 @@ struct Dispatch: Sendable {
                 scheduler.remove(at: place)
                 continue
             }
-            fetchNextGrants(journaled.effects)
             grantsCount += 1
             let attempt =
                 context.breaks(.attemptsAreUnique)

@@ -28,9 +28,6 @@ struct OwnerTable: Sendable {
         return Ownership(session: records[place].session, attempt: records[place].attempt)
     }
 
-    /// Prefetches what is at a place into the processor's cache.
-    func fetch(_ place: Int) { ProcessorCache.fetch(records, at: place) }
-
     /// Gives an owner to the effect at a place, which has none.
     /// - Parameter holding: the number of effects of the new owner.
     mutating func give(_ place: Int, to owner: Ownership, _ holding: inout Holding) {
