@@ -46,9 +46,9 @@ import Testing
                 model.removeAll()
             default:
                 #expect(table[key] == model[key])
-                // Wherever it is thought to be.
+                // A place that has a key is the place of that key, and of no other.
                 let place = Int.random(in: 0...keys, using: &random)
-                #expect(table.index(forKey: key, near: place) == table.index(forKey: key))
+                #expect(table.has(key, at: place) == (table.index(forKey: key) == place))
             }
             #expect(table.count == model.count)
         }

@@ -208,7 +208,7 @@ extension ReducerMachine {
             number: origin.number,
             effect: entry.effectIfAny, attempt: entry.attempt, wantsSeq: entry.wantsSeq, isLast: entry.isLast,
             wantsAnswer: entry.wantsAnswer, bytes: payload)
-        guard apply(record, at: place) else {
+        guard apply(record) else {
             return refuseUndecodable(entry, record.bytes, from: nil, origin, at: place)
         }
         if let place, entry.isLast || !journaled.effects.has(entry.effect, at: place) {
@@ -227,12 +227,10 @@ extension ReducerMachine {
         }
     }
 
-    /// - Parameter place: the place of the event's effect, or nil if it has none or it was not searched for.
     /// - Returns: whether the record's bytes are an event. If not, nothing has changed.
-    mutating func apply(_ record: EventRecord, at place: Int? = nil) -> Bool {
-        let cursor = record.effect.map { EffectCursor($0, seenAt: place) }
+    mutating func apply(_ record: EventRecord) -> Bool {
         let before = context.configuration.checksPurity ? journaled.loopState : nil
-        guard let changes = journaled.take(record, at: cursor) else { return false }
+        guard let changes = journaled.take(record) else { return false }
         turn.records.append(record)
         for index in changes.indices { follow(changes[index], ended: record.isLast ? record.attempt : .none) }
         if !changes.isEmpty { journaled.keepSpace(of: changes) }

@@ -52,7 +52,7 @@ extension ReducerMachine {
             seq: journaled.seq.next, time: context.eventTime(after: journaled.time), session: origin.session,
             number: origin.number, effect: effect,
             attempt: owner.attempt, wantsSeq: false, isLast: true, bytes: bytes[...])
-        guard apply(record, at: place) else {
+        guard apply(record) else {
             throw NoFailingEvent(reason: "its failing event cannot be decoded")
         }
         noteCompletion(of: effect, at: place, by: origin.session)

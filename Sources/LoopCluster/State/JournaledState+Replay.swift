@@ -14,7 +14,7 @@ extension JournaledState {
         position += 1
         try checkNumbers(of: record)
         switch record {
-        case .event(let record): return try apply(record, event, at: nil)
+        case .event(let record): return try apply(record, event)
         case .refused(let record):
             consume(
                 record.session, record.number, ofEffect: record.effect != nil, notable: .refused(record.reason))
@@ -24,7 +24,7 @@ extension JournaledState {
             if let effect = record.effect { void(effect, upTo: record.attempt) }
         case .completed(let session, let number, let effect, _):
             consume(session, number, ofEffect: true, notable: nil)
-            complete(EffectCursor(effect))
+            complete(effect)
         case .skipped(let session, let number):
             consume(session, number, ofEffect: true, notable: nil)
         case .granted(let grants):
@@ -72,7 +72,7 @@ extension JournaledState {
             consume(
                 record.session, record.number, ofEffect: record.effect != nil, notable: .refused(.quarantined))
             if record.isLast, let effect = record.effect, !brokenRules.contains(.quarantinedEndsAreEnds) {
-                complete(EffectCursor(effect))
+                complete(effect)
             }
             var kept = record
             kept.isLast = false
@@ -125,11 +125,10 @@ extension JournaledState {
     }
 
     /// Applies an event that has just come.
-    /// - Parameter cursor: the cursor of its effect, or nil if it was not searched for.
     /// - Returns: the changes among the live effects. It is nil if the bytes are no event of the present schema; then nothing
     ///   has changed.
-    mutating func take(_ record: EventRecord, at cursor: EffectCursor?) -> [LiveChange]? {
-        guard let live = try? apply(record, Lent(), at: cursor) else { return nil }
+    mutating func take(_ record: EventRecord) -> [LiveChange]? {
+        guard let live = try? apply(record, Lent()) else { return nil }
         position += 1
         return live
     }
@@ -138,9 +137,7 @@ extension JournaledState {
     mutating func keepSpace(of changes: consuming [LiveChange]) { live = changes }
 
     /// Applies an event of this schema, or of an older one if another definition's events are reinterpreted.
-    private mutating func apply(
-        _ record: EventRecord, _ event: borrowing Lent, at cursor: EffectCursor?
-    ) throws -> [LiveChange] {
+    private mutating func apply(_ record: EventRecord, _ event: borrowing Lent) throws -> [LiveChange] {
         if foreign != nil { try reinterpret(from: record.seq) }
         let step = LoopStep(
             transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
@@ -160,18 +157,19 @@ extension JournaledState {
         if let run = record.run, !run.isByHand, !brokenRules.contains(.schedulesMoveOn) {
             stand(run.schedule, at: run.next, run.plan, ran: run.due)
         }
-        guard let effect = record.effect else { return changes.isEmpty ? [] : takeChanges() }
-        let place = (cursor ?? EffectCursor(effect)).place(in: effects)
-        if let place { void(effect, before: record.attempt, at: place) }
-        let found = EffectCursor(effect, seenAt: place)
-        let live = changes.isEmpty ? [] : takeChanges(endingMostLikely: found)
-        if record.isLast, !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted)) { complete(found) }
+        if let effect = record.effect { void(effect, before: record.attempt) }
+        let live = changes.isEmpty ? [] : takeChanges()
+        if let effect = record.effect, record.isLast,
+            !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted))
+        {
+            complete(effect)
+        }
         return live
     }
 
     /// Completes an effect whose body has returned.
-    private mutating func complete(_ effect: EffectCursor) {
-        guard let place = effect.place(in: effects), effects[at: place].isOpen else { return }
+    private mutating func complete(_ effect: EffectID) {
+        guard let place = effects.index(forKey: effect), effects[at: place].isOpen else { return }
         effects[at: place].status = .completed
     }
 
@@ -184,8 +182,7 @@ extension JournaledState {
     }
 
     /// Applies the changes of the queries to the live effects.
-    /// - Parameter ending: an effect that is most likely no longer wanted.
-    mutating func takeChanges(endingMostLikely ending: EffectCursor? = nil) -> [LiveChange] {
+    mutating func takeChanges() -> [LiveChange] {
         // The memory of the last changes is used again.
         var live: [LiveChange] = []
         swap(&live, &self.live)
@@ -228,8 +225,7 @@ extension JournaledState {
                 }
                 live.append(LiveChange(.updated, id, at: place))
             case .cancel(let id):
-                let cursor = if let ending, ending.effect == id { ending } else { EffectCursor(id) }
-                let place = cursor.place(in: effects)
+                let place = effects.index(forKey: id)
                 if let place { effects.drop(at: place, id.mixed) }
                 live.append(LiveChange(.cancelled, id, at: place))
             }
@@ -245,11 +241,12 @@ extension JournaledState {
     }
 
     /// Voids the attempts before one that commits, even if the records that took them away are lost.
-    /// - Parameter place: the place of the effect.
-    private mutating func void(_ effect: EffectID, before attempt: Attempt, at place: Int) {
+    private mutating func void(_ effect: EffectID, before attempt: Attempt) {
         if brokenRules.contains(.commitsEndEarlierAttempts) { return }
         let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
-        guard effects[at: place].floor < last, attempt.count > 0 else { return }
+        guard let place = effects.index(forKey: effect), effects[at: place].floor < last, attempt.count > 0 else {
+            return
+        }
         effects[at: place].floor = last
     }
 
