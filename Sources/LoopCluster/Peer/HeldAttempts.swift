@@ -87,7 +87,7 @@ struct HeldAttempts: Sendable {
     }
 
     private mutating func update(
-        _ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: RequestBytes, _ rules: BrokenRules,
+        _ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: [UInt8], _ rules: BrokenRules,
         _ actions: inout [PeerAction]
     ) {
         guard let current = running[effect], current.attempt == attempt,

@@ -98,7 +98,7 @@ extension ReducerMachine {
             room -= effect.request.count
             return LoopWire.ParkedEffect(
                 effect: id.description, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
-                message: message, request: room >= 0 ? effect.request.array : [], requestBytes: effect.request.count)
+                message: message, request: room >= 0 ? effect.request : [], requestBytes: effect.request.count)
         }
     }
 

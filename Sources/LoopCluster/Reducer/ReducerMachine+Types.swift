@@ -64,7 +64,7 @@ extension ReducerMachine {
             }
             for index in schema.requests.indices {
                 let id = examples[schema.requests[index].feedback]
-                schema.requests[index].example = id.flatMap { journaled.effects[$0]?.request.array }
+                schema.requests[index].example = id.flatMap { journaled.effects[$0]?.request }
             }
             return .schema(schema)
         } catch {

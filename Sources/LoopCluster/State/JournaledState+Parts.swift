@@ -205,7 +205,7 @@ extension LiveEffect {
         writer.u64(version.value)
         writer.u8(group == nil ? 0 : 1)
         if let group { writer.string(group) }
-        writer.prefixed(request.array[...])
+        writer.prefixed(request[...])
         let granted = (wasGranted ? Self.grantedFlag : 0) | (mayBeHeld ? Self.heldFlag : 0)
         switch status {
         case .open: writer.u8(1 | granted)
@@ -229,7 +229,7 @@ extension LiveEffect {
             throw .malformed(what: "a request of seq \(version)", offset: reader.position)
         }
         let group = try reader.flag() ? try reader.string() : nil
-        self.init(request: RequestBytes(try reader.prefixed()), version: version, group: group, floor: .none)
+        self.init(request: Array(try reader.prefixed()), version: version, group: group, floor: .none)
         let code = try reader.u8()
         wasGranted = code & Self.grantedFlag != 0
         mayBeHeld = code & Self.heldFlag != 0

@@ -15,7 +15,7 @@ package struct LiveEffect: Equatable, Sendable {
         static let unsendable = Status.parked(LiveEffect.unsendable)
     }
 
-    package var request: RequestBytes
+    package var request: [UInt8]
     /// The seq that made the request.
     package var version: Seq
     /// The group whose limits apply to it.
@@ -32,8 +32,8 @@ package struct LiveEffect: Equatable, Sendable {
     /// Whether an attempt was granted that no record has ended, so that a worker may still run it.
     package var mayBeHeld = false
 
-    init(request: RequestBytes?, version: Seq, group: String?, floor: Attempt) {
-        self.request = request ?? RequestBytes([])
+    init(request: [UInt8]?, version: Seq, group: String?, floor: Attempt) {
+        self.request = request ?? []
         self.version = version
         self.group = group
         self.floor = floor

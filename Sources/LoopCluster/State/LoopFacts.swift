@@ -66,7 +66,7 @@ package final class FeedbackFacts: Sendable {
     }
 
     /// The priority of an effect, by the bytes of its request, or 0 if they cannot be read.
-    func priority(of request: RequestBytes) -> Int32 {
+    func priority(of request: [UInt8]) -> Int32 {
         guard let priority, let known = try? requestCoding?.decode(request, coder) else { return 0 }
         return priority(known)
     }
@@ -75,10 +75,10 @@ package final class FeedbackFacts: Sendable {
     var hasPriority: Bool { priority != nil }
 
     /// A request's bytes, or nil if its type cannot cross a process, its encoding fails, or it is too large.
-    func encode(_ request: any Sendable) -> RequestBytes? {
-        var encoded: RequestBytes?
+    func encode(_ request: any Sendable) -> [UInt8]? {
+        var encoded: [UInt8]?
         try? requestCoding?.withEncoding(request, coder) { bytes in
-            if bytes.count <= Wire.requestBytesMax { encoded = RequestBytes(bytes) }
+            if bytes.count <= Wire.requestBytesMax { encoded = Array(bytes) }
         }
         return encoded
     }
@@ -101,7 +101,7 @@ package struct ScheduleFacts: Sendable {
 /// What the reducer uses of a feedback when an effect has failed for good.
 package struct FailingFacts: Sendable {
     /// Makes the encoded event for an encoded request and a failure, or returns nil if the feedback makes no event of this failure.
-    let event: @Sendable (RequestBytes, EffectFailure) throws(NoFailingEvent) -> [UInt8]?
+    let event: @Sendable ([UInt8], EffectFailure) throws(NoFailingEvent) -> [UInt8]?
 
     init?<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
         guard let failing = feedback.failureEvent, let coding = feedback.requestCoding else { return nil }
@@ -121,17 +121,17 @@ package struct FailingFacts: Sendable {
 /// What the reducer uses of a feedback's timers.
 package struct TimerFacts: Sendable {
     /// The due time of an encoded request, or nil if it cannot be read.
-    let time: @Sendable (RequestBytes) -> WallTime?
+    let time: @Sendable ([UInt8]) -> WallTime?
     /// The encoded event of an encoded request, or nil if it cannot be made.
-    let event: @Sendable (RequestBytes) -> [UInt8]?
+    let event: @Sendable ([UInt8]) -> [UInt8]?
 
     init<State, Event: Encodable>(_ timer: FeedbackTimer<State, Event>, _ coder: any ValueCoder) {
-        time = { request in request.withBytes { try? timer.encodedTime($0, coder) } }
-        event = { request in request.withBytes { bytes in try? coder.encode(timer.encodedEvent(bytes, coder)) } }
+        time = { try? timer.encodedTime($0.span, coder) }
+        event = { try? coder.encode(timer.encodedEvent($0.span, coder)) }
     }
 
     /// Whether a timer that has fired is requested for another time.
-    func isMoved(_ effect: LiveEffect, to request: RequestBytes) -> Bool {
+    func isMoved(_ effect: LiveEffect, to request: [UInt8]) -> Bool {
         effect.status == .completed && time(effect.request) != time(request)
     }
 }

@@ -10,7 +10,7 @@ protocol FeedbackEffects: AnyObject, Sendable {
     nonisolated(nonsending) func run(_ body: EffectBody) async
 
     /// Decodes a request, or returns nil if the bytes cannot be decoded.
-    func request(_ bytes: RequestBytes) -> (any Sendable)?
+    func request(_ bytes: [UInt8]) -> (any Sendable)?
 }
 
 /// The effects of a feedback whose requests and events travel as bytes.
@@ -25,7 +25,7 @@ final class CodableEffects<State: Sendable, Event: Codable & Sendable>: Feedback
         self.coder = coder
     }
 
-    func request(_ bytes: RequestBytes) -> (any Sendable)? { try? feedback.requestCoding?.decode(bytes, coder) }
+    func request(_ bytes: [UInt8]) -> (any Sendable)? { try? feedback.requestCoding?.decode(bytes, coder) }
 
     nonisolated(nonsending) func run(_ body: EffectBody) async {
         let (name, grant) = (feedback.name, body.grant)

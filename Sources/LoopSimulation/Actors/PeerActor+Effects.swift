@@ -15,7 +15,7 @@ extension PeerActor {
     }
 
     /// A running body gets a newer request.
-    func renew(_ run: UInt32, _ request: RequestBytes) throws(Violation) {
+    func renew(_ run: UInt32, _ request: [UInt8]) throws(Violation) {
         guard var body = peer.bodies[run] else { return }
         // After a loss of records the state may request the same effect again.
         if loop.limits.requestsDiffer, !world.tally.hasLostRecords, body.grant.request == request {

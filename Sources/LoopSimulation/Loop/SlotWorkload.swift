@@ -36,9 +36,9 @@ package struct SlotWorkload: Workload {
     }
 
     package mutating func script(for job: Job, _ draw: inout Draw) throws(Violation) -> Script {
-        guard let request = try? SlotCoder().decode(UInt64.self, from: job.grant.request.array) else {
+        guard let request = try? SlotCoder().decode(UInt64.self, from: job.grant.request) else {
             throw Violation(
-                .nothingLost, "the request of \(job.grant.effect) cannot be read: \(job.grant.request.array)")
+                .nothingLost, "the request of \(job.grant.effect) cannot be read: \(job.grant.request)")
         }
         let effect = job.grant.effect
         let slot =

@@ -163,7 +163,7 @@ struct Conversation<Work: Workload> {
             ?? "no event"
     }
 
-    private func request(_ effect: EffectID, _ bytes: RequestBytes) -> String {
+    private func request(_ effect: EffectID, _ bytes: [UInt8]) -> String {
         let position = Int(effect.feedback)
         guard position < feedbacks.count, let coding = feedbacks[position].requestCoding,
             let request = try? coding.decode(bytes, engine.loop.coder)

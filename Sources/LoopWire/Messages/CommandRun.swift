@@ -58,16 +58,14 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     public mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
-            grant.request.withBytes { request in
-                run.append(50 + request.count) { output in
-                    output.append(Command.Kind.start.rawValue)
-                    output.append(grant.effect, grant.attempt)
-                    output.append(number: grant.version.value)
-                    output.append(number: grant.failures)
-                    output.append(grant.isResumed ? 1 : 0)
-                    output.append(number: UInt32(request.count))
-                    output.append(request)
-                }
+            run.append(50 + grant.request.count) { output in
+                output.append(Command.Kind.start.rawValue)
+                output.append(grant.effect, grant.attempt)
+                output.append(number: grant.version.value)
+                output.append(number: grant.failures)
+                output.append(grant.isResumed ? 1 : 0)
+                output.append(number: UInt32(grant.request.count))
+                output.append(grant.request.span)
             }
         case .update, .cancel:
             var writer = ByteWriter()
@@ -107,9 +105,9 @@ extension Command {
     /// Reads a command that is known to be valid.
     fileprivate init(trusting bytes: Span<UInt8>, at offset: Int) {
         /// The bytes that follow the count of 4 bytes.
-        func request(countAt offset: Int) -> RequestBytes {
+        func request(countAt offset: Int) -> [UInt8] {
             let (start, count) = (offset + 4, Int(bytes.number(at: offset, as: UInt32.self)))
-            return RequestBytes(bytes.extracting(start..<start + count))
+            return Array(bytes.extracting(start..<start + count))
         }
         let (effect, attempt) = (bytes.effect(at: offset + 1), bytes.attempt(at: offset + 17))
         switch Kind(rawValue: bytes[offset]) {

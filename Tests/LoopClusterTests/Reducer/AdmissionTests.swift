@@ -100,7 +100,7 @@ import Testing
 
     private var grant: Grant {
         Grant(
-            effect: effect, attempt: attempt, version: Seq(1), failures: 0, isResumed: false, request: RequestBytes([1])
+            effect: effect, attempt: attempt, version: Seq(1), failures: 0, isResumed: false, request: [1]
         )
     }
 

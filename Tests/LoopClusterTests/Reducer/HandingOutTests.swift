@@ -11,7 +11,7 @@ import Testing
         let out = try bench.send(sender, from: 1, .light("a", 5))
         let grant = Grant(
             effect: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 1), version: Seq(1),
-            failures: 0, isResumed: false, request: RequestBytes(try bench.coder.encode(5)))
+            failures: 0, isResumed: false, request: try bench.coder.encode(5))
         #expect(out.messages(to: alice) == [.commands(number: 1, [.start(grant)])])
         let update = try bench.send(sender, from: 2, .light("a", 6))
         #expect(
@@ -21,7 +21,7 @@ import Testing
                     [
                         .update(
                             grant.effect, grant.attempt, version: Seq(2),
-                            request: RequestBytes(try bench.coder.encode(6)))
+                            request: try bench.coder.encode(6))
                     ])
             ])
     }

@@ -90,7 +90,7 @@ struct Site {
     }
 
     func request(of effect: EffectID) throws -> Int? {
-        try core.effects[effect].map { try CBORCoder().decode(Int.self, from: $0.request.array) }
+        try core.effects[effect].map { try CBORCoder().decode(Int.self, from: $0.request) }
     }
 }
 

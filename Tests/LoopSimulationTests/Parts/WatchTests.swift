@@ -9,7 +9,7 @@ import Testing
     private let effect = EffectID(feedback: 0, seq: Seq(1), index: 0)
     private let grant = Grant(
         effect: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 2), version: Seq(1),
-        failures: 1, isResumed: false, request: RequestBytes([]))
+        failures: 1, isResumed: false, request: [])
 
     private var start: Outbound {
         .inbox(
