@@ -17,26 +17,33 @@ let unchecked: [SwiftSetting] =
 /// Settings of everything else: every use of unsafe code is marked `unsafe`, and each file says why its uses are safe.
 let strictlySafe = unchecked + [.strictMemorySafety()]
 
+/// A library on a layer, and what else it needs.
 func library(
-    _ name: String, _ dependencies: [Target.Dependency] = [], in folder: String = "Sources", path: String? = nil
+    _ name: String, on layer: [Target.Dependency] = [], _ others: Target.Dependency..., in folder: String = "Sources",
+    settings: [SwiftSetting] = strictlySafe
 ) -> Target {
-    .target(
-        name: name, dependencies: dependencies, path: path ?? "\(folder)/\(name)", swiftSettings: strictlySafe)
+    .target(name: name, dependencies: layer + others, path: "\(folder)/\(name)", swiftSettings: settings)
 }
 
-func executable(
-    _ name: String, _ dependencies: [Target.Dependency], in folder: String = "Sources", path: String? = nil
-) -> Target {
+func executable(_ name: String, _ dependencies: Target.Dependency..., in folder: String = "Sources") -> Target {
     .executableTarget(
-        name: name, dependencies: dependencies, path: path ?? "\(folder)/\(name)", swiftSettings: strictlySafe)
+        name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: strictlySafe)
 }
 
 func tests(
-    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = [], resources: [Resource] = []
+    _ name: String, on layer: [Target.Dependency] = [], _ others: Target.Dependency..., exclude: [String] = [],
+    in folder: String = "Tests"
 ) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies, exclude: exclude, resources: resources, swiftSettings: unchecked)
+        name: name, dependencies: layer + others, path: "\(folder)/\(name)", exclude: exclude,
+        swiftSettings: unchecked)
 }
+
+// What a layer may use. Nothing below the stores can reach a file, a socket or a clock.
+let loop: [Target.Dependency] = ["LoopCollections", "LoopCore"]
+let machines: [Target.Dependency] = loop + ["CBOR", "LoopKeys", "LoopWire", "LoopCluster"]
+let stores: [Target.Dependency] = machines + ["Linux", "LoopJournal"]
+let nodes: [Target.Dependency] = stores + ["ZMQ", "LoopNode"]
 
 /// The files of the package that `loopctl new` makes, in Examples/NewLoop.
 let newPackage = [
@@ -46,243 +53,142 @@ let newPackage = [
     "Tests/NewLoopTests/NewLoopTests.swift", "docker-compose.yml",
 ]
 
+let products = [
+    "LoopCollections", "LoopCore", "LoopCompatibility", "LoopView", "CBOR", "LoopWire", "LoopCluster", "LoopJournal",
+    "LoopKeys", "LoopNode", "LoopPostgres", "LoopApp", "LoopTesting", "LoopSimulation",
+    "LoopNodeTesting",
+    // For the benchmark, which is a separate package.
+    "TestDatabase",
+]
+
+/// C libraries: module maps and inline shims.
+let systemLibraries = [
+    "Sources/CZMQ", "Sources/C/CHTTPD", "Sources/C/CLinux", "Sources/C/CMemory", "Sources/C/CPQ", "Sources/C/CSQLite",
+    "Sources/C/CZLib", "Examples/CCurl", "Examples/CCMarkGFM", "Examples/CIDN",
+]
+
 let package = Package(
     name: "Loop",
     platforms: [.macOS(.v26)],
-    products: [
-        .library(name: "LoopCollections", targets: ["LoopCollections"]),
-        .library(name: "LoopCore", targets: ["LoopCore"]),
-        .library(name: "LoopCompatibility", targets: ["LoopCompatibility"]),
-        .library(name: "LoopView", targets: ["LoopView"]),
-        .library(name: "CBOR", targets: ["CBOR"]),
-        .library(name: "LoopWire", targets: ["LoopWire"]),
-        .library(name: "LoopCluster", targets: ["LoopCluster"]),
-        .library(name: "LoopJournal", targets: ["LoopJournal"]),
-        .library(name: "LoopKeys", targets: ["LoopKeys"]),
-        .library(name: "LoopNode", targets: ["LoopNode"]),
-        .library(name: "LoopPostgres", targets: ["LoopPostgres"]),
-        .library(name: "LoopApp", targets: ["LoopApp"]),
-        .library(name: "LoopTesting", targets: ["LoopTesting"]),
-        .library(name: "LoopNodeTesting", targets: ["LoopNodeTesting"]),
-        // For the benchmark, which is a separate package.
-        .library(name: "TestDatabase", targets: ["TestDatabase"]),
-        .executable(name: "loop-reducer", targets: ["loop-reducer"]),
-        .executable(name: "loop-effect", targets: ["loop-effect"]),
-        .executable(name: "loopctl", targets: ["loopctl"]),
-        .executable(name: "loop-example", targets: ["loop-example"]),
-    ],
-    targets: [
-        // C libraries: module maps and inline shims.
-        .systemLibrary(name: "CZMQ"),
-        .systemLibrary(name: "CCurl", path: "Examples/CCurl"),
-        .systemLibrary(name: "CCMarkGFM", path: "Examples/CCMarkGFM"),
-        .systemLibrary(name: "CIDN", path: "Examples/CIDN"),
-        .systemLibrary(name: "CHTTPD", path: "Sources/C/CHTTPD"),
-        .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
-        .systemLibrary(name: "CMemory", path: "Sources/C/CMemory"),
-        .systemLibrary(name: "CPQ", path: "Sources/C/CPQ"),
-        .systemLibrary(name: "CSQLite", path: "Sources/C/CSQLite"),
-        .systemLibrary(name: "CZLib", path: "Sources/C/CZLib"),
-        // The memory that libzmq allocates for the secrets of handshakes, reused.
-        .target(name: "CGuardedMemory", path: "Sources/C/CGuardedMemory"),
+    products: products.map { .library(name: $0, targets: [$0]) }
+        + ["loop-reducer", "loop-effect", "loopctl", "loop-example"].map { .executable(name: $0, targets: [$0]) },
+    targets: systemLibraries.map { .systemLibrary(name: String($0.split(separator: "/").last!), path: $0) } + [
+        .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
         // Counts allocations, for `make budgets`.
         .target(name: "CMeter", path: "Tools/CMeter"),
 
+        // Hash tables, heaps, dictionaries that share their structure with their copies; locks.
+        library("LoopCollections"),
         // The pure loop: what happens, what should be going on, and nothing that touches the world.
-        library("LoopLock"),
-        // Hash tables, heaps, and dictionaries that share their structure with their copies.
-        library("LoopCollections", ["CMemory", "LoopLock"]),
-        library("LoopCore", ["LoopCollections", "LoopLock"]),
-        // The names of the four libraries for forms that LoopCore names differently.
-        library("LoopCompatibility", ["LoopCore"]),
+        library("LoopCore", "LoopCollections"),
+        // The forms and names of the four libraries that LoopCore does not have.
+        library("LoopCompatibility", on: loop),
         // Stores, bindings and widgets over a loop, and the renderers that need no C library.
-        library("LoopView", ["LoopLock", "LoopCore"]),
+        library("LoopView", on: loop),
         // The coder of all values: deterministic CBOR for any `Codable` type.
-        library("CBOR", ["CMemory", "LoopLock"]),
+        library("CBOR", "CMemory", "LoopCollections"),
         // Admission: keys, roles and certificates, without files or sockets.
         library("LoopKeys"),
         // The bytes of every message between nodes.
-        library("LoopWire", ["CBOR", "LoopLock", "LoopCollections", "LoopCore"]),
+        library("LoopWire", on: loop, "CBOR"),
         // The machines of the reducer's and the worker's side, without sockets, clocks or threads.
-        library("LoopCluster", ["CBOR", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire"]),
+        library("LoopCluster", on: loop, "CBOR", "LoopKeys", "LoopWire"),
         // The system calls that take pointers, with owners and errors.
-        library("Linux", ["CLinux"]),
+        library("Linux", "CLinux"),
         // Journals in memory and in files.
-        library(
-            "LoopJournal", ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "CSQLite", "CZLib"]),
+        library("LoopJournal", on: machines, "Linux", "CSQLite", "CZLib"),
         // One owner type per ZeroMQ handle.
-        library("ZMQ", ["CGuardedMemory", "CZMQ", "CLinux", "Linux", "LoopKeys"]),
+        library("ZMQ", "CZMQ", "CLinux", "Linux", "LoopKeys"),
         // The shells around the machines: threads, sockets, signals, effects.
-        library(
-            "LoopNode",
-            [
-                "CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster",
-                "LoopJournal", "ZMQ",
-            ]),
+        library("LoopNode", on: stores, "ZMQ"),
         // Journals in a PostgreSQL database. A custom reducer adds this product; workers do not need it.
-        library(
-            "LoopPostgres",
-            ["Linux", "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "CPQ"]),
+        library("LoopPostgres", on: stores, "LoopNode", "CPQ"),
         // Programs with a user interface: stores of remote loops; views on the terminal and in a browser; a server of files.
-        library("LoopApp", ["Linux", "LoopLock", "LoopCore", "LoopView", "LoopCluster", "LoopNode", "CHTTPD"]),
+        library("LoopApp", on: nodes, "LoopView", "CHTTPD"),
+        // A loop's tests, step by step, with a virtual clock.
+        library("LoopTesting", on: loop, "LoopWire"),
         // Clusters under a virtual clock, network and journal; checkers of the promises.
-        library("LoopTesting", ["CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster"]),
+        library("LoopSimulation", on: machines, "LoopTesting"),
         // A real cluster inside a test's own process, whose nodes can be killed.
-        library("LoopNodeTesting", ["LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "ZMQ"]),
-        // Fetching by libcurl, links and anchors by a scan of tags, Markdown by libcmark-gfm.
-        library("LoopFetch", ["CCMarkGFM", "CCurl", "CIDN", "CZLib", "LoopLock"], in: "Examples"),
+        library("LoopNodeTesting", on: nodes),
+
+        // Fetching by libcurl, HTML by a tokenizer of the standard, Markdown by libcmark-gfm.
+        library("LoopFetch", on: loop, "CCMarkGFM", "CCurl", "CIDN", "CZLib", "Linux", in: "Examples"),
         // The loops of this project, such as the link checker.
-        library(
-            "LoopExamples",
-            ["CBOR", "Linux", "LoopLock", "LoopCollections", "LoopCore", "LoopWire", "LoopNode", "LoopFetch"],
-            in: "Examples"),
-        // The files of the package that `loopctl new` makes.
+        library("LoopExamples", on: nodes, "LoopFetch", in: "Examples"),
+        // Shows and serves the examples: pages, a server with faults, and the program that runs them.
+        library("LoopGallery", on: nodes, "LoopView", "LoopApp", "LoopExamples", in: "Examples"),
+        // The files of the package that `loopctl new` makes. As programs of this project they are built and tested with it.
         .target(
             name: "LoopTemplate", path: "Examples/NewLoop", sources: ["Template"],
             resources: newPackage.map { .embedInCode($0) }, swiftSettings: strictlySafe),
-        // The commands of loopctl.
-        library(
-            "LoopCommands",
-            [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopKeys", "LoopNode", "LoopTemplate", "LoopWire",
-                "LoopCluster", "LoopPostgres", "LoopApp", "ZMQ",
-            ], path: "Sources/loopctl/Commands"),
-        // Shows and serves the examples: pages, a server with faults, and the program that runs them.
-        library(
-            "LoopGallery",
-            ["CBOR", "Linux", "LoopLock", "LoopCore", "LoopView", "LoopWire", "LoopNode", "LoopApp", "LoopExamples"],
-            in: "Examples"),
+        library("NewLoop", on: loop, in: "Examples/NewLoop/Sources"),
+        executable("newloop-reducer", "NewLoop", "LoopNode", in: "Examples/NewLoop/Sources"),
+        executable("newloop-worker", "NewLoop", "LoopNode", in: "Examples/NewLoop/Sources"),
+        executable("newloop-client", "NewLoop", "LoopCore", "LoopNode", in: "Examples/NewLoop/Sources"),
+        tests("NewLoopTests", "NewLoop", "LoopCore", "LoopTesting", "LoopSimulation", in: "Examples/NewLoop/Tests"),
 
-        // The files of the new package as programs of this project, so that they are built and tested with it.
-        library("NewLoop", ["LoopCollections", "LoopCore"], in: "Examples/NewLoop/Sources"),
+        executable("loop-reducer", "LoopExamples", "LoopNode", "LoopPostgres"),
+        executable("loop-effect", "LoopExamples", "LoopNode"),
+        .target(
+            name: "LoopCommands", dependencies: nodes + ["LoopPostgres", "LoopApp", "LoopTemplate"],
+            path: "Sources/loopctl/Commands", swiftSettings: strictlySafe),
         .executableTarget(
-            name: "newloop-reducer", dependencies: ["NewLoop", "LoopNode"],
-            path: "Examples/NewLoop/Sources/newloop-reducer", swiftSettings: strictlySafe),
-        .executableTarget(
-            name: "newloop-worker", dependencies: ["NewLoop", "LoopNode"],
-            path: "Examples/NewLoop/Sources/newloop-worker", swiftSettings: strictlySafe),
-        .executableTarget(
-            name: "newloop-client", dependencies: ["NewLoop", "LoopCore", "LoopNode"],
-            path: "Examples/NewLoop/Sources/newloop-client", swiftSettings: strictlySafe),
+            name: "loopctl", dependencies: ["LoopCommands"], path: "Sources/loopctl/Program",
+            swiftSettings: strictlySafe),
+        executable("loop-example", "LoopGallery", in: "Examples"),
 
         // Real processes under faults, and checks of the promises.
-        library(
-            "LoopChaos",
-            [
-                "CBOR", "Linux", "LoopLock", "LoopCore", "LoopWire", "LoopNode", "LoopExamples", "LoopPostgres",
-                "TestDatabase", "ZMQ",
-            ],
-            in: "Tools"),
-
+        library("LoopChaos", on: nodes, "LoopExamples", "LoopPostgres", "TestDatabase", in: "Tools"),
         // The operations of each event, whose cost is counted.
-        library("LoopBudgets", ["CBOR", "CMeter", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal"], in: "Tools"),
-
-        executable("loop-reducer", ["LoopExamples", "LoopNode", "LoopPostgres"]),
-        executable("loop-effect", ["LoopExamples", "LoopNode"]),
-        executable("loopctl", ["LoopCommands"], path: "Sources/loopctl/Program"),
-        executable("loop-example", ["LoopGallery"], in: "Examples"),
-        executable("loop-simulate", ["Linux", "LoopTesting"], in: "Tools"),
-        executable("loop-chaos", ["LoopChaos"], in: "Tools"),
-        executable("loop-budgets", ["Linux", "LoopBudgets"], in: "Tools"),
+        library("LoopBudgets", on: machines, "CMeter", "LoopJournal", in: "Tools"),
+        executable("loop-simulate", "Linux", "LoopSimulation", in: "Tools"),
+        executable("loop-chaos", "LoopChaos", in: "Tools"),
+        executable("loop-budgets", "Linux", "LoopBudgets", in: "Tools"),
 
         // Properties that hold for all bytes from outside, and libFuzzer's entry to them.
-        .target(
-            name: "LoopFuzzing",
-            dependencies: [
-                "CBOR", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopKeys", "LoopNode", "LoopFetch",
-            ],
-            path: "Fuzzing/LoopFuzzing", swiftSettings: unchecked),
+        library("LoopFuzzing", on: nodes, "LoopCompatibility", "LoopFetch", in: "Fuzzing", settings: unchecked),
         .executableTarget(
             name: "loop-fuzz", dependencies: ["LoopFuzzing"], path: "Fuzzing/loop-fuzz", swiftSettings: unchecked),
-
         // Folders and addresses for tests, which are removed afterwards, a fake reducer, and a candidate for a journal.
-        .target(
-            name: "TestFolders",
-            dependencies: ["CBOR", "LoopCore", "LoopCluster", "LoopLock", "LoopNode", "LoopWire", "ZMQ"],
-            path: "Tests/TestFolders", swiftSettings: unchecked),
-
+        library("TestFolders", on: nodes, in: "Tests", settings: unchecked),
         // PostgreSQL servers for tests.
-        .target(
-            name: "TestDatabase",
-            dependencies: ["Linux", "LoopCore", "LoopLock", "LoopCluster", "LoopNode", "LoopPostgres"],
-            path: "Tests/TestDatabase", swiftSettings: unchecked),
+        library("TestDatabase", on: nodes, "LoopPostgres", in: "Tests", settings: unchecked),
 
-        tests("LoopLockTests", ["LoopLock"]),
-        tests("LoopCollectionsTests", ["LoopCollections", "LoopCore"]),
-        tests("LoopCoreTests", ["LoopCollections", "LoopCompatibility", "LoopCore", "LoopLock", "LoopTesting"]),
-        tests("LoopViewTests", ["LoopCompatibility", "LoopLock", "LoopCore", "LoopView", "LoopTesting"]),
-        tests("CBORTests", ["CBOR", "LoopFuzzing"], exclude: ["Vectors"]),
-        tests("LoopWireTests", ["CBOR", "LoopCore", "LoopWire"], exclude: ["Vectors"]),
-        tests("LoopClusterTests", ["CBOR", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal"]),
+        tests("LoopCollectionsTests", on: loop),
+        tests("LoopCoreTests", on: loop, "LoopCompatibility", "LoopTesting"),
+        tests("LoopViewTests", on: loop, "LoopCompatibility", "LoopView", "LoopTesting"),
+        tests("CBORTests", "CBOR", "LoopFuzzing", exclude: ["Vectors"]),
+        tests("LoopWireTests", on: machines, exclude: ["Vectors"]),
+        tests("LoopClusterTests", on: machines, "LoopCompatibility", "LoopJournal"),
+        tests("LoopJournalTests", on: nodes, "CLinux", "CSQLite", "LoopPostgres", "TestDatabase"),
+        tests("LoopPostgresTests", on: nodes, "LoopPostgres", "TestDatabase", "TestFolders"),
+        tests("ZMQTests", "LoopKeys", "ZMQ", "TestFolders"),
+        tests("LoopKeysTests", on: nodes, "TestFolders"),
+        tests("LoopNodeTests", on: nodes, "LoopCompatibility", "LoopView", "LoopApp", "TestFolders"),
+        tests("LoopAppTests", on: nodes, "LoopView", "LoopApp", "TestFolders"),
+        tests("LoopTestingTests", on: loop, "LoopCompatibility", "LoopTesting", "LoopSimulation", "LoopExamples"),
         tests(
-            "LoopJournalTests",
-            [
-                "CBOR", "CLinux", "CSQLite", "LoopCore", "LoopKeys", "LoopWire", "LoopCluster", "LoopJournal",
-                "LoopNode", "LoopPostgres", "TestDatabase",
-            ]),
-        tests(
-            "LoopPostgresTests",
-            [
-                "LoopCore", "LoopLock", "LoopWire", "LoopCluster", "LoopJournal", "LoopNode", "LoopPostgres",
-                "TestDatabase", "TestFolders",
-            ]),
-        tests("ZMQTests", ["CGuardedMemory", "LoopKeys", "ZMQ", "TestFolders"]),
-        tests("LoopKeysTests", ["Linux", "LoopCore", "LoopKeys", "LoopNode", "TestFolders"]),
-        tests(
-            "LoopNodeTests",
-            [
-                "CBOR", "Linux", "LoopCore", "LoopKeys", "LoopView", "LoopWire", "LoopCluster", "LoopJournal",
-                "LoopNode", "LoopApp", "ZMQ", "TestFolders",
-            ]),
-        tests("LoopAppTests", ["LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopApp", "TestFolders"]),
-        tests(
-            "LoopTestingTests", ["LoopCore", "LoopWire", "LoopCluster", "LoopTesting", "LoopExamples"],
+            "LoopSimulationTests", on: machines, "LoopTesting", "LoopSimulation", "LoopExamples",
             exclude: ["Transcripts"]),
+        tests("LoopNodeTestingTests", on: nodes, "LoopNodeTesting", "LoopTesting", "LoopSimulation", "TestFolders"),
+        tests("LoopFetchTests", "CCurl", "CGumbo", "LoopFetch", "LoopApp", exclude: ["Fixtures"]),
         tests(
-            "LoopNodeTestingTests",
-            [
-                "LoopLock", "LoopCore", "LoopWire", "LoopCluster", "LoopNode", "LoopNodeTesting", "LoopTesting",
-                "TestFolders",
-            ]),
-        // The HTML parser with which the scanner of pages is compared.
-        .systemLibrary(name: "CGumbo", path: "Tests/CGumbo", pkgConfig: "gumbo"),
-        tests("LoopFetchTests", ["CCurl", "CGumbo", "LoopFetch", "LoopApp"], exclude: ["Fixtures"]),
+            "LoopExamplesTests", on: nodes, "LoopExamples", "LoopFetch", "LoopTesting", "LoopSimulation",
+            "LoopApp", "NewLoop", exclude: ["Fixtures"]),
+        tests("LoopCommandsTests", on: nodes, "LoopCommands", "LoopTemplate", "TestFolders"),
         tests(
-            "LoopExamplesTests",
-            ["CBOR", "LoopCore", "LoopExamples", "LoopFetch", "LoopTesting", "LoopApp", "LoopWire", "NewLoop"],
-            exclude: ["Fixtures"]),
+            "LoopGalleryTests", on: nodes, "loop-reducer", "loop-effect", "loopctl", "loop-example", "LoopView",
+            "LoopApp", "LoopFetch", "LoopExamples", "LoopTesting", "LoopGallery", "TestFolders"),
+        tests("ComposeTests", on: nodes, "TestFolders"),
         tests(
-            "LoopCommandsTests",
-            [
-                "CBOR", "LoopLock", "LoopCore", "LoopKeys", "LoopNode", "LoopWire", "LoopCluster", "LoopCommands",
-                "LoopTemplate", "ZMQ", "TestFolders",
-            ]),
+            "EndToEndTests", on: nodes, "loop-reducer", "loop-effect", "loopctl", "CLinux", "LoopPostgres", "LoopApp",
+            "TestDatabase", "TestFolders"),
         tests(
-            "LoopGalleryTests",
-            [
-                "LoopLock", "LoopCore", "LoopView", "LoopNode", "LoopApp", "LoopFetch", "LoopExamples", "LoopTesting",
-                "LoopGallery", "TestFolders", "loop-reducer", "loop-effect", "loopctl", "loop-example",
-            ]),
-        .testTarget(
-            name: "NewLoopTests", dependencies: ["NewLoop", "LoopCore", "LoopTesting"],
-            path: "Examples/NewLoop/Tests/NewLoopTests", swiftSettings: unchecked),
-        tests("ComposeTests", ["LoopLock", "LoopCore", "LoopNode", "TestFolders"]),
-        tests(
-            "EndToEndTests",
-            [
-                "CLinux", "LoopLock", "LoopCore", "LoopNode", "LoopPostgres", "LoopApp", "LoopWire", "ZMQ",
-                "TestDatabase", "TestFolders", "loop-reducer", "loop-effect", "loopctl",
-            ]),
-        tests(
-            "ChaosTests",
-            [
-                "CBOR", "LoopChaos", "LoopCore", "LoopExamples", "LoopNode", "LoopWire", "loop-reducer", "loop-effect",
-                "loopctl", "loop-chaos",
-            ]),
-        tests(
-            "FuzzingTests",
-            ["CBOR", "LoopCollections", "LoopCore", "LoopWire", "LoopCluster", "LoopJournal", "LoopFuzzing"]),
-        tests("ProjectTests", ["TestFolders"]),
+            "ChaosTests", on: nodes, "loop-reducer", "loop-effect", "loopctl", "loop-chaos", "LoopChaos", "LoopExamples"
+        ),
+        tests("FuzzingTests", on: machines, "LoopJournal", "LoopFuzzing"),
+        tests("ProjectTests", "TestFolders"),
     ],
     swiftLanguageModes: [.v6]
 )
@@ -297,7 +203,10 @@ if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
 
 // make test-portable tests the modules in which a loop is written and tested; the others are for Linux.
 if isPortable {
-    let tested = ["CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting"]
+    let tested = [
+        "CBOR", "LoopCollections", "LoopCore", "LoopView", "LoopWire", "LoopCluster", "LoopTesting",
+        "LoopSimulation",
+    ]
     let tests = tested.map { "\($0)Tests" }
     package.targets.removeAll { $0.type == .test && !tests.contains($0.name) }
 }

@@ -28,6 +28,7 @@ let package = Package(
             name: "NewLoopTests",
             dependencies: [
                 "NewLoop", .product(name: "LoopCore", package: "Loop"),
+                .product(name: "LoopSimulation", package: "Loop"),
                 .product(name: "LoopTesting", package: "Loop"),
             ]),
     ],

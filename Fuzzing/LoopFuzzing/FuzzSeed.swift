@@ -61,7 +61,7 @@ extension FuzzTarget {
     }
 
     /// Runs of a reducer: what they journal, and the state that they end with.
-    private static func history() throws -> [(name: String, records: [Record], state: JournaledState<Allotment>)] {
+    private static func history() throws -> [(name: String, records: [Record], state: JournaledState)] {
         var short = try ReducerRun()
         try short.join(PeerID(high: 0, low: 1), capacity: 4)
         var long = short
@@ -73,7 +73,7 @@ extension FuzzTarget {
         try long.turn(after: 6000)
         var ended = long
         try ended.send([.shed(nil), .weather(nil), .leave], session)
-        return [("short", short), ("long", long), ("ended", ended)].map { ($0.0, $0.1.records, $0.1.machine.core) }
+        return [("short", short), ("long", long), ("ended", ended)].map { ($0.0, $0.1.records, $0.1.machine.journaled) }
     }
 
     private static func noteSeeds() -> [FuzzSeed] {

@@ -45,23 +45,8 @@ struct Session {
     }
 
     private static var corpus: [FuzzSeed] {
-        guard let path = getenv("LOOP_FUZZ_CORPUS") else { return [] }
-        guard let file = fopen(path, "r") else {
-            fatalError("\(String(cString: path)) cannot be read: errno \(errno)")
-        }
-        defer { fclose(file) }
-        var text: [UInt8] = []
-        var page = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&page, 1, page.count, file)
-            if count == 0 { break }
-            text += page[..<count]
-        }
-        do {
-            return try FuzzCorpus.seeds(in: String(decoding: text, as: UTF8.self))
-        } catch {
-            fatalError("\(String(cString: path)): \(error)")
-        }
+        guard let path = getenv("LOOP_FUZZ_CORPUS").map({ String(cString: $0) }) else { return [] }
+        do { return try FuzzCorpus.seeds(in: path) } catch { fatalError("\(path): \(error)") }
     }
 
     func writeSeeds(to folder: String) {

@@ -7,7 +7,6 @@
 /// |---|---|
 /// | struct, class (keyed container) | map with text keys, ascending by their encoded bytes |
 /// | enum as the compiler derives it | map of one entry: the case's name, then a map of its values |
-/// | ``WireCodable`` | what the type writes, in deterministic order |
 /// | `Dictionary` | map; keys are text for String, integers for Int, else whatever the key encodes to |
 /// | `Set` | array, ascending by the elements' encoded bytes |
 /// | `[UInt8]` | byte string |

@@ -59,8 +59,8 @@ private struct DiagnosticWriter {
     }
 
     private mutating func writeChunks(_ item: CBORIndex.Item, _ head: CBORIndex.Head) {
-        let container = unsafe index.containers[Int(item.container)]
-        // Without chunks, the notation itself must show which kind of string it is.
+        let container = index.containers[Int(item.container)]
+        // Of no chunks the notation has to say which kind of string they would be of.
         guard container.count > 0 else {
             out += (head.major == 2 ? "''_" : "\"\"_").utf8
             return

@@ -29,15 +29,15 @@ extension CBORIndex {
         let first = unsafe base[Int(item.offset)]
         guard first >> 5 == 6 else { return nil }
         let width = Self.width(first & 31)
-        let number = first & 31 < 24 ? UInt64(first & 31) : argument(at: Int(item.offset) + 1, width: width)
+        let place = unsafe base + Int(item.offset) + 1
+        let number = unsafe first & 31 < 24 ? UInt64(first & 31) : CBORScan.argument(place, width: width)
         return (number, Item(offset: item.offset + 1 + UInt32(width), container: item.container))
     }
 
     /// Calls `body` with each element of an array, or with the keys and values of a map in turn, and its number.
     func forEach(in item: Item, isMap: Bool, _ body: (Int, Item) -> Void) {
-        let container = unsafe containers[Int(item.container)]
-        var element = Item(offset: container.start, container: item.container + 1)
-        for number in 0..<Int(container.count) * (isMap ? 2 : 1) {
+        var element = first(of: item)
+        for number in 0..<Int(containers[Int(item.container)].count) * (isMap ? 2 : 1) {
             body(number, element)
             element = after(element)
         }
@@ -51,22 +51,13 @@ extension CBORIndex {
     func head(at offset: Int) -> Head {
         var offset = offset
         while true {
-            let first = unsafe base[offset]
-            let (major, info) = (first >> 5, first & 31)
-            if info < 24 {
-                if major == 6 {
-                    offset += 1
-                    continue
-                }
-                return Head(major: major, info: info, argument: UInt64(info), content: offset + 1)
-            }
+            let (major, info) = unsafe (base[offset] >> 5, base[offset] & 31)
             let width = Self.width(info)
-            if major == 6 {
-                offset += 1 + width
-                continue
+            if major != 6 {
+                let argument = unsafe info < 24 ? UInt64(info) : CBORScan.argument(base + offset + 1, width: width)
+                return Head(major: major, info: info, argument: argument, content: offset + 1 + width)
             }
-            return Head(
-                major: major, info: info, argument: argument(at: offset + 1, width: width), content: offset + 1 + width)
+            offset += 1 + width
         }
     }
 
@@ -76,69 +67,29 @@ extension CBORIndex {
         info < 24 || info > 27 ? 0 : 1 << Int(info - 24)
     }
 
-    @inline(__always)
-    func argument(at offset: Int, width: Int) -> UInt64 {
-        unsafe CBORScan.argument(base + offset, width: width)
-    }
-
     /// The item after this one.
     @inline(__always)
     func after(_ item: Item) -> Item {
-        // Most items are numbers, short strings and simple values.
-        let first = unsafe base[Int(item.offset)]
-        let length = unsafe shortLengths[Int(first)]
-        if length != 0 { return Item(offset: item.offset &+ UInt32(length), container: item.container) }
-        return first & 0xC0 == 0x80 ? after(container: item.container) : afterLong(item)
+        let length = shortLength(at: Int(item.offset))
+        return length > 0
+            ? Item(offset: item.offset &+ UInt32(truncatingIfNeeded: length), container: item.container)
+            : afterLong(item)
     }
-
-    /// The length of an item by its first byte, or 0 if the first byte does not determine it. Only the text of such an item can be
-    /// invalid.
-    nonisolated(unsafe) static let shortLengths: UnsafePointer<UInt8> = {
-        let lengths = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
-        for first in 0..<256 {
-            let (major, info) = (first >> 5, UInt8(first & 31))
-            unsafe lengths[first] =
-                switch (major, info) {
-                case (0, 0..<28), (1, 0..<28), (7, 0..<24), (7, 25..<28): 1 + UInt8(width(info))
-                case (2, 0..<24), (3, 0..<24): 1 + info
-                default: 0
-                }
-        }
-        return unsafe UnsafePointer(lengths)
-    }()
-
-    /// Masks by a count of bytes up to 24. Each has the highest bit of that many bytes, which is 0 in ASCII text.
-    nonisolated(unsafe) static let textMasks: UnsafePointer<CBORScan.Mask> = {
-        let masks = UnsafeMutablePointer<CBORScan.Mask>.allocate(capacity: 25)
-        func word(_ count: Int) -> UInt64 {
-            let all: UInt64 = 0x8080_8080_8080_8080
-            return count >= 8 ? all : all & ~(UInt64.max << UInt64(8 * max(count, 0)))
-        }
-        for count in 0...24 {
-            unsafe (masks + count).initialize(
-                to: CBORScan.Mask(first: word(count), second: word(count - 8), third: word(count - 16)))
-        }
-        return unsafe UnsafePointer(masks)
-    }()
 
     private func afterLong(_ item: Item) -> Item {
         let head = head(at: Int(item.offset))
-        switch head.major {
-        case 2, 3:
-            if head.isIndefinite { return after(container: item.container) }
-            return Item(
-                offset: UInt32(truncatingIfNeeded: head.content + Int(head.argument)), container: item.container)
-        case 4, 5:
-            return after(container: item.container)
-        default:
-            return Item(offset: UInt32(truncatingIfNeeded: head.content), container: item.container)
+        if head.major == 4 || head.major == 5 || head.isIndefinite {
+            let container = containers[Int(item.container)]
+            return Item(offset: container.end, container: container.next)
         }
+        let length = head.major == 2 || head.major == 3 ? Int(head.argument) : 0
+        return Item(offset: UInt32(truncatingIfNeeded: head.content + length), container: item.container)
     }
 
+    /// The first item in a container.
     @inline(__always)
-    private func after(container: UInt32) -> Item {
-        let place = unsafe containers + Int(container)
-        return unsafe Item(offset: place.pointee.end, container: place.pointee.next)
+    func first(of item: Item) -> Item {
+        Item(offset: containers[Int(item.container)].start, container: item.container + 1)
     }
 
     /// Lends the bytes of a string item, with its chunks joined if it has several.
@@ -152,8 +103,8 @@ extension CBORIndex {
     /// The chunks of a string of indefinite length as one.
     func joined(_ container: Int) -> [UInt8] {
         var bytes: [UInt8] = []
-        var offset = unsafe Int(containers[container].start)
-        while unsafe offset < Int(containers[container].contentEnd) {
+        var offset = Int(containers[container].start)
+        while offset < Int(containers[container].contentEnd) {
             let chunk = head(at: offset)
             unsafe bytes += UnsafeBufferPointer(start: base + chunk.content, count: Int(chunk.argument))
             offset = chunk.content + Int(chunk.argument)
@@ -164,21 +115,18 @@ extension CBORIndex {
     /// A key in a canonical form, for comparing keys: all encodings of one integer or string have one form.
     func canonicalKey(_ item: Item) -> [UInt8] {
         let head = head(at: Int(item.offset))
-        var bytes = RawBuffer(capacity: 64)
-        defer { bytes.free() }
+        var argument = head.argument
+        var content: [UInt8] = []
         switch head.major {
-        case 0, 1:
-            bytes.head(head.major << 5, head.argument)
+        case 0, 1: break
         case 2, 3:
-            unsafe withString(head, item) { string in
-                bytes.head(head.major << 5, UInt64(string.count))
-                if let start = string.baseAddress { unsafe bytes.append(start, string.count) }
-            }
+            content = bytes(head, item)
+            argument = UInt64(content.count)
         default:
-            let end = Int(after(item).offset)
-            unsafe bytes.append(base + Int(item.offset), end - Int(item.offset))
+            let length = Int(after(item).offset) - Int(item.offset)
+            return unsafe Array(UnsafeBufferPointer(start: base + Int(item.offset), count: length))
         }
-        return unsafe Array(UnsafeBufferPointer(start: bytes.base, count: bytes.count))
+        return [head.major << 5] + (0..<8).map { UInt8(truncatingIfNeeded: argument >> UInt64(56 - 8 * $0)) } + content
     }
 
     /// The bytes of an item in diagnostic notation, shortened for an error.

@@ -1,28 +1,22 @@
-/// A value that is one item: a Bool, an integer, a float or text. The coder writes and reads it without its `Codable` methods.
-protocol CBORScalar: Codable {
+// Unsafe: an array lends its bytes for one call.
+
+/// A value that is one item: a Bool, an integer, a float or text. The coder writes and reads it without asking it.
+protocol CBORScalar: CBOREncodable, CBORDecodable {
     func write(to log: inout RawBuffer)
 
-    /// Writes a key that is known by its ordinal, and the value. Returns false and writes nothing if the key must be written the
-    /// general way.
-    func put(at place: EncodingPlace, _ ordinal: Int) -> Bool
-
-    /// Writes an array's head and its items.
-    static func write(_ values: [Self], to log: inout RawBuffer)
-
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Self
-
-    static func readArray(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> [Self]
 }
 
 extension CBORScalar {
-    static func write(_ values: [Self], to log: inout RawBuffer) {
-        log.head(0x80, UInt64(values.count))
-        for value in values { value.write(to: &log) }
+    func encode(to core: EncodingCore, at position: EncodingCore.Position) { write(to: &core.log) }
+
+    static func encode(_ values: [Self], to core: EncodingCore, at position: EncodingCore.Position) throws {
+        try core.checkDepth(at: position)
+        core.log.head(0x80, UInt64(values.count))
+        for value in values { value.write(to: &core.log) }
     }
 
-    static func readArray(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> [Self] {
-        try core.values(item) { try read(core, $0) }
-    }
+    static func decode(from core: DecodingCore, at item: CBORIndex.Item) throws -> Self { try read(core, item) }
 }
 
 extension CBORScalar where Self: FixedWidthInteger {
@@ -32,16 +26,7 @@ extension CBORScalar where Self: FixedWidthInteger {
     }
 
     @inline(__always)
-    func put(at place: EncodingPlace, _ ordinal: Int) -> Bool {
-        Self.isSigned ? place.put(ordinal, signed: Int64(self)) : place.put(ordinal, unsigned: UInt64(self))
-    }
-
-    @inline(__always)
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Self { try core.integer(Self.self, item) }
-
-    static func readArray(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> [Self] {
-        try core.integers(Self.self, item)
-    }
 }
 
 extension Int: CBORScalar {}
@@ -56,19 +41,22 @@ extension UInt64: CBORScalar {}
 
 extension UInt8: CBORScalar {
     /// Writes a byte string.
-    static func write(_ values: [UInt8], to log: inout RawBuffer) { log.byteString(values) }
+    static func encode(_ values: [UInt8], to core: EncodingCore, at position: EncodingCore.Position) {
+        unsafe values.withUnsafeBufferPointer { unsafe core.log.string(0x40, $0) }
+    }
 
-    static func readArray(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> [UInt8] { try core.bytes(item) }
+    /// Reads a byte string, or an array of integers, which is what a person can write in JSON.
+    static func decodeArray(from core: DecodingCore, at item: CBORIndex.Item) throws -> [UInt8] {
+        let head = try core.head(item)
+        if head.major == 2 { return core.index.bytes(head, item) }
+        guard head.major == 4 else { throw core.mismatch([UInt8].self, "a byte string", item) }
+        return try core.elements(item) { try read(core, $0) }
+    }
 }
 
 extension Bool: CBORScalar {
-    private var byte: UInt8 { self ? 0xF5 : 0xF4 }
-
     @inline(__always)
-    func write(to log: inout RawBuffer) { log.byte(byte) }
-
-    @inline(__always)
-    func put(at place: EncodingPlace, _ ordinal: Int) -> Bool { place.put(ordinal, simple: byte) }
+    func write(to log: inout RawBuffer) { log.byte(self ? 0xF5 : 0xF4) }
 
     @inline(__always)
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Bool { try core.bool(item) }
@@ -79,18 +67,12 @@ extension Double: CBORScalar {
     func write(to log: inout RawBuffer) { log.float(self) }
 
     @inline(__always)
-    func put(at place: EncodingPlace, _ ordinal: Int) -> Bool { place.put(ordinal, float: self) }
-
-    @inline(__always)
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Double { try core.double(item) }
 }
 
 extension Float: CBORScalar {
     @inline(__always)
-    func write(to log: inout RawBuffer) { log.float(self) }
-
-    @inline(__always)
-    func put(at place: EncodingPlace, _ ordinal: Int) -> Bool { place.put(ordinal, float: Double(self)) }
+    func write(to log: inout RawBuffer) { log.float(Double(self)) }
 
     @inline(__always)
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> Float { try core.float(item) }
@@ -99,9 +81,6 @@ extension Float: CBORScalar {
 extension String: CBORScalar {
     @inline(__always)
     func write(to log: inout RawBuffer) { log.text(self) }
-
-    @inline(__always)
-    func put(at place: EncodingPlace, _ ordinal: Int) -> Bool { place.put(ordinal, text: self) }
 
     @inline(__always)
     static func read(_ core: DecodingCore, _ item: CBORIndex.Item) throws -> String { try core.string(item) }

@@ -39,13 +39,12 @@ extension DecodingCore {
         while true {
             let head = index.head(at: Int(place.offset))
             guard head.major == 4 || head.major == 5, head.content <= Int(target.offset) else { return path }
-            let container = unsafe index.containers[Int(place.container)]
-            var element = Item(offset: container.start, container: place.container + 1)
+            let container = index.containers[Int(place.container)]
+            var element = index.first(of: place)
             var number = 0
             var inner: Item?
             while element.offset < container.contentEnd {
-                unsafe state.pointee.pathSteps -= 1
-                guard unsafe state.pointee.pathSteps > 0 else { return [] }
+                guard takePathStep() else { return [] }
                 let key = element
                 if head.major == 5 { element = index.after(element) }
                 let next = index.after(element)

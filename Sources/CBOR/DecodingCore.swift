@@ -1,80 +1,75 @@
-// Unsafe: the document's memory and its index do not change until `close()`, and every handle is checked against its
-// serial number.
+// Unsafe: the document's memory and its index stay as they are until `close()`, and every handle is checked against its
+// serial number. A state is never freed.
 
 /// The shared state of the decoder handles of one document: the document's index, and the methods that read values.
 ///
-/// A handle is an item's position and the serial number of the document. Reads check the serial, so that a handle that outlives its
-/// document finds nothing. The state is reached by one bare pointer, as in ``EncodingCore``, and ``CorePool`` keeps it for the next
-/// document.
-@safe struct DecodingCore {
-    let state: UnsafeMutablePointer<State>
+/// Handles are an item's position and the serial number of the document. What they read is checked once more against the serial
+/// number, so that a handle that outlives its document finds nothing. A state is used as in ``EncodingCore``.
+@safe struct DecodingCore: @unchecked Sendable {
+    private let state: UnsafeMutablePointer<State>
     /// The serial number of the document that this copy of the pointer is for.
-    let serial: UInt32
+    private var serial: UInt32 = 0
 
-    @safe struct State {
+    @safe private struct State {
         var index = CBORIndex()
         var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-        /// The entries of large maps that were read out of order, ascending by key.
+        /// Maps of many keys that were asked out of order, by their container: the entries, ascending by key.
         var sortedMaps: [UInt32: [MapEntry]] = [:]
         /// How many steps may still be spent on coding paths, which are found by walking.
         var pathSteps = 0
         var serial: UInt32 = 0
         /// What is known about types, for this document and all later ones.
-        let keys = TypeTable<DecodingKeys>()
-        let decodings = TypeTable<AnyObject>()
+        var decodings = TypeTable()
+        var keys = TypeTable()
     }
 
     struct MapEntry {
-        var key: CBORIndex.Item
-        var value: CBORIndex.Item
+        var key: Item
+        var value: Item
     }
 
     typealias Item = CBORIndex.Item
 
-    /// Reads a whole document, so that values can be read from it. The caller closes it.
+    private static let unused = UnusedStates<State>()
+
+    /// An unused state, or a new one.
+    private init() {
+        if let unused = unsafe Self.unused.take() {
+            unsafe state = unused
+        } else {
+            unsafe state = .allocate(capacity: 1)
+            unsafe state.initialize(to: State())
+        }
+    }
+
+    /// Reads a document through, for values to be read from it. The caller closes it.
     ///
     /// - Parameter bytes: memory that does not change until the document is closed.
     static func open(
-        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?
+        _ bytes: UnsafeBufferPointer<UInt8>, _ limits: CBORLimits, _ userInfo: [CodingUserInfoKey: any Sendable]?,
+        isValid: Bool = true
     ) throws(WireError) -> DecodingCore {
-        let state = unsafe pool.take() ?? fresh()
-        unsafe state.pointee.serial &+= 1
-        let core = unsafe DecodingCore(state: state, serial: state.pointee.serial)
+        var core = DecodingCore()
+        unsafe core.state.pointee.serial &+= 1
+        unsafe core.serial = core.state.pointee.serial
         do {
-            try unsafe state.pointee.index.read(bytes, limits: limits, isValid: true)
+            try unsafe core.state.pointee.index.read(bytes, limits, isValid: isValid)
         } catch {
             core.close()
             throw error
         }
-        if let userInfo, !userInfo.isEmpty { unsafe state.pointee.userInfo = userInfo }
-        unsafe state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
+        if let userInfo { unsafe core.state.pointee.userInfo = userInfo }
+        unsafe core.state.pointee.pathSteps = 100_000 &+ 8 &* bytes.count
         return core
     }
 
-    private static let pool = CorePool<State>()
-
-    private static func fresh() -> UnsafeMutablePointer<State> {
-        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
-        unsafe state.initialize(to: State())
-        return unsafe state
-    }
-
-    /// Ends the reading of the document. Its handles find nothing from now on.
+    /// Ends the reading of the document: handles of it find nothing from now on.
     func close() {
         unsafe state.pointee.serial &+= 1
         unsafe state.pointee.index.close()
         if unsafe !state.pointee.userInfo.isEmpty { unsafe state.pointee.userInfo = [:] }
         if unsafe !state.pointee.sortedMaps.isEmpty { unsafe state.pointee.sortedMaps = [:] }
-        if unsafe state.pointee.index.containerCapacity > 1 << 14 {
-            unsafe state.pointee.index.free()
-            unsafe state.pointee.index = CBORIndex()
-        }
-        if unsafe Self.pool.give(state) { return }
-        unsafe state.pointee.index.free()
-        unsafe state.pointee.keys.free { $0.free() }
-        unsafe state.pointee.decodings.free { _ in }
-        unsafe state.deinitialize(count: 1)
-        unsafe state.deallocate()
+        unsafe Self.unused.give(state)
     }
 
     var index: CBORIndex {
@@ -87,6 +82,48 @@
     }
 
     var userInfo: [CodingUserInfoKey: any Sendable] { unsafe isOpen ? state.pointee.userInfo : [:] }
+
+    /// Takes a step of a walk that looks for a coding path. It returns false if there were too many.
+    func takePathStep() -> Bool {
+        unsafe state.pointee.pathSteps -= 1
+        return unsafe state.pointee.pathSteps > 0
+    }
+
+    /// The entries with text keys of a map, ascending by key.
+    func sortedEntries(_ item: Item, _ make: () -> [MapEntry]) -> [MapEntry] {
+        if let known = unsafe state.pointee.sortedMaps[item.container] { return known }
+        let entries = make()
+        unsafe state.pointee.sortedMaps[item.container] = entries
+        return entries
+    }
+
+    /// How the values of a type are decoded.
+    @inline(__always)
+    func decoding<T: Decodable>(of type: T.Type) -> ValueDecoding<T> {
+        let known = unsafe state.pointee.decodings.object(of: type) ?? newDecoding(of: type)
+        return unsafe unsafeDowncast(known, to: ValueDecoding<T>.self)
+    }
+
+    @inline(never)
+    private func newDecoding<T: Decodable>(of type: T.Type) -> AnyObject {
+        let decoding = (type as? any CBORDecodable.Type)?.decoding ?? ValueDecoding<T>()
+        unsafe state.pointee.decodings.add(decoding, of: type)
+        return decoding
+    }
+
+    /// What makes the containers for a type of keys.
+    @inline(__always)
+    func keys<Key: CodingKey>(_ type: Key.Type) -> DecodingKeys<CBORKeyedDecoding<Key>> {
+        let known = unsafe state.pointee.keys.object(of: type) ?? newKeys(type)
+        return unsafe unsafeDowncast(known, to: DecodingKeys<CBORKeyedDecoding<Key>>.self)
+    }
+
+    @inline(never)
+    private func newKeys<Key: CodingKey>(_ type: Key.Type) -> AnyObject {
+        let keys = DecodingKeys<CBORKeyedDecoding<Key>>()
+        unsafe state.pointee.keys.add(keys, of: type)
+        return keys
+    }
 
     // MARK: Scalars
 
@@ -120,27 +157,10 @@
         if head.major == 1, head.argument <= UInt64(Int64.max), let value = N(exactly: ~Int64(head.argument)) {
             return value
         }
-        throw integerMismatch(type, item, head)
+        throw head.major < 2 ? outOfRange(type, item) : mismatch(type, "an integer", item)
     }
 
-    @inline(never)
-    private func integerMismatch<N: FixedWidthInteger>(
-        _ type: N.Type, _ item: Item, _ head: CBORIndex.Head
-    ) -> any Error {
-        guard head.major < 2 else { return mismatch(type, "an integer", item) }
-        return outOfRange(type, item)
-    }
-
-    @inline(__always)
     func double(_ item: Item) throws -> Double {
-        // Most floats that are not short have this form.
-        let place = unsafe state.pointee.index.base + Int(item.offset)
-        guard isOpen, unsafe place[0] == 0xFB else { return try anyDouble(item) }
-        return unsafe Double(bitPattern: UInt64(bigEndian: UnsafeRawPointer(place + 1).loadUnaligned(as: UInt64.self)))
-    }
-
-    @inline(never)
-    private func anyDouble(_ item: Item) throws -> Double {
         let head = try head(item)
         switch head.major {
         case 0: return Double(head.argument)
@@ -159,120 +179,22 @@
     }
 
     func string(_ item: Item) throws -> String {
-        let first = unsafe isOpen ? state.pointee.index.base[Int(item.offset)] : 0
-        guard first & 0xE0 == 0x60, first & 31 < 24 else { return try anyString(item) }
-        return unsafe Self.string(state.pointee.index.base + Int(item.offset) + 1, count: Int(first & 31))
-    }
-
-    /// Text that the pass over the document has found to be UTF-8.
-    @inline(__always)
-    static func string(_ text: UnsafePointer<UInt8>, count: Int) -> String {
-        guard count < 16 else {
-            return unsafe String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
-        }
-        // The library stores up to 15 bytes in the string itself.
-        return unsafe String(unsafeUninitializedCapacity: 15) { place in
-            guard let start = place.baseAddress else { return 0 }
-            unsafe RawBuffer.copy(short: text, to: start, count)
-            return count
-        }
-    }
-
-    private func anyString(_ item: Item) throws -> String {
         let head = try head(item)
         guard head.major == 3 else { throw mismatch(String.self, "text", item) }
         // The pass over the document has checked that every text is UTF-8, so nothing is repaired here.
         return unsafe index.withString(head, item) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
-    /// A byte string, or an array of integers, which a person can write in JSON.
-    func bytes(_ item: Item) throws -> [UInt8] {
-        let head = try head(item)
-        if head.major == 2 { return index.bytes(head, item) }
-        guard head.major == 4 else { throw mismatch([UInt8].self, "a byte string", item) }
-        return try integers(UInt8.self, item)
-    }
-
-    /// An array of integers, without a handle for each.
+    /// Throws unless an item is a map.
     @inline(__always)
-    func integers<N: FixedWidthInteger>(_ type: N.Type, _ item: Item) throws -> [N] {
-        var (element, count) = try open(item, major: 4, [N].self, "an array")
-        // For no elements, the library would write the count into the storage that all empty arrays share.
-        if count == 0 { return [] }
-        let base = unsafe index.base
-        return try unsafe [N](unsafeUninitializedCapacity: count) { values, made in
-            guard let first = values.baseAddress else { return }
-            while count > 0 {
-                // This handles numbers up to 23, and any other that is not negative. All others take the slow way.
-                let head = unsafe base[Int(element.offset)]
-                if head < 0x1C, isOpen {
-                    let width = CBORIndex.width(head)
-                    let argument =
-                        unsafe head < 24
-                        ? UInt64(head) : CBORScan.argument(base + Int(element.offset) + 1, width: width)
-                    guard let value = N(exactly: argument) else { throw outOfRange(type, element) }
-                    unsafe (first + made).initialize(to: value)
-                    element.offset += 1 + UInt32(truncatingIfNeeded: width)
-                } else {
-                    unsafe (first + made).initialize(to: try integer(type, element))
-                    element = index.after(element)
-                }
-                made += 1
-                count -= 1
-            }
-        }
+    func checkMap(_ item: Item) throws {
+        if try head(item).major != 5 { throw mismatch([String: Any].self, "a map", item) }
     }
 
-    /// An array, with its elements read by `read`.
-    @inline(__always)
-    func values<V>(_ item: Item, _ read: (Item) throws -> V) throws -> [V] {
-        var (element, count) = try open(item, major: 4, [V].self, "an array")
-        let room = room(for: count, of: MemoryLayout<V>.stride, in: item)
-        guard room == count else { return try largeValues(element, count, room, read) }
-        if count == 0 { return [] }
-        return try unsafe [V](unsafeUninitializedCapacity: count) { values, made in
-            guard let first = values.baseAddress else { return }
-            while count > 0 {
-                unsafe (first + made).initialize(to: try read(element))
-                made += 1
-                element = index.after(element)
-                count -= 1
-            }
-        }
-    }
-
-    /// Reads an array whose elements do not all fit into the memory that is reserved before they are read.
-    @inline(never)
-    private func largeValues<V>(
-        _ first: Item, _ count: Int, _ room: Int, _ read: (Item) throws -> V
-    ) throws -> [V] {
-        var element = first
-        var values: [V] = []
-        values.reserveCapacity(room)
-        for _ in 0..<count {
-            values.append(try read(element))
-            element = index.after(element)
-        }
-        return values
-    }
-
-    /// The first key of a map and the number of its entries.
-    @inline(__always)
-    func openMap(_ item: Item) throws -> (Item, Int) {
-        guard isOpen, unsafe state.pointee.index.base[Int(item.offset)] >> 5 == 5 else {
-            return try open(item, major: 5, [String: Any].self, "a map")
-        }
-        let container = unsafe state.pointee.index.containers + Int(item.container)
-        return unsafe (
-            Item(offset: container.pointee.start, container: item.container &+ 1), Int(container.pointee.count)
-        )
-    }
-
-    /// The first item in an array or a map and the number of its elements or pairs.
+    /// The first item in an array (4) or a map (5) and how many elements or pairs there are.
     func open(_ item: Item, major: UInt8, _ type: Any.Type, _ expected: String) throws -> (Item, Int) {
-        let head = try head(item)
-        guard head.major == major else { throw mismatch(type, expected, item) }
-        let container = unsafe index.containers[Int(item.container)]
-        return (Item(offset: container.start, container: item.container + 1), Int(container.count))
+        guard try head(item).major == major else { throw mismatch(type, expected, item) }
+        let container = index.containers[Int(item.container)]
+        return (index.first(of: item), Int(container.count))
     }
 }

@@ -1,119 +1,45 @@
-// Unsafe: the coding state lives until `end()` gives it back, and every handle is checked against its serial number.
+internal import CMemory
+
+// Unsafe: entries are pieces of the log, and a piece is copied before the log is cut.
 
 /// Sealing: turns a value's piece of the log into its final, deterministic bytes (RFC 8949, section 4.2.1).
 extension EncodingCore {
     /// Replaces the log from the node's start on with the final bytes of its value.
     func seal(_ node: Int) {
-        if nodes[node].quickKeys != nodes[node].openKeys {
-            if log.count - nodes[node].start <= Self.largeMin { return sealSpans(node) }
-            makeEntries(node)
-        }
         let owner = nodes[node]
-        let isWhole = owner.isRun && owner.tail == log.count
-        switch owner.kind {
-        case .single where isWhole && owner.runStart == owner.start:
-            return
-        case .array where isWhole, .set where isWhole && owner.isSorted:
-            patchHead(0x80, owner.count, start: owner.start)
-        case .map where isWhole && owner.isSorted, .dictionary where isWhole && owner.isSorted:
-            patchHead(0xA0, owner.count, start: owner.start)
-        case .map where owner.count == 1 && onlyChild(owner) != nil:
-            // An enum's case: everything behind the key belongs to the child.
-            if let child = onlyChild(owner) { seal(child) }
+        if owner.kind != .unset, owner.isInOrder, owner.end == log.count {
+            if owner.kind != .single { patchHead(owner) }
+        } else if let child = onlyChild(owner) {
+            // An enum's case: all that follows the key is the child's.
+            seal(child)
             unsafe log.base[owner.start] = 0xA1
-        case .map where isWhole && log.count - owner.start > Self.largeMin && sealAroundLargest(node):
-            return
-        default:
-            var out = scratch
-            out.count = 0
-            emit(node, into: &out)
+        } else if !sealAroundLargest(node) {
+            scratch.count = 0
+            emit(node, into: &scratch)
             log.count = owner.start
-            unsafe log.append(piece: out.base, out.count)
-            scratch = out
+            unsafe log.append(scratch.base, scratch.count)
         }
     }
 
-    /// Seals a map whose keys were all written directly.
-    private func sealSpans(_ node: Int) {
-        let owner = nodes[node]
-        guard let keys = unsafe owner.keys else { return }
-        let written = owner.quickKeys ^ owner.openKeys
-        let orderEnd = unsafe keys.pointee.order + keys.pointee.orderCount
-        // Most often the keys are already in order, or in none.
-        var ordinal = unsafe keys.pointee.order
-        var place = owner.start &+ 1
-        var count = 0
-        while unsafe ordinal < orderEnd {
-            if unsafe written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
-                let span = unsafe spans[owner.spans &+ Int(ordinal.pointee)]
-                guard span.start == place else { break }
-                place = span.end
-                count &+= 1
-            }
-            unsafe ordinal += 1
-        }
-        if unsafe ordinal == orderEnd, place == log.count {
-            return patchHead(0xA0, count, start: owner.start)
-        }
-        scratch.count = 0
-        emitSpans(node, into: &scratch)
-        log.count = owner.start
-        unsafe log.append(piece: scratch.base, scratch.count)
-    }
-
-    /// Writes the entries of a map whose keys were all written directly.
-    @inline(__always)
-    private func emitSpans(_ node: Int, into out: inout RawBuffer) {
-        let owner = nodes[node]
-        guard let keys = unsafe owner.keys else { return }
-        let written = owner.quickKeys ^ owner.openKeys
-        let source = unsafe log.base
-        var ordinal = unsafe keys.pointee.order
-        let orderEnd = unsafe ordinal + keys.pointee.orderCount
-        // The log has what is written after the node's start, each piece once.
-        out.reserve(log.count &- owner.start &+ 9 &+ RawBuffer.slack)
-        if unsafe keys.pointee.orderCount < 24 {
-            out.count &+= 1
-        } else {
-            out.head(0xA0, UInt64(written.nonzeroBitCount))
-        }
-        let content = unsafe out.base + out.count
-        var target = unsafe content
-        var count: UInt8 = 0
-        while unsafe ordinal < orderEnd {
-            if unsafe written &>> UInt64(truncatingIfNeeded: ordinal.pointee) & 1 != 0 {
-                let span = unsafe spans[owner.spans &+ Int(ordinal.pointee)]
-                let length = span.end &- span.start
-                unsafe RawBuffer.copy(source + span.start, to: target, length)
-                unsafe target += length
-                count &+= 1
-            }
-            unsafe ordinal += 1
-        }
-        if unsafe keys.pointee.orderCount < 24 { unsafe content[-1] = 0xA0 | count }
-        out.count = unsafe target - out.base
-    }
-
-    /// The node that is the value of a map's only entry, and directly follows the key.
+    /// The node that is the value of a map's only entry, and follows the key.
     private func onlyChild(_ owner: Node) -> Int? {
-        guard let first = owner.first, let child = entries[Int(first)].child,
-            nodes[Int(child)].start == entries[Int(first)].end
-        else { return nil }
-        return Int(child)
+        guard owner.kind == .map, owner.count == 1 else { return nil }
+        let entry = entries[owner.first]
+        return entry.child >= 0 && nodes[entry.child].start == entry.end ? entry.child : nil
     }
 
-    /// Fills in the head of a container whose content is already in its final position.
-    private func patchHead(_ major: UInt8, _ count: Int, start: Int) {
-        if count < 24 {
-            unsafe log.base[start] = major | UInt8(truncatingIfNeeded: count)
+    /// Fills in the head of a container whose content is in place already.
+    private func patchHead(_ owner: Node) {
+        if owner.count < 24 {
+            unsafe log.base[owner.start] = owner.major | UInt8(truncatingIfNeeded: owner.count)
             return
         }
-        let size = Self.headSize(count)
-        let length = log.count - start - 1
+        let size = Self.headSize(owner.count)
+        let length = log.count - owner.start - 1
         log.reserve(size)
-        unsafe (log.base + start + size).update(from: log.base + start + 1, count: length)
-        log.count = start
-        log.head(major, UInt64(count))
+        unsafe (log.base + owner.start + size).update(from: log.base + owner.start + 1, count: length)
+        log.count = owner.start
+        log.head(owner.major, UInt64(owner.count))
         log.count += length
     }
 
@@ -124,186 +50,153 @@ extension EncodingCore {
 
     /// Writes the final bytes of a node and of all below it.
     private func emit(_ node: Int, into out: inout RawBuffer) {
-        if nodes[node].quickKeys != nodes[node].openKeys { return emitSpans(node, into: &out) }
-        switch nodes[node].kind {
+        let owner = nodes[node]
+        switch owner.kind {
         case .unset:
             // A value that encoded nothing is an empty map, like an empty struct.
             out.byte(0xA0)
-        case .single:
-            emitElements(node, into: &out)
-        case .array:
-            out.head(0x80, UInt64(nodes[node].count))
-            emitElements(node, into: &out)
-        case .map, .dictionary:
-            emitSorted(node, 0xA0, into: &out)
-        case .set:
-            emitSorted(node, 0x80, into: &out)
+        case .single, .array:
+            if owner.kind == .array { out.head(owner.major, UInt64(owner.count)) }
+            var index = owner.first
+            while index >= 0 {
+                emit(entries[index], into: &out)
+                index = entries[index].next
+            }
+        case .map, .dictionary, .set:
+            unsafe withSorted(node) { order in
+                out.head(owner.major, UInt64(order.count))
+                for place in order.indices { unsafe emit(entries[order[place]], into: &out) }
+            }
         }
     }
 
-    private func emitElements(_ node: Int, into out: inout RawBuffer) {
-        var next = nodes[node].first
-        while let index = next {
-            let entry = entries[Int(index)]
-            if let child = entry.child {
-                emit(Int(child), into: &out)
-            } else {
-                unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
-            }
-            next = entry.next
-        }
-        unsafe out.append(log.base + nodes[node].runStart, nodes[node].tail - nodes[node].runStart)
-    }
-
-    private func emitSorted(_ node: Int, _ major: UInt8, into out: inout RawBuffer) {
-        unsafe withSorted(node) { order in
-            out.head(major, UInt64(order.count))
-            for place in order.indices {
-                let entry = unsafe entries[Int(order[place])]
-                unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
-                if let child = entry.child { emit(Int(child), into: &out) }
-            }
-        }
+    @inline(__always)
+    private func emit(_ entry: Entry, into out: inout RawBuffer) {
+        unsafe out.append(piece: log.base + entry.start, entry.end - entry.start)
+        if entry.child >= 0 { emit(entry.child, into: &out) }
     }
 
     /// The size in bytes from which a map is searched for a large entry.
     private static var largeMin: Int { 1 << 16 }
 
-    /// Sorts the entries of a map in the log if one of them has most of the bytes. That entry is moved at most once, and only the
-    /// others are copied away.
-    /// - Returns: false, without a change, if no entry is that large or the entries are not one run.
+    /// Puts the entries of a large map in order where they are if one of them has most of the bytes: that one is moved at most
+    /// once, and only the others are copied away.
+    ///
+    /// - Returns: false, and nothing has changed, if no entry is that large, or the entries do not follow each other.
     private func sealAroundLargest(_ node: Int) -> Bool {
         let owner = nodes[node]
+        let content = log.count - owner.start - 1
+        guard content >= Self.largeMin, owner.kind == .map, isOneRun(owner) else { return false }
         return unsafe withSorted(node) { order in
-            let sizes = unsafe order.lazy.map { entries[Int($0)].end - entries[Int($0)].start }
-            let content = log.count - owner.start - 1
-            guard order.count == owner.count, let place = unsafe sizes.firstIndex(where: { 2 * $0 > content }) else {
+            let sizes = unsafe order.map { entries[$0].end - entries[$0].start }
+            guard order.count == owner.count, let place = sizes.firstIndex(where: { 2 * $0 > content }) else {
                 return false
             }
             scratch.count = 0
-            for other in order.indices where other != place {
-                let entry = unsafe entries[Int(order[other])]
-                unsafe scratch.append(log.base + entry.start, entry.end - entry.start)
+            for other in sizes.indices where other != place {
+                unsafe scratch.append(log.base + entries[order[other]].start, sizes[other])
             }
-            let largest = unsafe entries[Int(order[place])]
-            let before = unsafe sizes[..<place].reduce(0, +)
-            // So far there is space only for a head of one byte.
+            let largest = unsafe entries[order[place]]
+            let before = sizes[..<place].reduce(0, +)
+            // There is room for a head of one byte so far.
             log.reserve(9)
             let start = owner.start + Self.headSize(order.count)
-            // The largest entry is moved first. The other entries are in the scratch.
-            unsafe (log.base + start + before).update(
-                from: log.base + largest.start, count: largest.end - largest.start)
+            // The largest entry goes to its place first. What it overwrites there is in the scratch.
+            unsafe (log.base + start + before).update(from: log.base + largest.start, count: sizes[place])
             unsafe (log.base + start).update(from: scratch.base, count: before)
-            unsafe (log.base + start + before + largest.end - largest.start).update(
+            unsafe (log.base + start + before + sizes[place]).update(
                 from: scratch.base + before, count: scratch.count - before)
             log.count = owner.start
-            log.head(0xA0, UInt64(order.count))
+            log.head(owner.major, UInt64(order.count))
             log.count += content
             return true
         }
     }
 
-    /// Lends the entries of a container in their order. Of several entries with one key, only the valid one is among them.
-    private func withSorted<Result>(_ node: Int, _ body: (UnsafeMutableBufferPointer<Int32>) -> Result) -> Result {
-        unsafe withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(nodes[node].count, 1)) { order in
+    /// Whether the entries follow each other up to the end of the log.
+    private func isOneRun(_ owner: Node) -> Bool {
+        var (index, end) = (owner.first, owner.start + 1)
+        while index >= 0, entries[index].start == end, entries[index].child < 0 {
+            end = entries[index].end
+            index = entries[index].next
+        }
+        return end == log.count
+    }
+
+    /// Lends the entries of a container in their order. Of several with one key it has the one that counts.
+    private func withSorted<Result>(_ node: Int, _ body: (UnsafeMutableBufferPointer<Int>) -> Result) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: max(nodes[node].count, 1)) { order in
             var count = 0
-            var next = nodes[node].first
-            while let index = next {
+            var index = nodes[node].first
+            while index >= 0 {
                 unsafe order[count] = index
                 count += 1
-                next = entries[Int(index)].next
+                index = entries[index].next
             }
-            unsafe sort(UnsafeMutableBufferPointer(rebasing: order[..<count]))
-            count = unsafe dropOverwritten(order, count, in: node)
-            return unsafe body(UnsafeMutableBufferPointer(rebasing: order[..<count]))
+            var sorted = unsafe UnsafeMutableBufferPointer(rebasing: order[..<count])
+            // Equal keys keep the order in which they were written.
+            var hasEqual = false
+            unsafe sorted.sort {
+                let order = compareKeys($0, $1)
+                hasEqual = hasEqual || order == 0
+                return order < 0
+            }
+            if hasEqual { count = unsafe dropOverwritten(sorted, in: node) }
+            return unsafe body(UnsafeMutableBufferPointer(rebasing: sorted[..<count]))
         }
     }
 
-    private func sort(_ order: UnsafeMutableBufferPointer<Int32>) {
-        guard order.count > 12 else {
-            var place = 1
-            while place < order.count {
-                let moving = unsafe order[place]
-                var hole = place
-                while hole > 0, unsafe precedes(moving, order[hole - 1]) {
-                    unsafe order[hole] = unsafe order[hole - 1]
-                    hole -= 1
-                }
-                unsafe order[hole] = moving
-                place += 1
-            }
-            return
-        }
-        var many = unsafe order
-        unsafe many.sort { precedes($0, $1) }
-    }
-
-    /// Whether one entry comes before another. Keys ascend bytewise, and equal keys keep the order in which they were written.
+    /// Keys ascend bytewise.
     @inline(__always)
-    private func precedes(_ left: Int32, _ right: Int32) -> Bool {
-        let (a, b) = (entries[Int(left)].prefix, entries[Int(right)].prefix)
-        if a != b { return a < b }
-        let order = compareKeys(left, right)
-        return order == 0 ? left < right : order < 0
+    private func compareKeys(_ left: Int, _ right: Int) -> Int {
+        let (a, b) = (entries[left], entries[right])
+        if a.prefix != b.prefix { return a.prefix < b.prefix ? -1 : 1 }
+        return unsafe BytesOrder.compare(log.base + a.start, a.keyLength, log.base + b.start, b.keyLength)
     }
 
-    private func compareKeys(_ left: Int32, _ right: Int32) -> Int {
-        let (a, b) = (entries[Int(left)], entries[Int(right)])
-        return unsafe BytesOrder.compare(
-            log.base + a.start, Int(a.keyLength), log.base + b.start, Int(b.keyLength))
-    }
-
-    /// Removes overwritten entries. Of several values for one key the last is valid, but maps that were opened for one key become
-    /// one map.
-    private func dropOverwritten(_ order: UnsafeMutableBufferPointer<Int32>, _ count: Int, in node: Int) -> Int {
-        guard count > 1 else { return count }
+    /// Of several values for one key the last counts. Maps that were opened for the same key are one map.
+    private func dropOverwritten(_ order: UnsafeMutableBufferPointer<Int>, in node: Int) -> Int {
         var kept = 0
-        for place in 1..<count {
+        for place in 1..<order.count {
             let (earlier, later) = unsafe (order[kept], order[place])
-            if entries[Int(earlier)].prefix != entries[Int(later)].prefix || compareKeys(earlier, later) != 0 {
+            if compareKeys(earlier, later) != 0 {
                 kept += 1
                 unsafe order[kept] = later
             } else if nodes[node].kind != .map {
                 fail("two elements of a set or keys of a dictionary have the same encoding", node)
-            } else if !merge(entries[Int(later)].child, into: entries[Int(earlier)].child) {
+            } else if !merge(entries[later].child, into: entries[earlier].child) {
                 unsafe order[kept] = later
             }
         }
         return kept + 1
     }
 
-    /// Adds the entries of a map to those of another one. Returns false if one of the two is no map.
-    private func merge(_ later: Int32?, into earlier: Int32?) -> Bool {
-        guard let later = later.map(Int.init), let earlier = earlier.map(Int.init),
-            nodes[later].kind == .map, nodes[earlier].kind == .map
-        else { return false }
-        makeEntries(later)
-        makeEntries(earlier)
-        guard let first = nodes[later].first else { return true }
-        if let last = nodes[earlier].last { entries[Int(last)].next = first } else { nodes[earlier].first = first }
+    /// Adds the entries of a map to those of another one. It returns false if one of the two is no map.
+    private func merge(_ later: Int, into earlier: Int) -> Bool {
+        guard later >= 0, earlier >= 0, nodes[later].kind == .map, nodes[earlier].kind == .map else { return false }
+        guard nodes[later].first >= 0 else { return true }
+        if nodes[earlier].last >= 0 {
+            entries[nodes[earlier].last].next = nodes[later].first
+        } else {
+            nodes[earlier].first = nodes[later].first
+        }
         nodes[earlier].last = nodes[later].last
         nodes[earlier].count += nodes[later].count
         return true
     }
 }
 
+extension EncodingCore.Node {
+    /// The first byte of the head of an empty container.
+    fileprivate var major: UInt8 { kind == .array || kind == .set ? 0x80 : 0xA0 }
+}
+
 /// The bytewise lexicographic order.
 enum BytesOrder {
-    /// A negative number if the first bytes come before the second, 0 if they are equal, or a positive number. A prefix comes
-    /// first.
+    /// Below, at or above zero as the first bytes come before, are, or come after the second. A prefix comes first.
+    @inline(__always)
     static func compare(_ a: UnsafePointer<UInt8>, _ aCount: Int, _ b: UnsafePointer<UInt8>, _ bCount: Int) -> Int {
-        let common = min(aCount, bCount)
-        var index = 0
-        while index + 8 <= common {
-            let x = unsafe UnsafeRawPointer(a + index).loadUnaligned(as: UInt64.self)
-            let y = unsafe UnsafeRawPointer(b + index).loadUnaligned(as: UInt64.self)
-            if x != y { return x.bigEndian < y.bigEndian ? -1 : 1 }
-            index += 8
-        }
-        while index < common {
-            if unsafe a[index] != b[index] { return unsafe a[index] < b[index] ? -1 : 1 }
-            index += 1
-        }
-        return aCount == bCount ? 0 : aCount < bCount ? -1 : 1
+        let order = unsafe Int(memcmp(a, b, min(aCount, bCount)))
+        return order == 0 ? aCount - bCount : order
     }
 }

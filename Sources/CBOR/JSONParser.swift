@@ -51,7 +51,7 @@ private struct JSONParser {
             try parser.elements(UInt8(ascii: "]"), "\",\" or \"]\"") { (parser) throws(WireError) in
                 let start = parser.core.log.count
                 try parser.value(depth: depth + 1)
-                parser.core.addValue(array, start: start)
+                parser.core.add(to: array, from: start)
             }
         }
     }
@@ -74,7 +74,7 @@ private struct JSONParser {
                 parser.next += 1
                 parser.skipSpace()
                 try parser.value(depth: depth + 1)
-                parser.core.addEntry(map, start: start, keyLength: keyLength)
+                parser.core.add(to: map, from: start, keyLength: keyLength)
             }
         }
     }

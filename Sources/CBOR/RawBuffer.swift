@@ -1,44 +1,40 @@
-internal import LoopLock
+internal import LoopCollections
 
-// Unsafe: the buffer owns its memory until `free()`, and reserves before it writes.
+// Unsafe: the buffer owns its memory, and reserves before it writes.
 
 /// Growing memory of this module, written through a bare pointer without reference counts or uniqueness checks.
 ///
-/// The owner frees it. There is always space for 32 bytes beyond `count`. So keys can be compared a word at a time, and short
-/// pieces can be copied without their exact length.
+/// There is always room for 32 bytes beyond `count`, so that keys can be copied and compared a word at a time.
 @safe struct RawBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
-    private(set) var capacity: Int
+    private var capacity: Int
     var count = 0
 
     init(capacity: Int) {
-        self.capacity = max(capacity, 64)
-        unsafe base = unsafe Self.resized(nil, from: 0, to: self.capacity)
+        self.capacity = capacity
+        unsafe base = unsafe Self.resized(nil, from: 0, to: capacity)
     }
 
-    func free() {
-        var size = capacity
+    /// Forgets everything, and gives back the memory of a large buffer.
+    mutating func empty(keeping capacity: Int) {
+        count = 0
+        guard self.capacity > capacity else { return }
         #if os(Linux) && !PORTABLE
-            // Freeing pages takes the system time, as clearing them did: some 8 ms for a hundred megabytes.
-            while size > 2 * Self.stepBytes {
-                _ = unsafe Self.resized(base, from: size, to: size - Self.stepBytes)
-                size -= Self.stepBytes
+            // Pages take the system time to take back, as they did to be cleared: a hundred megabytes some 8 ms.
+            while self.capacity > 2 * Self.stepBytes {
+                _ = unsafe Self.resized(base, from: self.capacity, to: self.capacity - Self.stepBytes)
+                self.capacity -= Self.stepBytes
                 BackgroundWork.giveWay()
             }
         #endif
-        unsafe RawMemory.free(base, size)
+        unsafe RawMemory.free(base, self.capacity)
+        self = RawBuffer(capacity: 512)
     }
 
     private static var stepBytes: Int { 1 << 20 }
 
-    /// Forgets everything, and takes less memory from now on.
-    mutating func shrink(to capacity: Int) {
-        free()
-        self = RawBuffer(capacity: capacity)
-    }
-
-    /// The number of bytes after `count` that may be read and written.
-    static var slack: Int { 32 }
+    /// How many bytes after `count` may be read and written.
+    private static var slack: Int { 32 }
 
     @inline(__always)
     mutating func reserve(_ more: Int) {
@@ -72,76 +68,34 @@ internal import LoopLock
         count += length
     }
 
-    /// Appends a piece of another buffer of this kind. Its slack may be read too.
+    /// Appends a piece of another buffer. Of a short one 32 bytes are copied, which costs less than asking how many.
     @inline(__always)
     mutating func append(piece source: UnsafePointer<UInt8>, _ length: Int) {
-        reserve(max(length, 32))
-        unsafe Self.copy(source, to: base + count, length)
+        guard length <= Self.slack else { return unsafe append(source, length) }
+        reserve(length)
+        unsafe (base + count).update(from: source, count: Self.slack)
         count += length
-    }
-
-    /// Copies a piece. If it is short, up to 32 bytes are copied.
-    @inline(__always)
-    static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
-        guard length <= 32 else { return unsafe target.update(from: source, count: length) }
-        let (source, target) = unsafe (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
-        let first = unsafe source.loadUnaligned(as: SIMD16<UInt8>.self)
-        let second = unsafe source.loadUnaligned(fromByteOffset: 16, as: SIMD16<UInt8>.self)
-        unsafe target.storeBytes(of: first, as: SIMD16<UInt8>.self)
-        unsafe target.storeBytes(of: second, toByteOffset: 16, as: SIMD16<UInt8>.self)
-    }
-
-    /// Appends a known key.
-    @inline(__always)
-    mutating func name(_ name: UnsafePointer<KeyName>) {
-        reserve(24)
-        unsafe name.pointee.store(at: base + count)
-        unsafe count += Int(name.pointee.length)
     }
 
     /// Appends the head of an item in its shortest form (RFC 8949, section 3).
     @inline(__always)
     mutating func head(_ major: UInt8, _ argument: UInt64) {
-        reserve(9)
-        count = unsafe Self.head(at: base + count, major, argument) - base
-    }
-
-    /// Writes a head into memory that has space for 9 bytes. Returns the address after it.
-    @inline(__always)
-    static func head(
-        at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
-    ) -> UnsafeMutablePointer<UInt8> {
-        if argument < 24 {
-            unsafe place[0] = major | UInt8(truncatingIfNeeded: argument)
-            return unsafe place + 1
-        }
-        return unsafe wideHead(at: place, major, argument)
-    }
-
-    /// The head of an argument of 24 or more.
-    @inline(__always)
-    private static func wideHead(
-        at place: UnsafeMutablePointer<UInt8>, _ major: UInt8, _ argument: UInt64
-    ) -> UnsafeMutablePointer<UInt8> {
         switch argument {
-        case ...0xFF:
-            unsafe place[0] = major | 24
-            unsafe place[1] = UInt8(truncatingIfNeeded: argument)
-            return unsafe place + 2
-        case ...0xFFFF: return unsafe store(at: place, major | 25, UInt16(truncatingIfNeeded: argument))
-        case ...0xFFFF_FFFF: return unsafe store(at: place, major | 26, UInt32(truncatingIfNeeded: argument))
-        default: return unsafe store(at: place, major | 27, argument)
+        case ..<24: byte(major | UInt8(truncatingIfNeeded: argument))
+        case ...0xFF: put(major | 24, UInt8(truncatingIfNeeded: argument))
+        case ...0xFFFF: put(major | 25, UInt16(truncatingIfNeeded: argument))
+        case ...0xFFFF_FFFF: put(major | 26, UInt32(truncatingIfNeeded: argument))
+        default: put(major | 27, argument)
         }
     }
 
-    /// Writes a head byte and its argument, with the highest byte first.
+    /// Appends a head byte and its argument, highest byte first.
     @inline(__always)
-    private static func store<N: FixedWidthInteger>(
-        at place: UnsafeMutablePointer<UInt8>, _ first: UInt8, _ value: N
-    ) -> UnsafeMutablePointer<UInt8> {
-        unsafe place[0] = first
-        unsafe UnsafeMutableRawPointer(place + 1).storeBytes(of: value.bigEndian, as: N.self)
-        return unsafe place + (1 + N.bitWidth / 8)
+    private mutating func put<N: FixedWidthInteger & BitwiseCopyable>(_ first: UInt8, _ value: N) {
+        reserve(9)
+        unsafe base[count] = first
+        unsafe UnsafeMutableRawPointer(base + count + 1).storeBytes(of: value.bigEndian, as: N.self)
+        count += 1 + MemoryLayout<N>.size
     }
 
     @inline(__always)
@@ -152,101 +106,30 @@ internal import LoopLock
 
     @inline(__always)
     mutating func text(_ value: String) {
-        let isWritten: Void? = unsafe value.utf8.withContiguousStorageIfAvailable { unsafe text($0) }
-        if isWritten == nil {
+        if unsafe value.utf8.withContiguousStorageIfAvailable({ unsafe string(0x60, $0) }) == nil {
             var value = value
-            value.withUTF8 { unsafe text($0) }
+            value.withUTF8 { unsafe string(0x60, $0) }
         }
     }
 
+    /// Appends text (0x60) or a byte string (0x40).
     @inline(__always)
-    mutating func text(_ utf8: UnsafeBufferPointer<UInt8>) {
-        head(0x60, UInt64(utf8.count))
-        if let start = utf8.baseAddress { unsafe append(short: start, utf8.count) }
-    }
-
-    /// Appends foreign memory, which is mostly short. Overlapping pieces cost less than a general copy.
-    @inline(__always)
-    private mutating func append(short source: UnsafePointer<UInt8>, _ length: Int) {
-        reserve(length)
-        unsafe Self.copy(short: source, to: base + count, length)
-        count += length
-    }
-
-    @inline(__always)
-    static func copy(short source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
-        let (source, target) = unsafe (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
-        func copy<Piece: BitwiseCopyable>(_ piece: Piece.Type, at offset: Int) {
-            unsafe target.storeBytes(
-                of: source.loadUnaligned(fromByteOffset: offset, as: piece), toByteOffset: offset, as: piece)
-        }
-        switch length {
-        case 8...16:
-            copy(UInt64.self, at: 0)
-            copy(UInt64.self, at: length - 8)
-        case 17...32:
-            copy(SIMD16<UInt8>.self, at: 0)
-            copy(SIMD16<UInt8>.self, at: length - 16)
-        case 4...7:
-            copy(UInt32.self, at: 0)
-            copy(UInt32.self, at: length - 4)
-        case 2...3:
-            copy(UInt16.self, at: 0)
-            copy(UInt16.self, at: length - 2)
-        case 1:
-            copy(UInt8.self, at: 0)
-        default:
-            unsafe target.copyMemory(from: source, byteCount: length)
-        }
-    }
-
-    mutating func byteString(_ value: [UInt8]) {
-        head(0x40, UInt64(value.count))
-        unsafe value.withUnsafeBufferPointer { bytes in
-            if let start = bytes.baseAddress { unsafe append(start, bytes.count) }
-        }
-    }
-
-    /// Appends a byte string that `fill` writes. If it throws, nothing is appended.
-    mutating func byteString(_ length: Int, _ fill: (inout OutputSpan<UInt8>) throws -> Void) rethrows {
-        precondition(length >= 0, "a byte string of \(length) bytes")
-        let before = count
-        head(0x40, UInt64(length))
-        reserve(length)
-        var span = unsafe OutputSpan(
-            buffer: UnsafeMutableBufferPointer(start: base + count, count: length), initializedCount: 0)
-        do {
-            try fill(&span)
-        } catch {
-            count = before
-            throw error
-        }
-        span.append(repeating: 0, count: span.freeCapacity)
-        unsafe count += span.finalize(for: UnsafeMutableBufferPointer(start: base + count, count: length))
+    mutating func string(_ major: UInt8, _ bytes: UnsafeBufferPointer<UInt8>) {
+        head(major, UInt64(bytes.count))
+        if let start = bytes.baseAddress { unsafe append(start, bytes.count) }
     }
 
     /// Appends the shortest of the three float forms that keeps the value. Every NaN becomes one (RFC 8949, section 4.2).
     mutating func float(_ value: Double) {
-        reserve(9)
-        count = unsafe Self.float(at: base + count, value) - base
-    }
-
-    mutating func float(_ value: Float) {
-        reserve(9)
-        count = unsafe Self.float(at: base + count, value) - base
-    }
-
-    /// Writes a float into memory that has space for 9 bytes. Returns the address after it.
-    @inline(__always)
-    static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Double) -> UnsafeMutablePointer<UInt8> {
         let single = Float(value)
-        if Double(single) == value || value.isNaN { return unsafe float(at: place, single) }
-        return unsafe store(at: place, 0xFB, value.bitPattern)
-    }
-
-    static func float(at place: UnsafeMutablePointer<UInt8>, _ value: Float) -> UnsafeMutablePointer<UInt8> {
-        if value.isNaN { return unsafe store(at: place, 0xF9, CBORFloat.nanBits) }
-        if let half = CBORFloat.half(exactly: value) { return unsafe store(at: place, 0xF9, half) }
-        return unsafe store(at: place, 0xFA, value.bitPattern)
+        if value.isNaN {
+            put(0xF9, CBORFloat.nanBits)
+        } else if Double(single) != value {
+            put(0xFB, value.bitPattern)
+        } else if let half = CBORFloat.half(exactly: single) {
+            put(0xF9, half)
+        } else {
+            put(0xFA, single.bitPattern)
+        }
     }
 }

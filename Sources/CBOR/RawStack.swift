@@ -1,12 +1,12 @@
-// Unsafe: the stack owns its memory until `free()`. In a debug build every index is checked.
+// Unsafe: the stack owns its memory. In a debug build every index is checked.
 
 /// Elements of this module, added and removed at the end, without reference counts or uniqueness checks.
 ///
-/// An index is valid until its element is removed. The owner frees the memory.
+/// An index is valid until its element is removed.
 @safe struct RawStack<Element: BitwiseCopyable> {
-    private(set) var base: UnsafeMutablePointer<Element>
-    private(set) var capacity: Int
-    /// The number of elements. A lower count removes elements. A higher one must be within what was reserved.
+    private var base: UnsafeMutablePointer<Element>
+    private var capacity: Int
+    /// A lower count removes elements.
     var count = 0
 
     init(capacity: Int) {
@@ -14,13 +14,11 @@
         unsafe base = .allocate(capacity: capacity)
     }
 
-    func free() { unsafe base.deallocate() }
-
-    /// Removes all elements. Memory for more than `most` elements is replaced by memory for `capacity`.
-    mutating func empty(keeping most: Int, or capacity: Int) {
+    /// Removes all elements, and gives back the memory of a large stack.
+    mutating func empty(keeping capacity: Int) {
         count = 0
-        guard self.capacity > most else { return }
-        free()
+        guard self.capacity > capacity else { return }
+        unsafe base.deallocate()
         self = RawStack(capacity: capacity)
     }
 
@@ -35,25 +33,26 @@
         }
     }
 
+    /// Calls the body with an element where it is, so that its place is found once.
+    @inline(__always)
+    func update<Result>(_ index: Int, _ body: (inout Element) -> Result) -> Result {
+        assert(index < count)
+        return unsafe body(&base[index])
+    }
+
     @inline(__always)
     mutating func append(_ element: Element) {
-        reserve(1)
+        if count == capacity { grow() }
         unsafe (base + count).initialize(to: element)
         count &+= 1
     }
 
-    /// Reserves memory for more elements after `count`.
-    @inline(__always)
-    mutating func reserve(_ more: Int) {
-        if capacity &- count < more { grow(more) }
-    }
-
     @inline(never)
-    private mutating func grow(_ more: Int) {
-        capacity = max(capacity * 2, count + more)
+    private mutating func grow() {
+        capacity *= 2
         let moved = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
         unsafe moved.moveInitialize(from: base, count: count)
-        free()
+        unsafe base.deallocate()
         unsafe base = unsafe moved
     }
 }

@@ -1,58 +1,52 @@
-// Unsafe: the table owns its entries until `free(_:)`, and never moves them.
+// Unsafe: the slots belong to the table, which is never freed and has at least one that is free.
 
-/// What is known about types, in a table of fixed size whose entries are never moved.
-@safe struct TypeTable<Entry> {
-    private let places: UnsafeMutablePointer<UnsafeMutablePointer<Entry>?>
-    private let types: UnsafeMutablePointer<UInt>
-    private static var placesMax: Int { 256 }
-    private static var stepsMax: Int { 8 }
+/// An object for each type that a coding state has met.
+///
+/// Finding out how a type is coded takes a search through the program's protocol conformances, which costs more than coding a small
+/// value. The answer never changes.
+@safe struct TypeTable {
+    private typealias Slot = (type: UInt, object: AnyObject?)
 
-    init() {
-        unsafe places = .allocate(capacity: Self.placesMax + Self.stepsMax)
-        unsafe places.initialize(repeating: nil, count: Self.placesMax + Self.stepsMax)
-        unsafe types = .allocate(capacity: Self.placesMax + Self.stepsMax)
-        unsafe types.initialize(repeating: 0, count: Self.placesMax + Self.stepsMax)
+    private var slots = unsafe Self.slots(64)
+    private var mask = 63
+    private var count = 0
+
+    private static func slots(_ capacity: Int) -> UnsafeMutablePointer<Slot> {
+        let slots = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
+        unsafe slots.initialize(repeating: (0, nil), count: capacity)
+        return unsafe slots
     }
 
-    /// The entry of a type, or nil if there is none.
+    /// The object of a type, or nil if there is none yet.
     @inline(__always)
-    func entry(_ type: Any.Type) -> UnsafeMutablePointer<Entry>? {
-        let identity = UInt(bitPattern: ObjectIdentifier(type))
-        var place = Self.place(identity)
-        // Most entries are in their first place.
-        if unsafe types[place] == identity { return unsafe places[place] }
-        for _ in 1..<Self.stepsMax {
-            place += 1
-            if unsafe types[place] == identity { return unsafe places[place] }
-        }
-        return nil
+    func object(of type: Any.Type) -> AnyObject? {
+        unsafe slots[place(of: UInt(bitPattern: ObjectIdentifier(type)))].object
     }
 
-    /// Adds the entry of a type that has none. Returns nil if no place near its first one is free.
-    func add(_ type: Any.Type, _ entry: Entry) -> UnsafeMutablePointer<Entry>? {
-        let identity = UInt(bitPattern: ObjectIdentifier(type))
-        let first = Self.place(identity)
-        for place in first..<first + Self.stepsMax where unsafe types[place] == 0 {
-            let memory = UnsafeMutablePointer<Entry>.allocate(capacity: 1)
-            unsafe memory.initialize(to: entry)
-            unsafe places[place] = unsafe memory
-            unsafe types[place] = identity
-            return unsafe memory
-        }
-        return nil
+    /// Adds the object of a type that has none.
+    mutating func add(_ object: AnyObject, of type: Any.Type) {
+        if 2 * count > mask { grow() }
+        let type = UInt(bitPattern: ObjectIdentifier(type))
+        unsafe slots[place(of: type)] = (type, object)
+        count += 1
     }
 
-    func free(_ freeEntry: (Entry) -> Void) {
-        for place in 0..<Self.placesMax + Self.stepsMax {
-            guard let entry = unsafe places[place] else { continue }
-            unsafe freeEntry(entry.pointee)
-            unsafe entry.deinitialize(count: 1)
-            unsafe entry.deallocate()
+    private mutating func grow() {
+        let (old, oldMask) = unsafe (slots, mask)
+        mask = 2 * mask + 1
+        unsafe slots = unsafe Self.slots(mask + 1)
+        for number in 0...oldMask where unsafe old[number].type != 0 {
+            unsafe slots[place(of: old[number].type)] = unsafe old[number]
         }
-        unsafe places.deallocate()
-        unsafe types.deallocate()
+        unsafe old.deinitialize(count: oldMask + 1)
+        unsafe old.deallocate()
     }
 
+    /// The slot of a type, or the free one where it belongs.
     @inline(__always)
-    private static func place(_ identity: UInt) -> Int { Int((identity &* 0x9E37_79B9_7F4A_7C15) >> 56) }
+    private func place(of type: UInt) -> Int {
+        var place = Int(truncatingIfNeeded: (type &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
+        while unsafe slots[place].type != type && slots[place].type != 0 { place = (place &+ 1) & mask }
+        return place
+    }
 }

@@ -17,12 +17,7 @@ extension WireError {
         switch error {
         case let error as WireError:
             self = error
-        case DecodingError.typeMismatch(let type, let context):
-            self =
-                (context.underlyingError as? WireError)
-                ?? .typeMismatch(
-                    path: CBORPath.text(context.codingPath), expected: "\(type)", found: context.debugDescription)
-        case DecodingError.valueNotFound(let type, let context):
+        case DecodingError.typeMismatch(let type, let context), DecodingError.valueNotFound(let type, let context):
             self =
                 (context.underlyingError as? WireError)
                 ?? .typeMismatch(

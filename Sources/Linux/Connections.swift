@@ -1,8 +1,10 @@
 // Unsafe: the system reads and fills structures that live during the call, and an address is read as its family says.
 
+internal import CLinux
 internal import Glibc
 
-/// Reads and ends connections by descriptors that another part of the process owns, such as a library.
+/// Reads and ends connections, and pauses their listeners, by descriptors that another part of the process owns, such as a
+/// library.
 public enum Connections {
     /// The address of this side of a connection.
     public enum LocalAddress: Hashable, Sendable {
@@ -31,20 +33,41 @@ public enum Connections {
 
     /// Shuts a connection down in both directions. Its owner then sees the end, and closes it.
     ///
-    /// The number may belong to another file by now. So it is duplicated first, and only a connection of these addresses is shut
-    /// down.
-    /// - Returns: whether it was such a connection.
+    /// - Returns: whether it was a connection of these addresses. The number may belong to another file by now.
     @discardableResult
     public static func end(_ descriptor: Int32, at addresses: Set<LocalAddress>) -> Bool {
+        withSocket(descriptor, at: addresses) { socket, _ in
+            guard !listens(socket), shutdown(socket, Int32(SHUT_RDWR)) == 0 else { return false }
+            discardInput(of: socket)
+            return true
+        }
+    }
+
+    /// Makes a TCP listener accept no new connections, or accept them again.
+    ///
+    /// While it accepts none, the system drops the first packet of each new connection. A peer repeats that packet after a second,
+    /// and then at growing intervals (RFC 6298), so it connects later. Existing connections continue.
+    /// - Returns: whether it was a listener of these addresses, and was changed. The number may belong to another file by now.
+    @discardableResult
+    public static func setTakesConnections(
+        _ takes: Bool, _ listener: Int32, at addresses: Set<LocalAddress>
+    ) -> Bool {
+        withSocket(listener, at: addresses) { socket, address in
+            guard case .port = address, listens(socket) else { return false }
+            return loop_set_takes_connections(socket, takes ? 1 : 0) == 0
+        }
+    }
+
+    /// Calls `body` with a duplicate of a socket, which stays this socket whatever its owner does, and its address.
+    /// - Returns: what `body` returns, or false if the socket has none of the addresses.
+    private static func withSocket(
+        _ descriptor: Int32, at addresses: Set<LocalAddress>, _ body: (Int32, LocalAddress) -> Bool
+    ) -> Bool {
         let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else { return false }
         defer { close(duplicate) }
-        guard let address = localAddress(of: duplicate), addresses.contains(address), !listens(duplicate) else {
-            return false
-        }
-        guard shutdown(duplicate, Int32(SHUT_RDWR)) == 0 else { return false }
-        discardInput(of: duplicate)
-        return true
+        guard let address = localAddress(of: duplicate), addresses.contains(address) else { return false }
+        return body(duplicate, address)
     }
 
     /// Discards the bytes that have arrived, because otherwise the owner of the connection would still read all of them.

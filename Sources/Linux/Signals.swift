@@ -19,34 +19,6 @@ public enum Signals {
     public static func name(_ signal: Int32) -> String? { unsafe strsignal(signal).map { unsafe String(cString: $0) } }
 }
 
-/// Signals to read from a descriptor. They are blocked on the calling thread and on the threads that it starts.
-public struct SignalQueue: ~Copyable, Sendable {
-    /// Readable while a signal is pending.
-    public let descriptor: Descriptor
-
-    /// - Throws: ``SystemError`` if no descriptor is left.
-    public init(_ signals: [Int32]) throws(SystemError) {
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        for signal in signals { unsafe sigaddset(&set, signal) }
-        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-        let number = unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-        guard number >= 0 else { throw SystemError("watch signals", code: errno, hint: "raise `ulimit -n`") }
-        descriptor = Descriptor(number, name: "signals")
-    }
-
-    /// The next pending signal, or nil. Never waits.
-    public func next() -> Int32? {
-        var info = signalfd_siginfo()
-        let size = MemoryLayout<signalfd_siginfo>.size
-        while true {
-            let count = unsafe read(descriptor.number, &info, size)
-            if count == size { return Int32(bitPattern: info.ssi_signo) }
-            guard count < 0, errno == EINTR else { return nil }
-        }
-    }
-}
-
 /// Signals of the whole process to read from a pipe, whichever thread receives them. A process has one at a time.
 ///
 /// The pipe that handlers write to stays open for good, because a handler may run at any moment.

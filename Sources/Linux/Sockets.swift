@@ -37,14 +37,7 @@ public enum Sockets {
 
     /// The local port of an IPv4 socket.
     public static func port(of socket: Int32) -> UInt16 {
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        _ = unsafe withUnsafeMutablePointer(to: &address) { pointer in
-            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                unsafe getsockname(socket, $0, &length)
-            }
-        }
-        return UInt16(bigEndian: address.sin_port)
+        if case .port(let port)? = Connections.localAddress(of: socket) { port } else { 0 }
     }
 
     private static func withAddress(
@@ -87,19 +80,14 @@ public enum Sockets {
     public static func tryConnecting(
         host: String, port: UInt16, milliseconds: Int32, greeting: [UInt8] = [], replyBytes: Int = 0
     ) -> Trial {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        // This function frees the system's list. `found` and everything that it points to live until then.
-        var found: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(host, "\(port)", &hints, &found)
-        guard code == 0 else { return .noSuchHost(unsafe String(cString: gai_strerror(code))) }
-        defer { unsafe freeaddrinfo(found) }
         var trial = Trial.unknown
-        var next = unsafe found
-        while let address = unsafe next {
-            trial = unsafe tryConnecting(to: address.pointee, milliseconds, greeting, replyBytes)
-            if case .accepted = trial { return trial }
-            unsafe next = address.pointee.ai_next
+        do throws(UnknownHost) {
+            try unsafe forEachAddress(of: host, "\(port)") { address in
+                trial = unsafe tryConnecting(to: address, milliseconds, greeting, replyBytes)
+                return if case .accepted = trial { false } else { true }
+            }
+        } catch {
+            return .noSuchHost(error.reason)
         }
         return trial
     }
@@ -107,24 +95,31 @@ public enum Sockets {
     /// The addresses of a host name, IPv4 first, without duplicates. The system's lookup has no time limit.
     /// - Throws: ``UnknownHost`` if there are none.
     public static func addresses(of host: String) throws(UnknownHost) -> [HostAddress] {
-        var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        // This function frees the system's list. `found` and everything that it points to live until then.
-        var found: UnsafeMutablePointer<addrinfo>?
-        let code = unsafe getaddrinfo(host, nil, &hints, &found)
-        guard code == 0 else { throw unsafe UnknownHost(reason: String(cString: gai_strerror(code))) }
-        defer { unsafe freeaddrinfo(found) }
         var addresses: Set<HostAddress> = []
-        var next = unsafe found
-        while let address = unsafe next?.pointee {
+        try unsafe forEachAddress(of: host) { address in
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             let code = unsafe getnameinfo(
                 address.ai_addr, address.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
             let digits = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init), as: UTF8.self)
             if code == 0, let address = HostAddress(digits) { addresses.insert(address) }
-            unsafe next = address.ai_next
+            return true
         }
         return addresses.sorted()
+    }
+
+    /// Calls `body` with the addresses of a host in the system's order, until it returns false.
+    private static func forEachAddress(
+        of host: String, _ service: String? = nil, _ body: (addrinfo) -> Bool
+    ) throws(UnknownHost) {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        // This function frees the system's list. `found` and everything that it points to live until then.
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = unsafe getaddrinfo(host, service, &hints, &found)
+        guard code == 0 else { throw unsafe UnknownHost(reason: String(cString: gai_strerror(code))) }
+        defer { unsafe freeaddrinfo(found) }
+        var next = unsafe found
+        while let address = unsafe next?.pointee, unsafe body(address) { unsafe next = address.ai_next }
     }
 
     /// Whether this machine has a network interface of this name.

@@ -33,8 +33,6 @@ package struct BinaryHeap<Element: Comparable & Sendable>: Sendable {
         return first
     }
 
-    mutating func removeAll() { elements.removeAll() }
-
     /// Whether more than half of the elements are dead if `live` of them are not. Then the pushes of the dead elements pay for
     /// `compact`.
     package func isBloated(live: Int) -> Bool { elements.count > 2 * live + 16 }

@@ -1,11 +1,10 @@
 public import LoopCore
 
 // Initialisers that feedbacks had before the forms had names of their own, and RxFeedback's first word for a request. As in
-// `Feedback+OldNames.swift`, their location in the source is their name.
+// `Feedback+Queries.swift`, their location in the source is their name.
 
 extension Feedback {
     /// The older name of `compacting(state:effects:)`.
-    @inlinable
     public init<Requests: AsyncSequence & SendableMetatype>(
         compactingState state: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -15,7 +14,6 @@ extension Feedback {
     }
 
     /// The oldest name of `compacting(state:effects:)`.
-    @inlinable
     public init<Requests: AsyncSequence & SendableMetatype>(
         compacting state: @escaping @Sendable (FollowedStates<State>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -25,7 +23,6 @@ extension Feedback {
     }
 
     /// The older name of `compacting(events:effects:)`.
-    @inlinable
     public init<Requests: AsyncSequence & SendableMetatype>(
         compactingEvents events: @escaping @Sendable (FollowedEvents<Event>) -> Requests,
         effects: @escaping @Sendable (Requests.Element) -> Effect<Event>,
@@ -35,7 +32,6 @@ extension Feedback {
     }
 
     /// The older name of `skippingRepeated(state:effects:)`.
-    @inlinable
     public init<Request: Sendable & Equatable>(
         skippingRepeatedState state: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -45,7 +41,6 @@ extension Feedback {
     }
 
     /// The older name of `skippingRepeated(events:effects:)`.
-    @inlinable
     public init<Request: Sendable & Equatable>(
         skippingRepeatedEvents events: @escaping @Sendable (Event) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -55,7 +50,6 @@ extension Feedback {
     }
 
     /// The older name of `extracting(payload:effects:)`.
-    @inlinable
     public init<Request: Sendable>(
         extractingPayload payload: @escaping @Sendable (Event) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -65,7 +59,6 @@ extension Feedback {
     }
 
     /// The older name of `firstValueAfterNil(_:effects:)`.
-    @inlinable
     public init<Request: Sendable>(
         firstValueAfterNil state: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -75,7 +68,6 @@ extension Feedback {
     }
 
     /// The older name of `whenBecomesTrue(_:effects:)`.
-    @inlinable
     public init(
         whenBecomesTrue predicate: @escaping @Sendable (State) -> Bool,
         effects: @escaping @Sendable (State) -> Effect<Event>,
@@ -85,7 +77,6 @@ extension Feedback {
     }
 
     /// The older name of `source(_:as:)`.
-    @inlinable
     public init<Elements: AsyncSequence & Sendable>(
         source elements: Elements, as event: @escaping @Sendable (Elements.Element) -> Event,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -94,7 +85,6 @@ extension Feedback {
     }
 
     /// The oldest name of `skippingRepeated(state:effects:)`, which it meant for requests that are `Equatable`.
-    @inlinable
     public init<Request: Sendable & Equatable>(
         query: @escaping @Sendable (State) -> Request?,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
@@ -104,7 +94,6 @@ extension Feedback {
     }
 
     /// The older name of `extracting(payload:effects:)`.
-    @inlinable
     public static func lensing<Request: Sendable>(
         event payload: @escaping @Sendable (Event) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -113,7 +102,6 @@ extension Feedback {
     }
 
     /// The older name of `react(request:effects:)`.
-    @inlinable
     public static func react<Request: Equatable & Sendable>(
         query: @escaping @Sendable (State) -> Request?, effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
@@ -122,12 +110,56 @@ extension Feedback {
     }
 
     /// The older name of `react(requests:effects:)`, for a set.
-    @inlinable
     public static func react<Request: Hashable & Sendable>(
         query: @escaping @Sendable (State) -> Set<Request>,
         effects: @escaping @Sendable (Request) -> Effect<Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
         .react(requests: query, effects: effects, file: file, line: line, column: column)
+    }
+
+    // The first generation's initialisers.
+
+    /// `skippingRepeated(_:state:effects:)` by its first name.
+    public init<Request: Sendable & Equatable>(
+        skippingRepeated state: @escaping @Sendable (State) -> Request?,
+        effects: @escaping @Sendable (Request) -> Effect<Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
+    ) {
+        self = .skippingRepeated(place(file, line, column), state: state, effects: effects)
+    }
+
+    /// `lensing(_:state:effects:)` by its first name.
+    public init<Request: Sendable>(
+        lensing state: @escaping @Sendable (State) -> Request?,
+        effects: @escaping @Sendable (Request) -> Effect<Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
+    ) {
+        self = .lensing(place(file, line, column), state: state, effects: effects)
+    }
+
+    /// `whileTrue(_:state:effects:)` by its first name: an effect at every state for which the predicate is true. Use
+    /// `whenBecomesTrue` for an effect only when the predicate becomes true.
+    public init(
+        predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
+    ) {
+        self = .whileTrue(place(file, line, column), state: predicate, effects: effects)
+    }
+
+    /// `everyState(_:effects:)` by its first name.
+    public init(
+        effects: @escaping @Sendable (State) -> Effect<Event>,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
+    ) {
+        self = .everyState(place(file, line, column), effects: effects)
+    }
+
+    /// `events(_:_:)` by its first name.
+    public init<Events: AsyncSequence & SendableMetatype>(
+        events: @escaping @Sendable (FollowedStates<State>) -> Events,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
+    ) where Events.Element == Event {
+        self = .events(place(file, line, column), events)
     }
 }

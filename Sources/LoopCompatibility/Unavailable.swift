@@ -97,7 +97,7 @@ extension Feedback {
     /// Not available: there is one feedback for a condition that becomes true, and another for every state where it is true.
     @available(
         *, unavailable,
-        message: "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effect:) at every state"
+        message: "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effects:) at every state"
     )
     public static func predicate(
         predicate: @escaping @Sendable (State) -> Bool, effects: @escaping @Sendable (State) -> Effect<Event>

@@ -16,7 +16,7 @@ extension SQLiteJournal {
         // Puts everything into one file, if that still works. A damaged journal is set aside as it is.
         _ = try? disk.inspectLog(from.log, rewrites: true)
         if let file = try? JournalFile(path, .write, system: nil) {
-            file.removesLogAtClose()
+            file.database.removesLogAtClose()
             _ = try? file.checkpoint()
         }
         // Removes the snapshots of an older journal. Without its file, they belong to this one, because a process ended in between.

@@ -35,17 +35,14 @@ extension SQLiteJournal {
         var report: [String] = []
         try finishCut(paths, disk, loop: loop, report: &report)
         try checkKeepsDamaged(paths, disk, report)
-        for old in [paths.unfinishedReplacement, paths.damaged.index] { try disk.remove(old) }
+        try disk.remove(paths.damaged.index)
         do throws(JournalError) {
             try makeReplacement(paths, loop: loop, after: seq, newHistory: newHistory, at: time, isForced: isForced)
         } catch {
             try? disk.remove(paths.unfinishedReplacement)
             throw error
         }
-        try disk.sync(paths.unfinishedReplacement)
-        // From here on the cut is decided, even if this process ends.
-        try disk.rename(paths.unfinishedReplacement, to: paths.replacement)
-        try disk.syncFolder(Disk.folder(of: path))
+        // The replacement is there: the cut is decided, even if this process ends.
         try finishCut(paths, disk, loop: loop, report: &report)
         _ = consume lock
     }
@@ -110,6 +107,7 @@ extension SQLiteJournal {
         report.append("finished a trim that was interrupted; what it has cut off is in \(paths.damaged.file)")
     }
 
+    /// Makes the complete replacement of a journal.
     private static func makeReplacement(
         _ paths: JournalPaths, loop: String, after seq: Seq, newHistory: History, at time: WallTime, isForced: Bool
     ) throws(JournalError) {
@@ -138,19 +136,13 @@ extension SQLiteJournal {
         }
         let rowCut = RowCut(reader, after: seq)
         if let usable, !isForced { try rowCut.check(usable, isIntact: isIntact) }
-        let replacement = try JournalFile(paths.unfinishedReplacement, .create, system: nil)
-        try naming("be copied") { () throws(SQLiteError) in
-            // The file does not count until it is renamed, so it needs no log, and only one sync at the end.
-            try replacement.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
-            try replacement.execute("PRAGMA journal_mode = MEMORY")
-            try replacement.execute("PRAGMA synchronous = OFF")
-        }
-        try replacement.create(loop: loop, history: source.history())
-        try naming("be copied") { () throws(SQLiteError) in try replacement.execute("BEGIN") }
+        let replacement = try FileArrival(
+            paths.replacement, unfinished: paths.unfinishedReplacement, loop: loop, history: source.history(),
+            base: base)
         let end: ChainLink
         do throws(JournalError) {
             end = try rowCut.copy(source, newHistory: newHistory, at: time) { row, bytes throws(JournalError) in
-                try naming("be copied") { () throws(SQLiteError) in try replacement.insert(row, bytes) }
+                try replacement.insert(row, bytes)
             }
         } catch {
             throw reader.advised(
@@ -158,11 +150,7 @@ extension SQLiteJournal {
         }
         let kept = try source.snapshots().filter { $0.position >= base.position && $0.position <= end.position }
         try rowCut.checkStart(from: kept, isIntact: isIntact)
-        try naming("be copied") { () throws(SQLiteError) in
-            if base != .start { try replacement.setBase(base) }
-            try replacement.set("made_whole", 1)
-            for entry in kept { try replacement.insert(entry) }
-            try replacement.execute("COMMIT")
-        }
+        for entry in kept { try replacement.list(entry) }
+        try replacement.finish()
     }
 }

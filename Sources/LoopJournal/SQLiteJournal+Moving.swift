@@ -1,6 +1,5 @@
 internal import Linux
 package import LoopCluster
-internal import LoopCore
 package import LoopWire
 
 extension SQLiteJournal {
@@ -21,53 +20,47 @@ extension SQLiteJournal {
     package func noteMove(to place: String) throws(JournalError) {
         let operation = "note that it is moved"
         let file = try writable(operation)
-        do throws(SQLiteError) {
+        try writing(operation) { () throws(SQLiteError) in
             try file.setSynchronous(.fsync)
             try file.setText("moved_to", place)
-        } catch {
-            throw poisoned(.sqlite(operation, error))
         }
     }
-
-    /// Passes every row to `body`, in order, and checks each.
-    package func forEachRow(_ body: (BatchRow, Span<UInt8>) throws(JournalError) -> Void) throws(JournalError) {
-        let file = try readable("be read")
-        try reading(file) { () throws(JournalError) in try reader.forEachRow(in: file, body) }
-    }
-
-    /// The ends between which its rows lie.
-    package var ends: (base: ChainLink, tail: ChainLink) { (base, tail) }
 }
 
 /// A journal that is being copied into a file. No file has the final name before it is complete.
 package final class FileArrival {
-    private let paths: JournalPaths
+    private let path: String
     private let unfinished: String
     private let disk = Disk()
     private let file: JournalFile
-    private let folder: SnapshotFolder
 
     /// - Throws: `JournalError` of kind `.foreign` if there is a file of that name.
-    package init(_ path: String, loop: String, history: History, base: ChainLink) throws(JournalError) {
-        paths = JournalPaths(path)
-        unfinished = path + ".arriving"
-        folder = SnapshotFolder(path: paths.snapshots, disk: disk)
-        guard !disk.exists(path) else {
+    package convenience init(_ path: String, loop: String, history: History, base: ChainLink) throws(JournalError) {
+        guard !Disk().exists(path) else {
             throw JournalError(
                 .foreign, operation: "be copied", reason: "there is a file \(path)",
                 remedy: "move it away, or give another name")
         }
+        try self.init(path, unfinished: path + ".arriving", loop: loop, history: history, base: base)
+    }
+
+    /// - Parameter unfinished: the path of the file until it is complete. A file that is there is removed.
+    init(
+        _ path: String, unfinished: String, loop: String, history: History, base: ChainLink
+    ) throws(JournalError) {
+        self.path = path
+        self.unfinished = unfinished
         try disk.remove(unfinished)
         file = try JournalFile(unfinished, .create, system: nil)
         try naming("be copied") { [file] () throws(SQLiteError) in
             // The file does not count until it is renamed, so it needs no log, and only one sync at the end.
-            try file.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
-            try file.execute("PRAGMA journal_mode = MEMORY")
-            try file.execute("PRAGMA synchronous = OFF")
+            try file.database.execute("PRAGMA page_size = \(FileLayer().pageBytes)")
+            try file.database.execute("PRAGMA journal_mode = MEMORY")
+            try file.database.execute("PRAGMA synchronous = OFF")
         }
         try file.create(loop: loop, history: history)
         try naming("be copied") { [file] () throws(SQLiteError) in
-            try file.execute("BEGIN")
+            try file.database.execute("BEGIN")
             if base != .start { try file.setBase(base) }
         }
     }
@@ -79,20 +72,24 @@ package final class FileArrival {
 
     /// Copies a snapshot.
     package func insert(_ entry: SnapshotEntry, _ bytes: [UInt8]) throws(JournalError) {
-        let written = try folder.write(entry, bytes)
-        try naming("be copied") { () throws(SQLiteError) in try file.insert(written) }
+        try list(SnapshotFolder(path: JournalPaths(path).snapshots, disk: disk).write(entry, bytes))
+    }
+
+    /// Lists a snapshot whose bytes are there.
+    func list(_ entry: SnapshotEntry) throws(JournalError) {
+        try naming("be copied") { () throws(SQLiteError) in try file.insert(entry) }
     }
 
     /// Gives the file its final name, because it is complete and on the disk now.
-    package func finish(hasEnded: Bool) throws(JournalError) {
+    package func finish(hasEnded: Bool = false) throws(JournalError) {
         try naming("be copied") { () throws(SQLiteError) in
             try file.set("made_whole", 1)
             if hasEnded { try file.set("ended", 1) }
-            try file.execute("COMMIT")
+            try file.database.execute("COMMIT")
         }
         try disk.sync(unfinished)
-        try disk.rename(unfinished, to: paths.file)
-        try disk.syncFolder(Disk.folder(of: paths.file))
+        try disk.rename(unfinished, to: path)
+        try disk.syncFolder(Disk.folder(of: path))
     }
 }
 

@@ -1,28 +1,6 @@
 internal import Linux
 public import LoopCluster
-internal import LoopCore
 public import LoopWire
-
-/// What an opening has found out. A journal is made of it.
-struct Opened: ~Copyable {
-    var path: String
-    var loop: String
-    var history: History
-    var durability: Durability
-    var hasEnded: Bool
-    var isReadOnly: Bool
-    var file: JournalFile
-    var folder: SnapshotFolder
-    var checkpointPages: Int
-    var base: ChainLink
-    var tail: ChainLink
-    var report: [String]
-    var lock: OwnerLock?
-    var fileLock: FileLock?
-    var endNote: EndNote?
-    var names = OpenNames([])
-    var startRefusal: JournalError?
-}
 
 extension SQLiteJournal {
     /// Opens a journal for writing, or makes a new one.
@@ -120,13 +98,14 @@ extension SQLiteJournal {
             let what = name.hasSuffix(".new") ? "was not finished" : "is not listed, or not any more"
             report.append("removed \(paths.snapshots)/\(name): a snapshot that \(what)")
         }
-        return SQLiteJournal(
-            Opened(
-                path: path, loop: loop, history: try file.history(), durability: durability,
-                hasEnded: try file.meta("ended") == 1, isReadOnly: false, file: file, folder: folder,
-                checkpointPages: layer.checkpointPages, base: judged.base, tail: judged.tail, report: report,
-                lock: lock,
-                fileLock: fileLock, endNote: note, names: OpenNames([path, paths.log, paths.index, paths.lock])))
+        let journal = try SQLiteJournal(
+            file, RowReader(loop: loop, place: path, base: judged.base, tail: judged.tail), folder: folder,
+            durability: durability, checkpointPages: layer.checkpointPages, report: report)
+        journal.lock = consume lock
+        journal.fileLock = consume fileLock
+        journal.endNote = consume note
+        journal.names = OpenNames([path, paths.log, paths.index, paths.lock])
+        return journal
     }
 
     private static func hasBytes(_ path: String) -> Bool { (FileSystem.status(of: path)?.size ?? 0) > 0 }
@@ -154,8 +133,7 @@ extension SQLiteJournal {
         // SQLite would remove the log of an empty file, and the log may be all that remains.
         if !hasBytes(path) {
             try traces.checkNothingWasThere()
-            throw JournalError(
-                .foreign, operation: "be read", reason: "\(path) is empty", remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be read", "\(path) is empty")
         }
         let file = try traces.judging { () throws(JournalError) in try JournalFile.forReading(paths) }
         try file.checkIsOne(of: files)
@@ -178,12 +156,10 @@ extension SQLiteJournal {
         } catch {
             refusal = error
         }
-        return SQLiteJournal(
-            Opened(
-                path: path, loop: loop, history: try file.history(), durability: .fsync,
-                hasEnded: try file.meta("ended") == 1, isReadOnly: true, file: file,
-                folder: SnapshotFolder(path: paths.snapshots, disk: disk), checkpointPages: .max, base: base,
-                tail: tail, report: report, startRefusal: refusal))
+        return try SQLiteJournal(
+            file, RowReader(loop: loop, place: path, base: base, tail: tail),
+            folder: SnapshotFolder(path: paths.snapshots, disk: disk), durability: nil, report: report,
+            startRefusal: refusal)
     }
 
     /// Refuses files that other users may change, and names that lead elsewhere, before anything is changed.
@@ -206,13 +182,11 @@ extension SQLiteJournal {
     /// Refuses a file that is no database, before anything is made next to it.
     private static func refuseOtherFiles(_ paths: JournalPaths) throws(JournalError) {
         guard Disk().exists(paths.file) else { return }
-        let isDatabase = try naming("be opened") { () throws(SQLiteError) in try SQLiteLibrary.isDatabase(paths.file) }
+        let isDatabase = try naming("be opened") { () throws(SQLiteError) in try Database.isDatabase(paths.file) }
         if isDatabase { return }
         let disk = Disk()
         try Traces(paths, disk, log: disk.inspectLog(paths.log)).judging { () throws(JournalError) in
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(paths.file) is no journal",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(paths.file) is no journal")
         }
     }
 }

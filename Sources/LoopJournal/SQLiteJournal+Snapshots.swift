@@ -1,21 +1,9 @@
 public import LoopCluster
 internal import LoopCore
-internal import LoopLock
-internal import LoopWire
+internal import LoopCollections
 
 extension SQLiteJournal {
-    /// How many snapshots are kept: one to start from, and two to fall back to.
-    static let snapshotsMax = 3
-
-    /// The listed snapshots that the journal's records continue, the newest first. There are at most 3, and the one at the cut of a
-    /// trimmed journal. Their bytes are not checked.
-    /// - Throws: `JournalError` if reading fails or the journal was closed.
-    public func snapshots() throws(JournalError) -> [SnapshotEntry] {
-        let file = try readable("list the snapshots")
-        if isReadOnly { try refresh() }
-        // The records after a snapshot must still be there, and those that it covers were appended before it.
-        return try file.snapshots().filter { $0.position >= base.position && $0.position <= position }
-    }
+    package func listed() throws(JournalError) -> [SnapshotEntry] { try readable("list the snapshots").snapshots() }
 
     /// Reads the bytes of a snapshot and checks them.
     /// - Throws: `JournalError` of kind `.corrupt` if they are not what was written. Another kind if the file cannot be read.
@@ -41,19 +29,12 @@ extension SQLiteJournal {
     public func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let operation = "add the snapshot of seq \(snapshot.seq)"
         let file = try writable(operation)
-        guard snapshot.position <= position, snapshot.position >= base.position else {
-            throw .misuse(operation, "it covers \(snapshot.position) records of \(base.position)...\(position)")
-        }
+        try check(snapshot, operation)
         // The records that the snapshot covers must be written first.
         try flush()
-        let older = try file.snapshots().filter { $0.position != snapshot.position }
-            .sorted { $0.position > $1.position }
-        let forgotten = Array(older.dropFirst(Self.snapshotsMax - 1).dropLast(base == .start ? 0 : 1))
-        let replaced = try file.snapshots().filter { $0.position == snapshot.position && $0 != snapshot }
-        do throws(SQLiteError) {
-            try file.add(snapshot, forgetting: forgotten, tail)
-        } catch {
-            throw poisoned(.sqlite(operation, error))
+        let (forgotten, replaced) = try obsolete(by: snapshot)
+        try writing(operation) { () throws(SQLiteError) in
+            try file.add(snapshot, forgetting: forgotten, reader.tail)
         }
         superseded += forgotten + replaced
         if durability == .fsync { unlistSuperseded() }
@@ -65,18 +46,12 @@ extension SQLiteJournal {
         unlisted.withLock { $0 += superseded }
         superseded = []
     }
-}
 
-extension SQLiteJournal {
     /// Removes the files of snapshots whose rows are gone. Their rows must be gone on the disk first.
     func removeFiles(of entries: [SnapshotEntry], _ operation: String) throws(JournalError) {
         if durability != .fsync, !entries.isEmpty {
             let file = try writable(operation)
-            do throws(SQLiteError) {
-                try file.checkpoint()
-            } catch {
-                throw poisoned(.sqlite(operation, error))
-            }
+            try writing(operation) { () throws(SQLiteError) in try file.checkpoint() }
         }
         for entry in entries { try folder.remove(entry) }
     }
@@ -104,13 +79,10 @@ extension JournalFile {
             "SELECT position, seq, fingerprint, bytes, checksum FROM snapshots ORDER BY position DESC")
         var entries: [SnapshotEntry] = []
         while try naming("list the snapshots", { () throws(SQLiteError) in try statement.step() }) {
-            guard let position = UInt64(exactly: statement.integer(0)), let seq = UInt64(exactly: statement.integer(1)),
-                let bytes = Int(exactly: statement.integer(3)), let checksum = UInt32(exactly: statement.integer(4))
-            else { continue }
-            entries.append(
-                SnapshotEntry(
-                    position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: statement.integer(2)),
-                    byteCount: bytes, checksum: checksum))
+            let entry = SnapshotEntry(
+                listedAt: statement.integer(0), seq: statement.integer(1), fingerprint: statement.integer(2),
+                byteCount: statement.integer(3), checksum: statement.integer(4))
+            if let entry { entries.append(entry) }
         }
         return entries
     }
@@ -119,15 +91,15 @@ extension JournalFile {
     func add(_ entry: SnapshotEntry, forgetting others: some Sequence<SnapshotEntry>, _ tail: ChainLink)
         throws(SQLiteError)
     {
-        try transaction { () throws(SQLiteError) in
+        try database.transaction { () throws(SQLiteError) in
             try insert(entry)
             try set("position", Int64(bitPattern: tail.position))
-            for other in others { try execute("DELETE FROM snapshots WHERE position = \(other.position)") }
+            for other in others { try database.execute("DELETE FROM snapshots WHERE position = \(other.position)") }
         }
     }
 
     func insert(_ entry: SnapshotEntry) throws(SQLiteError) {
-        var insertion = try prepare("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
+        var insertion = try Statement("REPLACE INTO snapshots VALUES (?1, ?2, ?3, ?4, ?5, ?6)", in: database)
         try insertion.bind(1, Int64(bitPattern: entry.position))
         try insertion.bind(2, Int64(bitPattern: entry.seq.value))
         try insertion.bind(3, Int64(bitPattern: entry.fingerprint))

@@ -1,6 +1,5 @@
 public import LoopCluster
 public import LoopCore
-internal import LoopWire
 
 extension SQLiteJournal {
     /// Removes whole rows below a seq, up to a snapshot that is intact and not the newest one. That snapshot is kept. Later records
@@ -15,31 +14,24 @@ extension SQLiteJournal {
         let found = try reader.cut(before: seq, snapshots: snapshots(), isIntact: isIntact, in: file)
         if let (snapshot, end) = found {
             let obsolete = try file.snapshots().filter { $0.position < snapshot.position }
-            do throws(SQLiteError) {
+            try writing(operation) { () throws(SQLiteError) in
                 // Synced like the row of a snapshot, because the removed files do not come back.
                 try file.setSynchronous(.fsync)
                 try file.trim(through: end, forgetting: obsolete)
                 try file.setSynchronous(durability)
-            } catch {
-                throw poisoned(.sqlite(operation, error))
             }
-            base = end
+            reader.base = end
             try removeFiles(of: obsolete, operation)
         }
-        return try firstSeq() ?? Seq(newest: tail)
+        return try firstSeq() ?? Seq(reader.tail.seq + 1)
     }
-}
-
-extension Seq {
-    /// The seq of the event that comes next.
-    fileprivate init(newest tail: ChainLink) { self.init(tail.seq + 1) }
 }
 
 extension JournalFile {
     func trim(through end: ChainLink, forgetting snapshots: [SnapshotEntry]) throws(SQLiteError) {
-        try transaction { () throws(SQLiteError) in
-            try execute("DELETE FROM batches WHERE last_position <= \(end.position)")
-            for entry in snapshots { try execute("DELETE FROM snapshots WHERE position = \(entry.position)") }
+        try database.transaction { () throws(SQLiteError) in
+            try database.execute("DELETE FROM batches WHERE last_position <= \(end.position)")
+            for entry in snapshots { try database.execute("DELETE FROM snapshots WHERE position = \(entry.position)") }
             try setBase(end)
         }
     }

@@ -1,6 +1,6 @@
 public import LoopCluster
-internal import LoopCore
-internal import LoopLock
+public import LoopCore
+internal import LoopCollections
 public import LoopWire
 
 /// A journal in a file. Each append is one row of a SQLite database, checksummed and tied to the row before. Snapshots are separate
@@ -25,40 +25,22 @@ public final class SQLiteJournal: RowJournal {
     public internal(set) var hasEnded: Bool
 
     /// The database, or nil once the journal was closed.
-    var file: JournalFile?
-    private var lock: OwnerLock?
-    private var fileLock: FileLock?
-    private var endNote: EndNote?
-    private var names: OpenNames
+    private var file: JournalFile?
+    // What an opening for writing holds and writes besides.
+    var lock: OwnerLock?
+    var fileLock: FileLock?
+    var endNote: EndNote?
+    var names = OpenNames([])
     /// The error with which a reducer would refuse to open the journal. Nil if a reducer would open it, or has it open, or if it
     /// was not opened for reading.
     public let startRefusal: JournalError?
-    let isReadOnly: Bool
+    package let isReadOnly: Bool
     let folder: SnapshotFolder
     private let checkpointPages: Int
     /// Nil if every row is synced, or if nothing is written.
     private var logWriteOut: LogWriteOut?
     /// Reads the rows, and knows their first and last positions.
     package var reader: RowReader
-
-    /// Whether a trim looks for damage before the newest snapshot, and then cuts there. That takes as long as reading these
-    /// records.
-    package var looksForDamage: Bool {
-        get { reader.looksForDamage }
-        set { reader.looksForDamage = newValue }
-    }
-
-    /// The end of the trimmed rows. The present rows begin after it.
-    var base: ChainLink {
-        get { reader.base }
-        set { reader.base = newValue }
-    }
-
-    /// The end of the newest row.
-    var tail: ChainLink {
-        get { reader.tail }
-        set { reader.tail = newValue }
-    }
 
     /// Snapshots without a row, whose files can be removed once the log was synced. The next opening removes those that remain at
     /// the end.
@@ -76,25 +58,23 @@ public final class SQLiteJournal: RowJournal {
     /// With durability `none`, how many bytes wait at most before they are written.
     static let pendingBytesMax = 256 << 10
 
-    init(_ opened: consuming Opened) {
-        path = opened.path
-        loop = opened.loop
-        history = opened.history
-        durability = opened.durability
-        openReport = opened.report
-        hasEnded = opened.hasEnded
-        file = opened.file
-        isReadOnly = opened.isReadOnly
-        folder = opened.folder
-        checkpointPages = opened.checkpointPages
-        reader = RowReader(loop: opened.loop, place: opened.path, base: opened.base, tail: opened.tail)
-        lastSeq = opened.tail.seq
-        lock = opened.lock
-        fileLock = opened.fileLock
-        endNote = opened.endNote
-        names = opened.names
-        startRefusal = opened.startRefusal
-        if !isReadOnly, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
+    /// - Parameters:
+    ///   - reader: the reader of the file's rows.
+    ///   - durability: the guarantee of a receipt, or nil to only read.
+    init(
+        _ file: JournalFile, _ reader: RowReader, folder: SnapshotFolder, durability: Durability?,
+        checkpointPages: Int = .max, report: [String], startRefusal: JournalError? = nil
+    ) throws(JournalError) {
+        (path, loop, history) = (reader.place, reader.loop, try file.history())
+        hasEnded = try file.meta("ended") == 1
+        (self.file, self.reader, self.folder) = (file, reader, folder)
+        self.durability = durability ?? .fsync
+        isReadOnly = durability == nil
+        self.checkpointPages = checkpointPages
+        openReport = report
+        self.startRefusal = startRefusal
+        lastSeq = reader.tail.seq
+        if let durability, durability != .fsync { logWriteOut = LogWriteOut(JournalPaths(path).log) }
     }
 
     /// Whether a reader has kept the last checkpoint from moving the whole log into the file.
@@ -104,10 +84,7 @@ public final class SQLiteJournal: RowJournal {
     public var heldLogBytes: Int? { isLogHeld ? file.flatMap { try? $0.logBytes } : nil }
 
     /// The position of the newest record, even if the record is not written yet, or 0 before the first.
-    public var position: UInt64 { tail.position + pendingCount }
-
-    /// The end of the newest row.
-    public var newestEnd: RowEnd { RowEnd(tail) }
+    public var position: UInt64 { reader.tail.position + pendingCount }
 
     // MARK: Appending
 
@@ -184,7 +161,7 @@ public final class SQLiteJournal: RowJournal {
         let file = try writable(operation)
         // The check comes before the row, because afterwards a log that was cut may be as long as before.
         try checkNames(operation)
-        let row = BatchRow(after: tail, count: pendingCount, lastSeq: lastSeq, records: pending.span)
+        let row = BatchRow(after: reader.tail, count: pendingCount, lastSeq: lastSeq, records: pending.span)
         do throws(SQLiteError) {
             if isSynced { try file.setSynchronous(.fsync) }
             try file.insert(row, pending.span)
@@ -193,13 +170,13 @@ public final class SQLiteJournal: RowJournal {
             throw poisoned(.sqlite(operation, error))
         }
         try checkNames(operation)
-        tail = row.link
-        endNote?.write(tail.position)
+        reader.tail = row.link
+        endNote?.write(row.link.position)
         pendingCount = 0
         // A rare large batch does not keep its memory forever.
         pending.removeAll(keepingCapacity: pending.capacity <= 4 << 20)
-        logWriteOut?.log(hasPages: file.logPages)
-        if file.logPages >= checkpointPages { bringLogIntoFile(file) }
+        logWriteOut?.log(hasPages: file.database.logPages)
+        if file.database.logPages >= checkpointPages { bringLogIntoFile(file) }
     }
 
     /// Moves the log into the file. What was acknowledged is in the log, so an error here takes nothing back. But nothing more is
@@ -215,6 +192,33 @@ public final class SQLiteJournal: RowJournal {
         unlistSuperseded()
     }
 
+    // MARK: Reading
+
+    /// The seq of the oldest event in the journal, or nil if it has none.
+    /// - Throws: `JournalError` if reading fails, if waiting records cannot be written, or if the journal was
+    ///   closed.
+    public func firstSeq() throws(JournalError) -> Seq? {
+        let file = try readable("be read")
+        if !isReadOnly { try settle() }
+        return try file.number(
+            "SELECT first_seq FROM batches WHERE last_seq >= first_seq ORDER BY first_position LIMIT 1"
+        ).map { Seq(UInt64(bitPattern: $0)) }
+    }
+
+    /// Finds what the writing process has appended since the last call, or writes what waits.
+    /// - Returns: false if the name leads to another file.
+    @discardableResult package func refresh() throws(JournalError) -> Bool {
+        let file = try readable("be read")
+        guard isReadOnly else {
+            try settle()
+            return true
+        }
+        reader.base = try file.base()
+        reader.tail = try file.tail(after: reader.base)
+        if try file.meta("ended") == 1 { hasEnded = true }
+        return try !file.hasMoved()
+    }
+
     // MARK: Ending
 
     /// Notes that the loop has ended and its outcome was reported, so that the next run begins with a new journal.
@@ -224,11 +228,7 @@ public final class SQLiteJournal: RowJournal {
         let file = try writable(operation)
         try write(operation)
         try checkNames(operation)
-        do throws(SQLiteError) {
-            try file.set("ended", 1)
-        } catch {
-            throw poisoned(.sqlite(operation, error))
-        }
+        try writing(operation) { () throws(SQLiteError) in try file.set("ended", 1) }
         hasEnded = true
     }
 
@@ -239,8 +239,9 @@ public final class SQLiteJournal: RowJournal {
         if !isReadOnly, failure == nil {
             try? flush()
             if failure == nil {
-                try? file.set("position", Int64(bitPattern: tail.position))
-                file.removesLogAtClose()
+                try? file.set("position", Int64(bitPattern: reader.tail.position))
+                // One file is easier to copy than two. If the removal fails, the next opening does it.
+                file.database.removesLogAtClose()
                 folder.removeAll(unlisted)
             }
         }
@@ -264,14 +265,20 @@ public final class SQLiteJournal: RowJournal {
     func writable(_ operation: String) throws(JournalError) -> JournalFile {
         let file = try readable(operation)
         if isReadOnly { throw .misuse(operation, "it was opened for reading") }
-        if let failure {
-            throw JournalError(
-                failure.kind, operation: operation,
-                reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
-                remedy: failure.remedy)
-        }
+        if let failure { throw .afterwards(operation, failure) }
         return file
     }
+
+    /// Runs `body`, which writes. After an error nothing more is written.
+    func writing(_ operation: String, _ body: () throws(SQLiteError) -> Void) throws(JournalError) {
+        do throws(JournalError) {
+            try naming(operation, body)
+        } catch {
+            throw poisoned(error)
+        }
+    }
+
+    package func rows(to operation: String) throws(JournalError) -> any BatchRows { try readable(operation) }
 
     func readable(_ operation: String) throws(JournalError) -> JournalFile {
         guard let file else { throw .misuse(operation, "it was closed") }
@@ -284,7 +291,7 @@ public final class SQLiteJournal: RowJournal {
         if failure == nil { failure = error }
         pending = []
         pendingCount = 0
-        lastSeq = tail.seq
+        lastSeq = reader.tail.seq
         return error
     }
 }

@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// A value that becomes known once. Any number of tasks may wait for it, and each may be cancelled.
 final class Fact<Value: Sendable>: Sendable {

@@ -1,6 +1,6 @@
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopWire
 

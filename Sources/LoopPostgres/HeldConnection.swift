@@ -1,7 +1,7 @@
 internal import LoopCluster
 internal import LoopCore
 internal import LoopJournal
-internal import LoopLock
+internal import LoopCollections
 internal import LoopNode
 
 /// The connection of a journal. The reducer's thread and the thread that renews the lease use it in turn. All appends and renewals
@@ -85,8 +85,8 @@ final class HeldConnection: Sendable {
         _ body: (inout PostgresSession) throws(JournalError) -> Result
     ) throws(JournalError) -> Result {
         try turn.wait(until: { !$0.isUsed }) { turn throws(JournalError) in
-            if let failure = turn.failure { throw Self.afterwards(operation, failure) }
-            guard !turn.isClosing else { throw .notUsable(operation, "it was closed") }
+            if let failure = turn.failure { throw .afterwards(operation, failure) }
+            guard !turn.isClosing else { throw .misuse(operation, "it was closed") }
             turn.isUsed = true
         }
         let began = SystemClock.monotonic
@@ -112,13 +112,6 @@ final class HeldConnection: Sendable {
             if turn.failure == nil { turn.failure = failure }
         }
         turn.broadcast()
-    }
-
-    private static func afterwards(_ operation: String, _ failure: JournalError) -> JournalError {
-        JournalError(
-            failure.kind, operation: operation,
-            reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
-            remedy: failure.remedy, fault: failure.fault)
     }
 
     /// Runs `body` in a transaction that fails as a whole if this process no longer owns the journal.
@@ -149,7 +142,7 @@ final class HeldConnection: Sendable {
 
     /// The journal and its term, for a statement's condition.
     func condition(_ operation: String) throws(JournalError) -> [Parameter] {
-        guard let term else { throw .notUsable(operation, "it was opened for reading") }
+        guard let term else { throw .misuse(operation, "it was opened for reading") }
         return [.integer(journalID), .integer(term.number), .integer(term.nonce)]
     }
 
@@ -188,7 +181,7 @@ final class HeldConnection: Sendable {
     func takeReceipt(waits: Bool) throws(JournalError) -> ChainLink? {
         let operation = "take a receipt"
         let isSent = try turn.withLock { turn throws(JournalError) in
-            if let failure = turn.failure { throw Self.afterwards(operation, failure) }
+            if let failure = turn.failure { throw .afterwards(operation, failure) }
             // The other thread may be waiting for a statement. A caller that does not wait tries again later.
             return turn.receipts.isEmpty && !turn.sent.isEmpty && (waits || !turn.isUsed)
         }
@@ -242,8 +235,8 @@ final class HeldConnection: Sendable {
     /// Renews the lease unless its newest proof is younger than a lease: then no other process may have taken the journal since.
     func prove(_ operation: String) throws(JournalError) {
         let (failure, provenAt, isClosing) = turn.withLock { ($0.failure, $0.provenAt, $0.isClosing) }
-        if let failure { throw Self.afterwards(operation, failure) }
-        if isClosing { throw .notUsable(operation, "it was closed") }
+        if let failure { throw .afterwards(operation, failure) }
+        if isClosing { throw .misuse(operation, "it was closed") }
         if SystemClock.monotonic - provenAt > lease { try renew() }
     }
 
@@ -359,19 +352,12 @@ final class HeldConnection: Sendable {
             // Appends on their way are committed first. Otherwise the row of a released journal would still change.
             let isSettled = releases && mayRelease && (try? takeOutcomes(&session)) != nil
             if isSettled, let condition = try? condition("release it") {
-                let newest = (turn.withLock { $0.receipts.last } ?? end).map(Self.parameters) ?? []
+                let newest = (turn.withLock { $0.receipts.last } ?? end)?.parameters ?? []
                 let known = newest.isEmpty ? "" : ", position = $4, seq = $5, checksum = $6"
                 let sql = "UPDATE loop_journal SET released = true\(known) WHERE id = $1 AND term = $2 AND nonce = $3"
                 _ = try? session.run(sql, condition + newest, "release it")
             }
             session.drop()
         }
-    }
-
-    private static func parameters(of link: ChainLink) -> [Parameter] {
-        [
-            .integer(Int64(clamping: link.position)), .integer(Int64(clamping: link.seq)),
-            .integer(Int64(link.checksum)),
-        ]
     }
 }

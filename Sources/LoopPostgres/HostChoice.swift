@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The choice of the host that is tried first. An old primary without standbys takes connections like the new one, but none of its
 /// commits ever has a receipt. A process that always returned to it would not find the new one.

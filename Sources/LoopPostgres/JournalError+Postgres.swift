@@ -89,11 +89,6 @@ extension JournalError {
             remedy: "give the URL of a database that has one")
     }
 
-    /// The error of a use after the journal was closed, or after an error has ended its use.
-    static func notUsable(_ operation: String, _ reason: String) -> JournalError {
-        JournalError(.misuse, operation: operation, reason: reason, remedy: "this is a mistake in the program")
-    }
-
     private static var remedy: String {
         "look after the database; a reducer that has led, or has --standby or --wait, tries again"
     }

@@ -1,5 +1,5 @@
 internal import LoopJournal
-internal import LoopLock
+internal import LoopCollections
 internal import LoopNode
 
 /// What a process knows to be committed of one journal. A server that lacks it is an old copy, or has lost it.

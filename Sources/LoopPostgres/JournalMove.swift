@@ -23,7 +23,7 @@ public enum JournalMove {
     public static func file(_ path: String, to url: ConnectionString) throws(JournalError) -> Moved {
         let source = try SQLiteJournal.openToMove(path)
         defer { source.close() }
-        let (base, tail) = source.ends
+        let (base, tail) = (source.reader.base, source.reader.tail)
         let moved = Moved(loop: source.loop, position: tail.position, seq: Seq(tail.seq))
         if let place = try source.movesTo(), place != url.description {
             throw JournalError(
@@ -67,23 +67,20 @@ public enum JournalMove {
     ) throws(JournalError) -> Moved {
         guard let loop else { return try database(url, loop: try onlyLoop(of: url), to: path) }
         let operation = "be copied"
-        let takeover = Takeover(
-            url: url, loop: loop, durability: .fsync, newHistory: nil, lease: PostgresOpening.standardLease,
-            memory: JournalMemory(), address: nil, waits: false, whileWaiting: nil, isStopping: { false },
-            movesTo: path)
-        let (held, row, _) = try takeover.run()
-        let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
-        let source = PostgresJournal(
-            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: JournalMemory(), report: [])
+        let (source, row) = try PostgresJournal.takeUnchecked(
+            Takeover(
+                url: url, opening: JournalPlace.Opening(loop: loop), memory: JournalMemory(), movesTo: path))
         defer { source.close() }
         let arrival = try FileArrival(
             path, loop: loop, history: History(UInt64(bitPattern: row.history)), base: row.base)
-        _ = try held.fenced(operation) { connection throws(PostgresError) in
+        _ = try source.held.fenced(operation) { connection throws(PostgresError) in
             try connection.run(
                 "UPDATE loop_journal SET moved_to = $2 WHERE id = $1", [.integer(row.id), .text(path)], operation,
                 within: PostgresSession.limit)
         }
-        try reader.forEachRow(in: source.rows) { row, bytes throws(JournalError) in try arrival.insert(row, bytes) }
+        try source.reader.forEachRow(in: source.rows) { row, bytes throws(JournalError) in
+            try arrival.insert(row, bytes)
+        }
         for entry in try source.snapshots() { try arrival.insert(entry, try source.content(of: entry)) }
         try arrival.finish(hasEnded: row.hasEnded)
         return Moved(loop: loop, position: row.tail.position, seq: Seq(row.tail.seq))

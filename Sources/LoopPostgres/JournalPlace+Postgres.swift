@@ -1,6 +1,5 @@
 internal import LoopCluster
-internal import LoopCore
-internal import LoopLock
+internal import LoopCollections
 public import LoopNode
 internal import LoopWire
 
@@ -31,24 +30,11 @@ extension JournalPlace {
         }
         return JournalPlace(
             path: { _ in nil }, name: { _ in keptAs == .current ? url.description : "\(url)#\(keptAs.rawValue)" },
-            open: { request throws(JournalError) in
+            open: { opening throws(JournalError) in
                 try refuseWriting()
-                var opening = PostgresOpening(loop: request.loop, newHistory: History(SystemRandom.uint64() | 1))
-                opening.durability = request.durability
-                opening.lease = request.lease
-                opening.deadline = request.deadline
-                opening.standsBackUntil = request.standsBackUntil
-                opening.leavesItUntil = request.leavesItUntil
-                opening.headStart = { request.headStart(newest: $0, snapshot: $1) }
-                opening.hears = request.hears
-                opening.address = request.address
-                opening.whileWaiting = request.whileWaiting
-                opening.waits = request.waits
-                opening.isStopping = request.isStopping
-                opening.note = request.note
-                opening.keepsEnded = request.keepsEnded
-                let journal = try PostgresJournal.open(url, opening, memory: memory(of: request.loop))
-                for line in journal.openReport { request.note(line) }
+                let journal = try PostgresJournal.open(
+                    url, opening, newHistory: History(SystemRandom.uint64() | 1), memory: memory(of: opening.loop))
+                for line in journal.openReport { opening.note(line) }
                 return journal
             },
             read: { loop, _ throws(JournalError) in
@@ -56,9 +42,9 @@ extension JournalPlace {
             },
             cut: { loop, seq, isForced throws(JournalError) in
                 try refuseWriting()
-                let opening = PostgresOpening(loop: loop, newHistory: History(SystemRandom.uint64() | 1))
                 try PostgresJournal.cut(
-                    url, opening, after: seq, at: SystemClock.wall, memory: memory(of: loop), isForced: isForced)
+                    url, loop: loop, after: seq, newHistory: History(SystemRandom.uint64() | 1), at: SystemClock.wall,
+                    memory: memory(of: loop), isForced: isForced)
             })
     }
 }
@@ -69,7 +55,7 @@ extension JournalEngine {
     /// `#previous` and `#damaged` behind a URL name the previous and the damaged journal of a loop, as in the names of files. They
     /// are for reading.
     public static let postgres = JournalEngine(
-        "PostgreSQL", form: "postgres://USER@HOST/DATABASE", isPlace: ConnectionString.isURL
+        form: "postgres://USER@HOST/DATABASE", isPlace: ConnectionString.isURL
     ) { text throws(JournalPlaceError) in
         var (url, keptAs) = (text[...], KeptAs.current)
         if let mark = text.lastIndex(of: "#") {

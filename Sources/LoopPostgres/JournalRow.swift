@@ -112,17 +112,21 @@ extension PostgresSession {
         return row
     }
 
-    /// Creates an empty journal without a holder, if the loop has none.
-    mutating func makeJournal(of loop: String, history: History) throws(JournalError) {
-        _ = try run(
+    /// Creates an empty journal without a holder, if the loop has none of that name.
+    /// - Returns: its number, or nil if there is one.
+    @discardableResult mutating func makeJournal(
+        of loop: String, keptAs: String, history: Int64, _ operation: String
+    ) throws(JournalError) -> Int64? {
+        try run(
             """
             INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, holder_name, address, backend,
                     lease_ms, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
-                VALUES ($1, $2, 'current', $3, 0, 0, 0, '', '', 0, 0, true, 0, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING
+                VALUES ($1, $2, $3, $4, 0, 0, 0, '', '', 0, 0, true, 0, 0, 0, 0, 0, 0)
+                ON CONFLICT DO NOTHING RETURNING id
             """,
             [
-                .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop),
-                .integer(Int64(bitPattern: history.value)),
-            ], "be made")
+                .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop), .text(keptAs), .integer(history),
+            ], operation
+        ).integer(0, 0)
     }
 }

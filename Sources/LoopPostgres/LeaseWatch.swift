@@ -1,4 +1,4 @@
-package import LoopCore
+internal import LoopCore
 
 /// What a process that waits for a journal has seen of its holder. The lease only detects failures. The watching process judges it
 /// by its own clock, and the takeover itself compares the row once more.
@@ -6,26 +6,18 @@ package import LoopCore
 ///     renewed ──▶ watched ── unchanged for 1.15 leases ──▶ free
 ///        ▲           │
 ///        └── changed ┘
-package struct LeaseWatch: Equatable, Sendable {
+struct LeaseWatch: Equatable, Sendable {
     /// The numbers that change while the holder lives.
-    package struct Sign: Equatable, Sendable {
-        package var journal: Int64
-        package var term: Int64
-        package var nonce: Int64
-        package var renewals: Int64
+    struct Sign: Equatable, Sendable {
+        var journal: Int64
+        var term: Int64
+        var nonce: Int64
+        var renewals: Int64
         /// The position of the newest record, because an append is a sign of life too.
-        package var position: UInt64
-
-        package init(journal: Int64, term: Int64, nonce: Int64, renewals: Int64, position: UInt64) {
-            self.journal = journal
-            self.term = term
-            self.nonce = nonce
-            self.renewals = renewals
-            self.position = position
-        }
+        var position: UInt64
     }
 
-    package enum Verdict: Equatable, Sendable {
+    enum Verdict: Equatable, Sendable {
         /// The holder gives no sign of life.
         case free
         /// The holder may be alive. If nothing changes until that time, it counts as dead.
@@ -39,14 +31,12 @@ package struct LeaseWatch: Equatable, Sendable {
     /// When the sign was first seen. It was there a little earlier, which only makes the wait longer.
     private var since = MonotonicTime.zero
 
-    package init() {}
-
     /// The limit of a lease in milliseconds, whatever a row says.
     private static let leaseMax = 3_600_000
 
     /// Judges the sign that was just read.
     /// - Parameter leaseMilliseconds: the time within which the holder has promised to renew.
-    package mutating func verdict(
+    mutating func verdict(
         on sign: Sign, leaseMilliseconds: Int64, at now: MonotonicTime
     ) -> Verdict {
         let lease = Int(clamping: leaseMilliseconds)

@@ -1,6 +1,5 @@
 internal import LoopCluster
 internal import LoopJournal
-internal import LoopWire
 
 /// A journal that is being copied into a database. No reducer opens it before it is complete and gets its final name in one
 /// transaction. If the process ends in between, the next one removes the incomplete copy.
@@ -14,37 +13,21 @@ struct PostgresArrival: ~Copyable {
 
     init(_ url: ConnectionString, loop: String, history: Int64) throws(JournalError) {
         var session = try PostgresSession.open(url, for: .writing, name: "loop/copy")
-        let made = try Self.make(loop, history, &session)
-        self.init(session, made)
-    }
-
-    private init(_ session: consuming PostgresSession, _ journalID: Int64) {
-        self.session = session
-        self.journalID = journalID
-    }
-
-    /// Creates its row, and first removes one that an earlier process has left.
-    private static func make(
-        _ loop: String, _ history: Int64, _ session: inout PostgresSession
-    ) throws(JournalError) -> Int64 {
         // The transaction that names the copy is committed after all of this, and makes it durable too.
         try session.setSynchronousCommit(false)
         do throws(PostgresError) {
+            // An earlier process may have left one.
             try session.connection.removeJournal(of: loop, keptAs: Self.keptAs, Self.operation)
-            let made = try session.connection.run(
-                """
-                INSERT INTO loop_journal (loop_id, loop, kept_as, history, term, nonce, holder, holder_name, address, backend,
-                        lease_ms, released, position, seq, checksum, trimmed_position, trimmed_seq, trimmed_checksum)
-                    VALUES ($1, $2, $3, $4, 0, 0, 0, '', '', 0, 0, true, 0, 0, 0, 0, 0, 0) RETURNING id
-                """,
-                [
-                    .integer(Int64(bitPattern: LoopID(name: loop).value)), .text(loop), .text(Self.keptAs),
-                    .integer(history),
-                ], Self.operation, within: PostgresSession.limit)
-            return made.integer(0, 0) ?? 0
         } catch {
             throw .postgres(Self.operation, error, at: session.url)
         }
+        let made = try session.makeJournal(of: loop, keptAs: Self.keptAs, history: history, Self.operation)
+        guard let made else {
+            let error = PostgresError(.refused, Self.operation, text: "another process copies a journal of this loop")
+            throw .postgres(Self.operation, error, at: session.url)
+        }
+        journalID = made
+        self.session = session
     }
 
     private static let insertion = PreparedStatement(
@@ -60,11 +43,7 @@ struct PostgresArrival: ~Copyable {
         bytes.append(copying: records)
         _ = try session.run(
             Self.insertion,
-            [
-                .integer(journalID), .integer(Int64(clamping: row.firstPosition)),
-                .integer(Int64(clamping: row.lastPosition)), .integer(Int64(clamping: row.firstSeq)),
-                .integer(Int64(clamping: row.lastSeq)), .integer(Int64(row.checksum)), .bytes(bytes),
-            ], Self.operation)
+            [.integer(journalID)] + row.parameters + [.bytes(bytes)], Self.operation)
     }
 
     /// Copies a snapshot.
@@ -80,8 +59,7 @@ struct PostgresArrival: ~Copyable {
     /// Copies the snapshots of another journal of this database, as far as this one covers them.
     mutating func insertSnapshots(of other: Int64, from base: ChainLink, through end: ChainLink) throws(JournalError) {
         let parameters: [Parameter] = [
-            .integer(journalID), .integer(other), .integer(Int64(clamping: base.position)),
-            .integer(Int64(clamping: end.position)),
+            .integer(journalID), .integer(other), .number(base.position), .number(end.position),
         ]
         _ = try session.run(
             """
@@ -102,11 +80,7 @@ struct PostgresArrival: ~Copyable {
             UPDATE loop_journal SET position = $2, seq = $3, checksum = $4, trimmed_position = $5, trimmed_seq = $6,
                 trimmed_checksum = $7, ended = ($8 = 1) WHERE id = $1
             """,
-            [
-                .integer(journalID), .integer(Int64(clamping: tail.position)), .integer(Int64(clamping: tail.seq)),
-                .integer(Int64(tail.checksum)), .integer(Int64(clamping: base.position)),
-                .integer(Int64(clamping: base.seq)), .integer(Int64(base.checksum)), .integer(hasEnded ? 1 : 0),
-            ], Self.operation)
+            [.integer(journalID)] + tail.parameters + base.parameters + [.integer(hasEnded ? 1 : 0)], Self.operation)
     }
 }
 

@@ -1,44 +1,40 @@
 package import LoopCluster
 package import LoopCore
 internal import LoopJournal
-internal import LoopWire
+internal import LoopNode
+package import LoopWire
 
 extension PostgresJournal {
     /// Keeps the events up to a seq and the records before the next event, and appends a record of a new history. This is the
     /// remedy if a journal is damaged in the middle, or if its end is not wanted. The old journal is kept as the damaged one. What
     /// an earlier cut has kept must get another name first.
     /// - Parameters:
-    ///   - opening: the loop, and the new history for the record. It does not wait.
+    ///   - loop: the name of the loop.
     ///   - seq: the last event to keep. 0 keeps none.
+    ///   - newHistory: a random history, for the record.
     ///   - time: the wall time for the record.
     ///   - isForced: whether to cut even before an intact snapshot, from which a start would continue.
     /// - Throws: `JournalError` of kind `.corrupt` if an event up to `seq` cannot be read. `.misuse` if the journal ends before
     ///   `seq`, was trimmed beyond it, has an intact snapshot after it, or if a damaged journal is kept. `.locked` if another
     ///   process has the journal. `.readOnly` if there is none.
     package static func cut(
-        _ url: ConnectionString, _ opening: PostgresOpening, after seq: Seq, at time: WallTime, memory: JournalMemory,
-        isForced: Bool = false
+        _ url: ConnectionString, loop: String, after seq: Seq, newHistory: History, at time: WallTime,
+        memory: JournalMemory, isForced: Bool = false
     ) throws(JournalError) {
-        let (operation, loop) = ("be cut after seq \(seq)", opening.loop)
-        let takeover = Takeover(
-            url: url, loop: loop, durability: .fsync, newHistory: nil, lease: opening.lease,
-            memory: memory, address: opening.address, waits: false, whileWaiting: nil,
-            isStopping: opening.isStopping)
-        let (held, row, _) = try takeover.run()
-        let reader = RowReader(loop: loop, place: url.description, base: row.base, tail: row.tail)
-        let source = PostgresJournal(
-            held, row, reader: reader, durability: .fsync, keptAs: .current, memory: JournalMemory(), report: [])
+        let operation = "be cut after seq \(seq)"
+        let (source, row) = try takeUnchecked(
+            Takeover(url: url, opening: JournalPlace.Opening(loop: loop), memory: memory))
         defer { source.close() }
+        let (held, rows, reader) = (source.held, source.rows, source.reader)
         try checkKeepsDamaged(held, loop)
         let snapshots = try source.snapshots()
         let rowCut = RowCut(reader, after: seq)
         if !isForced { try rowCut.check(snapshots, isIntact: source.isIntact) }
         var arrival = try PostgresArrival(held.wait.url, loop: loop, history: row.history)
         var tail = row.base
-        let rows = PostgresRows(held: held)
         let end: ChainLink
         do throws(JournalError) {
-            end = try rowCut.copy(rows, newHistory: opening.newHistory, at: time) { row, bytes throws(JournalError) in
+            end = try rowCut.copy(rows, newHistory: newHistory, at: time) { row, bytes throws(JournalError) in
                 try arrival.insert(row, bytes)
                 tail = row.link
             }

@@ -1,51 +1,9 @@
 internal import Linux
 package import LoopCluster
-package import LoopCore
+internal import LoopCore
 internal import LoopJournal
 package import LoopNode
 package import LoopWire
-
-/// How a journal in a database is opened for writing.
-package struct PostgresOpening {
-    package var loop: String
-    package var durability = Durability.fsync
-    /// A random history, used only if a new journal is made.
-    package var newHistory: History
-    /// How long after the last renewal no other process may take the journal.
-    package var lease = PostgresOpening.standardLease
-    /// The address of this process for its peers, or nil if it is not known. Processes that wait for the journal can read it.
-    package var address: String?
-    /// Whether to wait while another process has the journal or the database does not answer.
-    package var waits = false
-    /// Called about 20 times a second while it waits, with what is known of the holder. Returns whether to go on waiting.
-    package var whileWaiting: ((JournalOwner) -> Bool)?
-    /// How long a short statement may take.
-    package var deadline = ReducerNodeConfiguration.standardDeadline
-    /// The time until which it takes the journal only if another process has owned it since this one did.
-    package var standsBackUntil: MonotonicTime?
-    /// The time until which an operator wants another process to take the journal first.
-    package var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
-    /// How long this process leaves a free journal to others. The arguments are the positions of its newest record and of its
-    /// newest snapshot.
-    package var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
-    /// Called with the end of the journal after each sign of life of the holder.
-    package var hears: (@Sendable (RowEnd) -> Void)?
-    /// Returns whether to give up waiting.
-    package var isStopping: @Sendable () -> Bool = { false }
-    /// Called with lines about the opening, for people.
-    package var note: (String) -> Void = { _ in }
-    /// Whether to keep a journal of a run that has ended, instead of beginning a new one.
-    package var keepsEnded = false
-    /// Whether to renew the lease. False is for tests of a holder that is frozen.
-    package var renews = true
-
-    package init(loop: String, newHistory: History) {
-        self.loop = loop
-        self.newHistory = newHistory
-    }
-
-    package static let standardLease = ReducerNodeConfiguration.standardLease
-}
 
 extension PostgresJournal {
     /// Opens a journal for writing, or makes a new one.
@@ -54,12 +12,15 @@ extension PostgresJournal {
     /// - Parameters:
     ///   - url: the database, which must have the tables.
     ///   - opening: the loop, and how to open its journal.
+    ///   - newHistory: a random history, used only if a new journal is made.
     ///   - memory: what this process remembers of earlier openings of the journal.
+    ///   - renews: whether to renew the lease. False is for tests of a holder that is frozen.
     /// - Throws: `JournalError` of kind `.locked` if another process has the journal. `.foreign` if the tables are missing or of
     ///   another version. `.corrupt` if acknowledged records are missing or damaged. `.unreachable` if the database does not
     ///   answer.
     package static func open(
-        _ url: ConnectionString, _ opening: PostgresOpening, memory: JournalMemory
+        _ url: ConnectionString, _ opening: JournalPlace.Opening, newHistory: History, memory: JournalMemory,
+        renews: Bool = true
     ) throws(JournalError) -> PostgresJournal {
         let isFree = memory.withState { state in
             let isFree = !state.isOpen
@@ -71,19 +32,11 @@ extension PostgresJournal {
                 .locked, operation: "be opened for writing", reason: "this process has it (\(url))",
                 remedy: "close it first")
         }
-        var takeover = Takeover(
-            url: url, loop: opening.loop, durability: opening.durability, newHistory: opening.newHistory,
-            lease: opening.lease, memory: memory, address: opening.address, waits: opening.waits,
-            whileWaiting: opening.whileWaiting, isStopping: opening.isStopping, renews: opening.renews)
-        takeover.limit = opening.deadline
-        takeover.standsBackUntil = opening.standsBackUntil
-        takeover.leavesItUntil = opening.leavesItUntil
-        takeover.headStart = opening.headStart
-        takeover.hears = opening.hears
+        let takeover = Takeover(url: url, opening: opening, memory: memory, newHistory: newHistory, renews: renews)
         do throws(JournalError) {
             while true {
                 do throws(JournalError) {
-                    return try openOnce(takeover, opening)
+                    return try openOnce(takeover)
                 } catch {
                     let isKnown = memory.withState { $0.known != nil }
                     try takeover.waitOut(isKnown ? error.ofKnownJournal : error)
@@ -96,11 +49,9 @@ extension PostgresJournal {
     }
 
     /// Takes the journal, or a new one if its run has ended.
-    private static func openOnce(
-        _ takeover: Takeover, _ opening: PostgresOpening
-    ) throws(JournalError) -> PostgresJournal {
-        let journal = try take(takeover, opening)
-        guard journal.hasEnded, !opening.keepsEnded else { return journal }
+    private static func openOnce(_ takeover: Takeover) throws(JournalError) -> PostgresJournal {
+        let journal = try take(takeover)
+        guard journal.hasEnded, !takeover.opening.keepsEnded else { return journal }
         do {
             defer {
                 journal.close()
@@ -110,25 +61,26 @@ extension PostgresJournal {
             try journal.setAside()
         }
         takeover.memory.withState { $0.known = nil }
-        opening.note(
+        takeover.opening.note(
             "the run of \(takeover.url) has ended; its journal is kept as \(KeptAs.previous.rawValue) now, and a new one begins"
         )
-        return try take(takeover, opening)
+        return try take(takeover)
     }
 
     /// Takes the journal, and checks its newest rows.
-    private static func take(
-        _ takeover: Takeover, _ opening: PostgresOpening
-    ) throws(JournalError) -> PostgresJournal {
-        let memory = takeover.memory
+    private static func take(_ takeover: Takeover) throws(JournalError) -> PostgresJournal {
+        let (memory, opening) = (takeover.memory, takeover.opening)
         let (held, row, report) = try takeover.run()
         held.lead(memory.sources)
         do throws(JournalError) {
-            var reader = RowReader(loop: row.loop, place: takeover.url.description, base: row.base, tail: row.tail)
+            var reader = RowReader(row, at: takeover.url)
             // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
             reader.looksForDamage = opening.keepsEnded
             let rows = PostgresRows(held: held)
-            try checkTail(reader, rows, known: row.known, snapshot: newestSnapshot(held))
+            let snapshot = try held.use("be opened") { session throws(JournalError) in
+                try session.newestSnapshot(of: held.journalID)
+            }
+            try checkTail(reader, rows, known: row.known, snapshot: snapshot)
             if opening.durability == .fsync { try checkReceipt(memory, reader, rows) }
             memory.withState { $0.note(term: row.term.number, of: row.id) }
             try removeOthersThanListed(held)
@@ -144,16 +96,6 @@ extension PostgresJournal {
             defer { held.close(releases: true) }
             throw held.proven(error)
         }
-    }
-
-    /// The position of the newest snapshot, or 0 if there is none.
-    private static func newestSnapshot(_ held: HeldConnection) throws(JournalError) -> UInt64 {
-        let found = try held.use("be opened") { session throws(JournalError) in
-            try session.run(
-                "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(held.journalID)],
-                "be opened")
-        }
-        return UInt64(clamping: found.integer(0, 0) ?? 0)
     }
 
     /// Checks that the newest row is whole, and that nothing shows that there were rows behind it.
@@ -214,8 +156,18 @@ extension PostgresJournal {
             url, for: .reading, name: "loop/read", hosts: sources ?? HostChoice())
         guard let row = try session.row(of: loop, keptAs) else { throw .none(of: loop, keptAs, "be read", at: url) }
         let held = HeldConnection(session, journalID: row.id, term: nil, lease: .zero, provenAt: .zero)
-        let reader = RowReader(loop: row.loop, place: url.description, base: row.base, tail: row.tail)
-        return PostgresJournal(held, row, reader: reader, durability: .fsync, keptAs: keptAs, memory: nil, report: [])
+        return PostgresJournal(
+            held, row, reader: RowReader(row, at: url), durability: .fsync, keptAs: keptAs, memory: nil, report: [])
+    }
+
+    /// Takes a journal for a tool, which checks each row that it reads.
+    static func takeUnchecked(_ takeover: Takeover) throws(JournalError) -> (journal: PostgresJournal, row: JournalRow)
+    {
+        let (held, row, _) = try takeover.run()
+        let journal = PostgresJournal(
+            held, row, reader: RowReader(row, at: takeover.url), durability: .fsync, keptAs: .current,
+            memory: JournalMemory(), report: [])
+        return (journal, row)
     }
 
     /// Keeps the journal as that of the previous run, and removes an older one of that name.
@@ -227,6 +179,12 @@ extension PostgresJournal {
                 "UPDATE loop_journal SET kept_as = 'previous' WHERE id = $1", [.integer(id)], operation,
                 within: PostgresSession.limit)
         }
+    }
+}
+
+extension RowReader {
+    fileprivate init(_ row: JournalRow, at url: ConnectionString) {
+        self.init(loop: row.loop, place: url.description, base: row.base, tail: row.tail)
     }
 }
 

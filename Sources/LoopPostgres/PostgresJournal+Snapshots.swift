@@ -2,21 +2,12 @@ internal import Glibc
 package import LoopCluster
 package import LoopCore
 internal import LoopJournal
-internal import LoopWire
 
 extension PostgresJournal {
-    /// How many snapshots are kept: one to start from, and two to fall back to.
-    private static let snapshotsMax = 3
     /// How long the writer pauses after each piece, in microseconds.
     private static let pause: UInt32 = 4_000
 
-    /// The listed snapshots that the journal's records continue, the newest first, at most 3.
-    package func snapshots() throws(JournalError) -> [SnapshotEntry] {
-        try refresh()
-        return try listed().filter { $0.position >= reader.base.position && $0.position <= position }
-    }
-
-    private func listed() throws(JournalError) -> [SnapshotEntry] {
+    package func listed() throws(JournalError) -> [SnapshotEntry] {
         let (operation, id) = ("list the snapshots", held.journalID)
         let found = try held.use(operation) { session throws(JournalError) in
             try session.run(
@@ -26,15 +17,10 @@ extension PostgresJournal {
                 """, [.integer(id)], operation)
         }
         return (0..<found.count).compactMap { index in
-            guard let position = found.integer(index, 0).flatMap(UInt64.init(exactly:)),
-                let seq = found.integer(index, 1).flatMap(UInt64.init(exactly:)),
-                let fingerprint = found.integer(index, 2),
-                let bytes = found.integer(index, 3).flatMap(Int.init(exactly:)),
-                let checksum = found.integer(index, 4).flatMap(UInt32.init(exactly:))
-            else { return nil }
+            guard let fingerprint = found.integer(index, 2) else { return nil }
             return SnapshotEntry(
-                position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: fingerprint), byteCount: bytes,
-                checksum: checksum)
+                listedAt: found.integer(index, 0) ?? -1, seq: found.integer(index, 1) ?? -1, fingerprint: fingerprint,
+                byteCount: found.integer(index, 3) ?? -1, checksum: found.integer(index, 4) ?? -1)
         }
     }
 
@@ -45,10 +31,7 @@ extension PostgresJournal {
         var bytes: [UInt8] = []
         var piece: Int64 = 0
         while bytes.count < snapshot.byteCount {
-            let parameters: [Parameter] = [
-                .integer(id), .integer(Int64(clamping: snapshot.position)), .integer(Int64(snapshot.checksum)),
-                .integer(piece),
-            ]
+            let parameters = [.integer(id)] + snapshot.key + [.integer(piece)]
             let found = try held.use(operation) { session throws(JournalError) in
                 try session.run(
                     PreparedStatement(
@@ -93,14 +76,8 @@ extension PostgresJournal {
     ///   are not there.
     package func add(_ snapshot: SnapshotEntry) throws(JournalError) {
         let (operation, id) = ("add the snapshot of seq \(snapshot.seq)", held.journalID)
-        guard snapshot.position <= position, snapshot.position >= reader.base.position else {
-            throw .notUsable(
-                operation, "it covers \(snapshot.position) records of \(reader.base.position)...\(position)")
-        }
-        let listed = try listed()
-        let older = listed.filter { $0.position != snapshot.position }.dropFirst(Self.snapshotsMax - 1)
-            .dropLast(reader.base == .start ? 0 : 1)
-        let replaced = listed.filter { $0.position == snapshot.position && $0.checksum != snapshot.checksum }
+        try check(snapshot, operation)
+        let (older, replaced) = try obsolete(by: snapshot)
         let term = held.term?.number ?? 0
         try held.fenced(operation) { connection throws(PostgresError) in
             for entry in older + replaced { try connection.remove(entry, of: id, operation) }
@@ -145,6 +122,13 @@ extension PostgresJournal {
 }
 
 extension PostgresSession {
+    /// The position of a journal's newest snapshot, or 0 if there is none.
+    mutating func newestSnapshot(of journal: Int64) throws(JournalError) -> UInt64 {
+        let found = try run(
+            "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(journal)], "be opened")
+        return UInt64(clamping: found.integer(0, 0) ?? 0)
+    }
+
     /// The size of a piece, in bytes. Larger pieces delay the appends that happen meanwhile.
     private static let pieceBytes = 256 << 10
 
@@ -160,10 +144,9 @@ extension PostgresSession {
         for (piece, start) in stride(from: 0, to: bytes.count, by: Self.pieceBytes).enumerated() {
             _ = try run(
                 insertion,
-                [
-                    .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
-                    .integer(Int64(piece)), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)])),
-                ], "keep a snapshot")
+                [.integer(journal)] + entry.key
+                    + [.number(piece), .bytes(Array(bytes[start..<min(bytes.count, start + Self.pieceBytes)]))],
+                "keep a snapshot")
             // Appends wait for the same disk. Without pauses between the pieces, the slowest append takes ten times as long.
             if pause > 0 { usleep(pause) }
         }
@@ -171,16 +154,18 @@ extension PostgresSession {
     }
 }
 
+extension SnapshotEntry {
+    /// The position and the checksum, by which the pieces are found.
+    fileprivate var key: [Parameter] { [.number(position), .number(checksum)] }
+}
+
 extension PostgresConnection {
     /// Removes a snapshot and its pieces.
     mutating func remove(_ entry: SnapshotEntry, of journal: Int64, _ operation: String) throws(PostgresError) {
-        let parameters: [Parameter] = [
-            .integer(journal), .integer(Int64(clamping: entry.position)), .integer(Int64(entry.checksum)),
-        ]
         for table in ["loop_snapshot", "loop_snapshot_piece"] {
             _ = try run(
-                "DELETE FROM \(table) WHERE journal_id = $1 AND position = $2 AND checksum = $3", parameters, operation,
-                within: PostgresSession.longLimit)
+                "DELETE FROM \(table) WHERE journal_id = $1 AND position = $2 AND checksum = $3",
+                [.integer(journal)] + entry.key, operation, within: PostgresSession.longLimit)
         }
     }
 
@@ -198,10 +183,9 @@ extension PostgresConnection {
                     byte_count = excluded.byte_count, checksum = excluded.checksum, term = excluded.term
             """,
             [
-                .integer(journal), .integer(Int64(clamping: entry.position)),
-                .integer(Int64(clamping: entry.seq.value)),
-                .integer(Int64(bitPattern: entry.fingerprint)), .integer(Int64(entry.byteCount)),
-                .integer(Int64(entry.checksum)), .integer(term),
+                .integer(journal), .number(entry.position), .number(entry.seq.value),
+                .integer(Int64(bitPattern: entry.fingerprint)), .number(entry.byteCount), .number(entry.checksum),
+                .integer(term),
             ], operation, within: PostgresSession.limit)
         guard added.affectedCount == 1 else {
             throw PostgresError(.lost, operation, text: "the server has not the snapshot's bytes")
@@ -212,12 +196,9 @@ extension PostgresConnection {
     mutating func trim(_ journal: Int64, through end: ChainLink, _ operation: String) throws(PostgresError) {
         _ = try run(
             "DELETE FROM loop_batch WHERE journal_id = $1 AND first_position <= $2",
-            [.integer(journal), .integer(Int64(clamping: end.position))], operation, within: PostgresSession.longLimit)
+            [.integer(journal), .number(end.position)], operation, within: PostgresSession.longLimit)
         _ = try run(
             "UPDATE loop_journal SET trimmed_position = $2, trimmed_seq = $3, trimmed_checksum = $4 WHERE id = $1",
-            [
-                .integer(journal), .integer(Int64(clamping: end.position)), .integer(Int64(clamping: end.seq)),
-                .integer(Int64(end.checksum)),
-            ], operation, within: PostgresSession.limit)
+            [.integer(journal)] + end.parameters, operation, within: PostgresSession.limit)
     }
 }

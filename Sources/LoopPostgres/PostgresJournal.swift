@@ -52,14 +52,11 @@ package final class PostgresJournal: RowJournal {
         openReport = report
     }
 
-    var isReadOnly: Bool { memory == nil }
+    package var isReadOnly: Bool { memory == nil }
     var url: ConnectionString { held.url }
 
     /// The position of the newest record that has a receipt, or 0 before the first.
     package var position: UInt64 { reader.tail.position }
-
-    /// The end of the newest row that has a receipt.
-    package var newestEnd: RowEnd { RowEnd(reader.tail) }
 
     // MARK: Appending
 
@@ -91,7 +88,7 @@ package final class PostgresJournal: RowJournal {
         var newest = try beginAppend(records, through: position)
         while let receipt = try takeReceipt(waits: true) { newest = receipt }
         guard let newest, newest.position == position else {
-            throw .notUsable("append the records through \(position)", "its receipt was taken elsewhere")
+            throw .misuse("append the records through \(position)", "its receipt was taken elsewhere")
         }
         return newest
     }
@@ -104,7 +101,7 @@ package final class PostgresJournal: RowJournal {
     ) throws(JournalError) -> JournalReceipt? {
         let operation = "append the records through \(position)"
         guard sent.position + UInt64(records.count) == position else {
-            throw .notUsable(operation, "they end at \(sent.position + UInt64(records.count))")
+            throw .misuse(operation, "they end at \(sent.position + UInt64(records.count))")
         }
         guard !records.isEmpty else {
             if held.awaitsReceipts { return nil }
@@ -120,8 +117,8 @@ package final class PostgresJournal: RowJournal {
         }
         let row = BatchRow(after: sent, count: UInt64(records.count), lastSeq: seq, records: records.bytes.span)
         let parameters =
-            try held.condition(operation) + Self.parameters(of: row, after: sent)
-            + [.bytes(records.bytes), .text(held.standbyNames)]
+            try held.condition(operation) + row.parameters
+            + [.number(sent.checksum), .bytes(records.bytes), .text(held.standbyNames)]
         if durability != .fsync && records.outlivesPower {
             try appendSynced(row.link, parameters, operation)
         } else {
@@ -177,14 +174,6 @@ package final class PostgresJournal: RowJournal {
         }
     }
 
-    private static func parameters(of row: BatchRow, after tail: ChainLink) -> [Parameter] {
-        [
-            .integer(Int64(clamping: row.firstPosition)), .integer(Int64(clamping: row.lastPosition)),
-            .integer(Int64(clamping: row.firstSeq)), .integer(Int64(clamping: row.lastSeq)),
-            .integer(Int64(row.checksum)), .integer(Int64(tail.checksum)),
-        ]
-    }
-
     /// Renews the lease, even if it was just renewed.
     /// - Throws: `JournalError` of kind `.unreachable` if another process may own the journal.
     package func prove() throws(JournalError) { try held.renew("prove that it leads") }
@@ -197,15 +186,7 @@ package final class PostgresJournal: RowJournal {
 
     // MARK: Reading
 
-    /// A page of the records after a position, in order. Empty at the end. Every row that is read is checked.
-    /// - Throws: `JournalError` of kind `.corrupt` if the next record cannot be trusted, of kind `.trimmed` if it was trimmed. Of
-    ///   kind `.misuse` if the journal was closed.
-    package func records(after position: UInt64, bytesMax: Int) throws(JournalError) -> [Record] {
-        try refresh()
-        return try reading(rows) { () throws(JournalError) in
-            try reader.records(after: position, bytesMax: bytesMax, in: rows)
-        }
-    }
+    package func rows(to operation: String) -> any BatchRows { rows }
 
     /// The seq of the oldest event in the journal, or nil if it has none.
     package func firstSeq() throws(JournalError) -> Seq? {
@@ -218,35 +199,6 @@ package final class PostgresJournal: RowJournal {
                 """, [.integer(id)], "be read")
         }
         return found.integer(0, 0).map { Seq(UInt64(bitPattern: $0)) }
-    }
-
-    /// The seq of the newest event, even if its record was trimmed, or 0 if there was none.
-    package func newestSeq() throws(JournalError) -> Seq {
-        try refresh()
-        return Seq(reader.tail.seq)
-    }
-
-    /// The end of the row before the one that contains the event `seq`.
-    package func position(before seq: Seq) throws(JournalError) -> UInt64 {
-        try refresh()
-        return try reading(rows) { () throws(JournalError) in try reader.position(before: seq, in: rows) }
-    }
-
-    /// The end of the row whose last record has this position, or nil if no row ends there.
-    package func end(ofRowAt position: UInt64) throws(JournalError) -> RowEnd? {
-        try refresh()
-        return try reader.end(ofRowAt: position, in: rows)
-    }
-
-    /// The records behind those that a reader has. Returns nil if the row at which the reader is does not exist, or if the loop has
-    /// another journal now.
-    package func page(
-        after position: UInt64, checksum: UInt32?, bytesMax: Int
-    ) throws(JournalError) -> FollowedPage? {
-        guard try refresh() else { return nil }
-        return try reading(rows) { () throws(JournalError) in
-            try reader.page(after: position, checksum: checksum, bytesMax: bytesMax, in: rows)
-        }
     }
 
     /// True, because the servers of a database may differ.

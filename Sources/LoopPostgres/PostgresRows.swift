@@ -1,6 +1,18 @@
 internal import LoopCluster
 internal import LoopJournal
 
+extension ChainLink {
+    /// The position, the seq and the checksum, in this order.
+    var parameters: [Parameter] { [.number(position), .number(seq), .number(checksum)] }
+}
+
+extension BatchRow {
+    /// The numbers of a row, without its length, in the order of its columns.
+    var parameters: [Parameter] {
+        [.number(firstPosition), .number(lastPosition), .number(firstSeq), .number(lastSeq), .number(checksum)]
+    }
+}
+
 /// The rows of one journal in a database.
 struct PostgresRows: BatchRows {
     let held: HeldConnection
@@ -28,9 +40,7 @@ struct PostgresRows: BatchRows {
         """)
 
     func rows(through position: UInt64, max: Int) throws(JournalError) -> [BatchRow?] {
-        let parameters: [Parameter] = [
-            .integer(held.journalID), .integer(Int64(clamping: position)), .integer(Int64(max)),
-        ]
+        let parameters: [Parameter] = [.integer(held.journalID), .number(position), .number(max)]
         let found = try held.use("be read") { session throws(JournalError) in
             try session.run(Self.newest, parameters, "be read")
         }
@@ -43,7 +53,7 @@ struct PostgresRows: BatchRows {
         var position = Int64(clamping: position)
         while true {
             let parameters: [Parameter] = [
-                .integer(held.journalID), .integer(position), .integer(Int64(max(1, min(bytesMax, 4 << 20)))),
+                .integer(held.journalID), .integer(position), .number(max(1, min(bytesMax, 4 << 20))),
             ]
             let found = try held.use("be read") { session throws(JournalError) in
                 try session.run(Self.page, parameters, "be read")

@@ -1,17 +1,24 @@
 internal import LoopWire
 
-/// The reason why the server has not answered a statement. It is looked up over another connection to the same server.
+/// The reason why the server has not answered a statement.
 struct StatementWait {
     let reason: JournalFault.Reason
     /// The reason, as text for people.
     let text: String
+}
+
+/// A query for what one backend waits for, over another connection to its server. Any thread may run it, even after the first
+/// connection was dropped.
+struct StatementQuestion: Sendable {
+    /// The database, with only the host of the connection.
+    let url: ConnectionString
+    /// The name of that host, for people.
+    let host: String
+    let backend: Int32
 
     /// Asks the server. Blocks for two seconds at most.
-    /// - Parameters:
-    ///   - url: the database, with only the host that got the statement.
-    ///   - backend: the process ID of its backend.
     /// - Returns: the reason, or nil if the server does not answer, or if the backend waits for something else.
-    static func ask(_ url: ConnectionString, _ backend: Int32) -> StatementWait? {
+    func ask() -> StatementWait? {
         guard
             let found = try? PostgresConnection.look(
                 at: url,
@@ -35,15 +42,4 @@ struct StatementWait {
         default: return nil
         }
     }
-}
-
-/// A query for what one backend waits for. Any thread may run it, even after the connection was dropped.
-struct StatementQuestion: Sendable {
-    /// The database, with only the host of the connection.
-    let url: ConnectionString
-    /// The name of that host, for people.
-    let host: String
-    let backend: Int32
-
-    func ask() -> StatementWait? { StatementWait.ask(url, backend) }
 }

@@ -78,8 +78,7 @@ extension Takeover {
 extension KnownJournal {
     fileprivate var parameters: [Parameter] {
         [
-            .integer(journal), .integer(term), .integer(Int64(clamping: end?.position ?? 0)),
-            .integer(Int64(end?.checksum ?? 0)),
+            .integer(journal), .integer(term), .number(end?.position ?? 0), .number(end?.checksum ?? 0),
         ]
     }
 }

@@ -10,33 +10,18 @@ internal import LoopWire
 /// begins a new term. Everything is read from the journal after that commit, on the same connection.
 struct Takeover {
     let url: ConnectionString
-    let loop: String
-    let durability: Durability
-    /// The history of the journal that is made if the loop has none, or nil if none is made.
-    let newHistory: History?
-    let lease: Duration
+    /// The loop, and how its journal is opened.
+    let opening: JournalPlace.Opening
     let memory: JournalMemory
-    /// The address of this process for its peers, or nil if it is not known.
-    let address: String?
-    let waits: Bool
-    /// Called while it waits, with what is known of the holder. Returns whether to go on waiting.
-    let whileWaiting: ((JournalOwner) -> Bool)?
-    let isStopping: @Sendable () -> Bool
+    /// The history of the journal that is made if the loop has none, or nil if none is made.
+    var newHistory: History?
+    /// Whether to renew the lease. False is for tests of a holder that is frozen.
     var renews = true
     /// The address to which this process moves the journal, which an earlier call may have begun. If nil, it opens no journal that
     /// is being moved.
     var movesTo: String?
-    /// How long a short statement may take.
-    var limit = PostgresSession.limit
-    /// The time until which it takes the journal only if another process has owned it since this one did.
-    var standsBackUntil: MonotonicTime?
-    /// The time until which an operator wants another process to take the journal first.
-    var leavesItUntil: @Sendable () -> MonotonicTime = { .zero }
 
-    /// How long it leaves a free journal to others. The arguments are the positions of the journal's newest record and snapshot.
-    var headStart: (_ newest: UInt64, _ snapshot: UInt64) -> Duration = { _, _ in .zero }
-    /// Called with the end of the journal after each sign of life of the holder.
-    var hears: (@Sendable (RowEnd) -> Void)?
+    var loop: String { opening.loop }
 
     /// How long it waits between two looks, in microseconds.
     private static let looksEvery: UInt32 = 50_000
@@ -53,7 +38,7 @@ struct Takeover {
     ///   `.unreachable` if the database does not answer.
     func run() throws(JournalError) -> (HeldConnection, JournalRow, report: [String]) {
         var session = try PostgresSchema.session(
-            url, for: .writing(durability), name: applicationName, hosts: memory.hosts, limit: limit)
+            url, for: .writing(opening.durability), name: applicationName, hosts: memory.hosts, limit: opening.deadline)
         // The newest free row, and when it was first seen free.
         var free: (row: JournalRow, since: MonotonicTime)?
         // The number of the row that was compared with what this process knows.
@@ -66,7 +51,8 @@ struct Takeover {
             guard let row = found else {
                 guard let newHistory else { throw .none(of: loop, .current, "be opened for writing", at: url) }
                 if let note = try refuseSecond(session) { notes.append(note) }
-                try session.makeJournal(of: loop, history: newHistory)
+                try session.makeJournal(
+                    of: loop, keptAs: KeptAs.current.rawValue, history: Int64(bitPattern: newHistory.value), "be made")
                 continue
             }
             let verdict = row.isReleased || row.holder == memory.holder ? .free : watch(row)
@@ -77,12 +63,12 @@ struct Takeover {
                 guard pause(JournalOwner()) else { throw locked(row) }
             case .free:
                 // Reports first that the database answers and names no owner, because the commit may take long.
-                if let whileWaiting, !whileWaiting(JournalOwner()) { throw locked(row) }
+                if let whileWaiting = opening.whileWaiting, !whileWaiting(JournalOwner()) { throw locked(row) }
                 let began = SystemClock.monotonic
                 guard let taken = try take(row, &session) else { continue }
                 let report = session.report + notes + noteStandbys(of: session)
                 let held = HeldConnection(
-                    session, journalID: taken.id, term: taken.term, lease: lease, provenAt: began)
+                    session, journalID: taken.id, term: taken.term, lease: opening.lease, provenAt: began)
                 do throws(JournalError) {
                     // Renewals begin now, because the replay may take longer than a lease.
                     if renews { try held.beginRenewals() }
@@ -91,10 +77,10 @@ struct Takeover {
                     throw error
                 }
                 return (held, taken, report)
-            case .renewed where !waits: throw locked(row)
+            case .renewed where !opening.waits: throw locked(row)
             case .renewed, .watched:
-                if verdict == .renewed { hears?(RowEnd(row.tail)) }
-                if isStopping() { throw locked(row) }
+                if verdict == .renewed { opening.hears?(RowEnd(row.tail)) }
+                if opening.isStopping() { throw locked(row) }
                 let owner = JournalOwner(address: row.address.isEmpty ? nil : row.address, obstacle: locked(row))
                 guard pause(owner) else { throw locked(row) }
             }
@@ -126,8 +112,8 @@ struct Takeover {
     /// - Parameter error: the error that ended the opening.
     /// - Throws: the error if this process does not wait. `JournalError` of kind `.locked` if it stops.
     func waitOut(_ error: JournalError) throws(JournalError) {
-        guard error.kind.mayPass, error.kind != .locked, waits || isStopping() else { throw error }
-        if isStopping() { throw Self.stopped(url) }
+        guard error.kind.mayPass, error.kind != .locked, opening.waits || opening.isStopping() else { throw error }
+        if opening.isStopping() { throw Self.stopped(url) }
         for _ in 1...4 {
             guard pause(JournalOwner(obstacle: error)) else { throw Self.stopped(url) }
         }
@@ -136,7 +122,7 @@ struct Takeover {
     /// Waits a moment, even if requests arrive meanwhile.
     /// - Returns: whether to go on waiting.
     private func pause(_ owner: JournalOwner) -> Bool {
-        if let whileWaiting, !whileWaiting(owner) || isStopping() { return false }
+        if let whileWaiting = opening.whileWaiting, !whileWaiting(owner) || opening.isStopping() { return false }
         // The database has no event to wait for, so the lease is judged by reading the row again.
         usleep(Self.looksEvery)
         return true
@@ -151,20 +137,17 @@ struct Takeover {
         if free?.row != row { free = (row, now) }
         let waited = now - (free?.since ?? now)
         let newest = row.tail.position
-        guard headStart(newest, 0) > waited else { return false }
+        guard opening.headStart(newest: newest) > waited else { return false }
         // The follower continues to read, and notices records that are gone.
-        hears?(RowEnd(row.tail))
+        opening.hears?(RowEnd(row.tail))
         // A process that cannot follow begins at the newest snapshot.
-        let snapshot = try session.run(
-            "SELECT max(position) FROM loop_snapshot WHERE journal_id = $1", [.integer(row.id)], "be opened"
-        ).integer(0, 0)
-        return headStart(newest, UInt64(clamping: snapshot ?? 0)) > waited
+        return try opening.headStart(newest: newest, snapshot: session.newestSnapshot(of: row.id)) > waited
     }
 
     /// Whether to let another process take the journal first, after a step down or at an operator's request.
     private func standsBack(from row: JournalRow) -> Bool {
-        if SystemClock.monotonic < leavesItUntil() { return true }
-        guard let standsBackUntil, row.holder == memory.holder else { return false }
+        if SystemClock.monotonic < opening.leavesItUntil() { return true }
+        guard let standsBackUntil = opening.standsBackUntil, row.holder == memory.holder else { return false }
         return SystemClock.monotonic < standsBackUntil
     }
 
@@ -213,8 +196,8 @@ struct Takeover {
         let parameters: [Parameter] = [
             .integer(row.id), .integer(row.term.number), .integer(row.term.nonce), .integer(row.renewals),
             .integer(nonce), .integer(memory.holder), .text(who),
-            .integer(Int64(lease / .milliseconds(1))), .text(movesTo ?? ""), .text(address ?? ""),
-            .integer(Int64(clamping: row.tail.position)),
+            .integer(Int64(opening.lease / .milliseconds(1))), .text(movesTo ?? ""), .text(opening.address ?? ""),
+            .number(row.tail.position),
         ]
         var found = try attempt(parameters, &session)
         for _ in 1...Self.evictionsMax where found == nil {
@@ -261,7 +244,7 @@ struct Takeover {
             ) {
                 guard let cause = wait.ask() else { return }
                 let late = PostgresError(.late, operation, text: "it is not committed yet", host: wait.host)
-                _ = whileWaiting?(JournalOwner(obstacle: .postgres(operation, late, at: url, cause: cause)))
+                _ = opening.whileWaiting?(JournalOwner(obstacle: .postgres(operation, late, at: url, cause: cause)))
             }
         } catch {
             if error.isLockTimeout { return nil }
@@ -281,17 +264,13 @@ struct Takeover {
 
     private var applicationName: String { "loop/\(LoopID(name: loop))" }
 
-    private var who: String { "process \(getpid()) on \(System.hostName)" + (address.map { " (\($0))" } ?? "") }
+    private var who: String { "process \(getpid()) on \(System.hostName)" + (opening.address.map { " (\($0))" } ?? "") }
 
     private func locked(_ row: JournalRow) -> JournalError {
-        JournalError(
-            .locked, operation: "be opened for writing", reason: "\(row.holderName) has it (\(url))",
-            remedy: "stop the other process, or start with --wait")
+        JournalError(.locked, "be opened for writing", "\(row.holderName) has it (\(url))")
     }
 
     private static func stopped(_ url: ConnectionString) -> JournalError {
-        JournalError(
-            .locked, operation: "be opened for writing", reason: "\(url) does not answer",
-            remedy: "stop the other process, or start with --wait")
+        JournalError(.locked, "be opened for writing", "\(url) does not answer")
     }
 }

@@ -1,7 +1,7 @@
-public import CBOR
+import CBOR
 public import LoopCore
 
-/// The coder of every node: deterministic CBOR. Types that are `WireCodable` encode and decode themselves.
+/// The coder of every node: deterministic CBOR.
 public struct CBORCoder: ValueCoder {
     /// Creates the coder. It has no state: all coders are equal.
     public init() {}
@@ -33,17 +33,5 @@ public struct CBORCoder: ValueCoder {
     /// - Throws: `WireError` if the bytes are not well-formed, exceed the default limits, or do not encode a `Value`.
     public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value {
         try CBOR.decode(type, lent: bytes)
-    }
-}
-
-extension CBOR {
-    /// Appends the deterministic encoding of a value; appends nothing if it throws.
-    ///
-    /// - Throws: as `encode(_:limits:userInfo:)` does.
-    public static func encode<T: Encodable>(
-        _ value: T, into writer: inout ByteWriter, limits: CBORLimits = .default,
-        userInfo: [CodingUserInfoKey: any Sendable]? = nil
-    ) throws(WireError) {
-        try withEncoding(of: value, limits: limits, userInfo: userInfo) { writer.append(lent: $0) }
     }
 }

@@ -30,14 +30,6 @@ internal import CZMQ
     /// Whether another frame of this multipart message follows.
     var hasMore: Bool { unsafe zmq_msg_more(frame) != 0 }
 
-    /// Lends the bytes as a span, which cannot outlive the call.
-    /// - Throws: what `body` throws.
-    public borrowing func withSpan<Result, Failure: Error>(
-        _ body: (RawSpan) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try unsafe body(UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)).bytes)
-    }
-
     /// The bytes as a new array.
     public borrowing func copy() -> [UInt8] {
         unsafe [UInt8](UnsafeRawBufferPointer(start: zmq_msg_data(frame), count: zmq_msg_size(frame)))

@@ -52,7 +52,7 @@ public struct PollSet: ~Copyable {
         append(Member(socket: monitor.readerHandle, interest: .readable), monitor.readerHandle.descriptor)
     }
 
-    /// Watches a descriptor of the system: an eventfd, a pipe, a signalfd.
+    /// Watches a descriptor of the system: an eventfd, a pipe.
     /// - Returns: the item that names the descriptor in this set.
     @discardableResult
     public mutating func add(descriptor: Int32, for interest: Readiness = .readable) -> Item {

@@ -6,8 +6,6 @@ public struct SocketEvent: Sendable, Equatable {
     public enum Kind: Sendable, Equatable {
         /// A connection to the endpoint was made. The handshake follows.
         case connected(descriptor: Int32)
-        /// A connection to the endpoint could not be made at once.
-        case connectDelayed(code: Int32)
         /// The connection is tried again after a pause.
         case connectRetried(after: Duration)
         /// The socket listens.
@@ -18,8 +16,6 @@ public struct SocketEvent: Sendable, Equatable {
         case acceptFailed(code: Int32)
         /// The socket does not listen any more.
         case closed(descriptor: Int32)
-        /// Closing failed.
-        case closeFailed(code: Int32)
         /// A connection has ended after its handshake, or during it.
         case disconnected(descriptor: Int32)
         /// The last event, because the socket is closed.
@@ -28,18 +24,8 @@ public struct SocketEvent: Sendable, Equatable {
         case handshakeSucceeded
         /// A handshake has failed.
         case handshakeFailed(HandshakeFailure)
-        /// An event of a newer libzmq.
+        /// Another event: a connection that could not be made at once, a failed close, or one of a newer libzmq.
         case other(number: UInt16, value: Int32)
-
-        /// The descriptor that was opened or closed, or nil.
-        public var descriptor: Int32? {
-            switch self {
-            case .connected(let descriptor), .listening(let descriptor), .accepted(let descriptor),
-                .closed(let descriptor), .disconnected(let descriptor):
-                descriptor
-            default: nil
-            }
-        }
     }
 
     /// The reason why a handshake has failed.
@@ -82,13 +68,11 @@ extension SocketEvent.Kind {
     init(_ number: UInt16, _ value: Int32) {
         switch Int32(number) {
         case ZMQ_EVENT_CONNECTED: self = .connected(descriptor: value)
-        case ZMQ_EVENT_CONNECT_DELAYED: self = .connectDelayed(code: value)
         case ZMQ_EVENT_CONNECT_RETRIED: self = .connectRetried(after: .milliseconds(Int64(value)))
         case ZMQ_EVENT_LISTENING: self = .listening(descriptor: value)
         case ZMQ_EVENT_ACCEPTED: self = .accepted(descriptor: value)
         case ZMQ_EVENT_ACCEPT_FAILED: self = .acceptFailed(code: value)
         case ZMQ_EVENT_CLOSED: self = .closed(descriptor: value)
-        case ZMQ_EVENT_CLOSE_FAILED: self = .closeFailed(code: value)
         case ZMQ_EVENT_DISCONNECTED: self = .disconnected(descriptor: value)
         case ZMQ_EVENT_MONITOR_STOPPED: self = .monitorStopped
         case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: self = .handshakeSucceeded

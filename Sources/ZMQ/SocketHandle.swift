@@ -35,17 +35,20 @@ internal import Synchronization
         let result = unsafe loopzmq_get(created, ZMQ_FD, &number, &size)
         descriptor = number
         if result < 0 { throw ZMQError(.createSocket, code: -result) }
-        for (option, value) in options.settings(for: kind) {
-            let result = unsafe loopzmq_set(created, option, value, value.count)
-            if result < 0 { throw ZMQError(.setOption, code: -result) }
-        }
-        try unsafe security.check(appliedTo: created)
+        try apply(options.settings(for: kind), security)
     }
 
     /// Sets the security of the endpoints that are bound from now on.
     func use(_ security: SocketSecurity) throws(ZMQError) {
         try security.check(possibleIn: context)
-        for (option, value) in security.settings {
+        try apply(security.settings, security)
+    }
+
+    /// - Parameter security: the settings of security, which are read back.
+    private func apply(
+        _ settings: [(option: Int32, value: [UInt8])], _ security: SocketSecurity
+    ) throws(ZMQError) {
+        for (option, value) in settings {
             let result = unsafe loopzmq_set(created, option, value, value.count)
             if result < 0 { throw ZMQError(.setOption, code: -result) }
         }

@@ -1,11 +1,9 @@
 internal import CZMQ
 
 /// The messaging pattern of a socket.
-public enum SocketKind: String, Sendable, CaseIterable {
-    /// Sends to every subscriber whose prefix matches. Drops messages for slow subscribers.
-    case pub
-    /// Sends like `pub`. It also receives a message for each first subscription and last unsubscription of a prefix: the byte 1 or
-    /// 0, then the prefix.
+public enum SocketKind: String, Sendable {
+    /// Sends to every subscriber whose prefix matches. Drops messages for slow subscribers. It also receives a message for each
+    /// first subscription and last unsubscription of a prefix: the byte 1 or 0, then the prefix.
     case xpub
     /// Receives the messages that it has subscribed to.
     case sub
@@ -22,7 +20,6 @@ public enum SocketKind: String, Sendable, CaseIterable {
 
     var code: Int32 {
         switch self {
-        case .pub: ZMQ_PUB
         case .xpub: ZMQ_XPUB
         case .sub: ZMQ_SUB
         case .push: ZMQ_PUSH

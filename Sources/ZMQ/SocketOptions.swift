@@ -2,9 +2,10 @@ internal import CZMQ
 
 /// The settings of a socket, which are given at its creation and never changed.
 ///
-/// Some settings are no options, because they never change. Routing is mandatory for routers. IPv6 is on unless an endpoint has an
-/// IPv4 address, and `tcp://*` binds both families. libzmq's own heartbeats are off, because they abort the process when a
-/// subscriber connects slowly.
+/// Some settings are no options, because they never change. A TCP connection that is not made within 5 s is tried again, and
+/// keepalive detects a dead host after 25 s. Routing is mandatory for routers. IPv6 is on unless an endpoint has an IPv4 address,
+/// and `tcp://*` binds both families. libzmq's own heartbeats are off, because they abort the process when a subscriber connects
+/// slowly.
 public struct SocketOptions: Sendable {
     /// The size of the largest message that a peer may send, in bytes, at least 1. A larger one disconnects that peer.
     public var messageBytesMax: Int = 2 << 20
@@ -14,8 +15,6 @@ public struct SocketOptions: Sendable {
     public var receiveMessagesMax: Int = 1000
     /// How long a peer may take for the handshake.
     public var handshakeLimit: Duration = .seconds(3)
-    /// How long to wait for a TCP connection before it is tried again. Nil leaves it to the system.
-    public var connectLimit: Duration? = .seconds(5)
     /// The pause before a lost connection is tried again.
     public var reconnectDelay: Duration = .milliseconds(100)
     /// The pause doubles with each failure up to this. Nil keeps it constant.
@@ -24,36 +23,13 @@ public struct SocketOptions: Sendable {
     public var lingerLimit: Duration = .zero
     /// Whether messages are queued only for existing connections, and not for those that are being made.
     public var immediate: Bool = false
-    /// The settings that detect a dead host over TCP. Nil leaves it to the system.
-    public var keepalive: Keepalive? = Keepalive()
     /// How long a peer may accept none of a TCP connection's unacknowledged bytes before the connection ends. Nil leaves it to the
     /// system. Nothing else detects a peer that never reads.
     public var stalledLimit: Duration?
-    /// How many connections may wait to be accepted. The system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops
-    /// connections above it, and tries each again only after seconds. All peers of a restarted reducer come at once.
-    public var backlog: Int = 65_535
     /// Whether a publisher receives every subscription, and not only the first of each topic.
     public var reportsEverySubscription: Bool = false
     /// The peers that may connect, and the keys.
     public var security: SocketSecurity = .none
-
-    /// TCP keepalive: after `idle` of silence, a probe is sent every `interval`. After `count` unanswered probes the connection
-    /// ends.
-    public struct Keepalive: Sendable, Equatable {
-        /// The silence before the first probe, in whole seconds, at least 1.
-        public var idle: Duration = .seconds(10)
-        /// The time between probes, in whole seconds, at least 1.
-        public var interval: Duration = .seconds(5)
-        /// The number of unanswered probes after which the connection ends.
-        public var count: Int = 3
-
-        /// Creates keepalive settings. The defaults detect a dead host after 25 s.
-        public init(idle: Duration = .seconds(10), interval: Duration = .seconds(5), count: Int = 3) {
-            self.idle = idle
-            self.interval = interval
-            self.count = count
-        }
-    }
 
     /// Creates the default options.
     public init() {}
@@ -65,21 +41,18 @@ public struct SocketOptions: Sendable {
             (ZMQ_SNDHWM, bytes(of: Int32(clamping: max(1, sendMessagesMax)))),
             (ZMQ_RCVHWM, bytes(of: Int32(clamping: max(1, receiveMessagesMax)))),
             (ZMQ_HANDSHAKE_IVL, bytes(of: handshakeLimit.wholeMilliseconds)),
-            (ZMQ_CONNECT_TIMEOUT, bytes(of: connectLimit?.wholeMilliseconds ?? 0)),
+            (ZMQ_CONNECT_TIMEOUT, bytes(of: Int32(5000))),
             (ZMQ_RECONNECT_IVL, bytes(of: reconnectDelay.wholeMilliseconds)),
             (ZMQ_RECONNECT_IVL_MAX, bytes(of: reconnectDelayMax?.wholeMilliseconds ?? 0)),
             (ZMQ_IMMEDIATE, bytes(of: Int32(immediate ? 1 : 0))),
-            (ZMQ_BACKLOG, bytes(of: Int32(clamping: max(1, backlog)))),
+            // The system limits it further (Linux: `net.core.somaxconn`, 4096). TCP drops connections above it, and tries each again
+            // only after seconds. All peers of a restarted reducer come at once.
+            (ZMQ_BACKLOG, bytes(of: Int32(65_535))),
             (ZMQ_MAXMSGSIZE, bytes(of: Int64(max(1, messageBytesMax)) + security.overheadBytes)),
+            // After 10 s of silence, a probe is sent every 5 s. After 3 unanswered probes the connection ends.
+            (ZMQ_TCP_KEEPALIVE, bytes(of: Int32(1))), (ZMQ_TCP_KEEPALIVE_IDLE, bytes(of: Int32(10))),
+            (ZMQ_TCP_KEEPALIVE_INTVL, bytes(of: Int32(5))), (ZMQ_TCP_KEEPALIVE_CNT, bytes(of: Int32(3))),
         ]
-        if let keepalive {
-            settings += [
-                (ZMQ_TCP_KEEPALIVE, bytes(of: Int32(1))),
-                (ZMQ_TCP_KEEPALIVE_IDLE, bytes(of: keepalive.idle.wholeSeconds)),
-                (ZMQ_TCP_KEEPALIVE_INTVL, bytes(of: keepalive.interval.wholeSeconds)),
-                (ZMQ_TCP_KEEPALIVE_CNT, bytes(of: Int32(clamping: max(1, keepalive.count)))),
-            ]
-        }
         if let stalledLimit { settings.append((ZMQ_TCP_MAXRT, bytes(of: stalledLimit.wholeMilliseconds))) }
         settings += security.settings
         if reportsEverySubscription { settings.append((ZMQ_XPUB_VERBOSE, bytes(of: Int32(1)))) }
@@ -100,9 +73,5 @@ extension Duration {
         guard seconds < Int64(Int32.max) / 1000 else { return .max }
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         return Int32(clamping: max(0, milliseconds))
-    }
-
-    fileprivate var wholeSeconds: Int32 {
-        Int32(clamping: max(1, components.seconds + (components.attoseconds > 0 ? 1 : 0)))
     }
 }

@@ -12,7 +12,7 @@ public enum SocketSecurity: Sendable {
     /// Every peer that reaches the socket may connect. Bytes are not encrypted.
     case none
     /// Peers may connect if they know the public key of this socket and the authenticator of the context admits them
-    /// (``ZMQContext/init(ioThreads:socketsMax:authenticator:)``).
+    /// (``ZMQContext/init(ioThreads:authenticator:)``).
     ///
     /// The domain names the socket to the authenticator: 1…255 bytes without a NUL. Without one, libzmq would admit every key.
     case server(secretKey: SecretKey, domain: String)

@@ -13,18 +13,6 @@ public struct ZAPRequest: Sendable, Equatable {
     /// Identifies the question in its answer.
     let requestID: [UInt8]
 
-    /// Creates a question, for tests of an authenticator.
-    public init(domain: String, address: String, key: PublicKey) {
-        self.init(domain: domain, address: address, key: key, requestID: [])
-    }
-
-    init(domain: String, address: String, key: PublicKey, requestID: [UInt8]) {
-        self.domain = domain
-        self.address = address
-        self.key = key
-        self.requestID = requestID
-    }
-
     /// Reads the frames: version, request ID, domain, address, routing ID, mechanism, credentials.
     /// - Returns: the question, or for invalid frames an answer that admits no peer.
     static func parse(_ frames: [[UInt8]]) -> Result<ZAPRequest, ZAPAnswer> {

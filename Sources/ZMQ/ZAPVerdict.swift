@@ -13,5 +13,5 @@ public enum ZAPVerdict: Sendable, Equatable {
     case later
 }
 
-/// Decides which peers may connect to the sockets of a context: see ``ZMQContext/init(ioThreads:socketsMax:authenticator:)``.
+/// Decides which peers may connect to the sockets of a context: see ``ZMQContext/init(ioThreads:authenticator:)``.
 public typealias ZAPAuthenticator = @Sendable (ZAPRequest) throws -> ZAPVerdict

@@ -14,23 +14,19 @@ internal import Linux
     /// Whether an authenticator decides about the peers of its ``SocketSecurity/server(secretKey:domain:)`` sockets.
     let hasAuthenticator: Bool
 
-    /// Creates a context. Its I/O threads start with its first socket.
+    /// Creates a context with at most 16,384 open sockets. Its I/O threads start with its first socket.
     /// - Parameters:
     ///   - ioThreads: threads that move bytes, 1 or more; one carries about a gigabyte per second.
-    ///   - socketsMax: how many sockets may be open at once, 1…65535.
     ///   - authenticator: decides which peers may connect to those sockets of this context that are servers with keys. Without one,
     ///     such sockets cannot be made. It is called on a thread of its own, once for each connection, one at a time. It must
     ///     return soon, because handshakes and the end of the context wait for it. If it throws, the peer is not admitted. It must
     ///     not own the context, which would then never end.
     /// - Throws: ``ZMQError`` if the system refuses memory, descriptors or threads.
-    public init(
-        ioThreads: Int = 1, socketsMax: Int = 16_384, authenticator: ZAPAuthenticator? = nil
-    ) throws(ZMQError) {
+    public init(ioThreads: Int = 1, authenticator: ZAPAuthenticator? = nil) throws(ZMQError) {
         precondition(ioThreads >= 1, "a context needs at least 1 I/O thread, not \(ioThreads)")
-        precondition((1...65_535).contains(socketsMax), "a context holds 1…65535 sockets, not \(socketsMax)")
         _ = Self.isSeeded
         guard let handle = unsafe zmq_ctx_new() else { throw ZMQError(.createContext, code: zmq_errno()) }
-        for (option, value) in [(ZMQ_IO_THREADS, ioThreads), (ZMQ_MAX_SOCKETS, socketsMax), (ZMQ_BLOCKY, 0)] {
+        for (option, value) in [(ZMQ_IO_THREADS, ioThreads), (ZMQ_MAX_SOCKETS, 16_384), (ZMQ_BLOCKY, 0)] {
             let result = unsafe loopzmq_context_set(handle, option, Int32(value))
             if result < 0 {
                 _ = unsafe loopzmq_context_term(handle)

@@ -58,9 +58,6 @@ public struct ZMQError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the context was terminated. The owner then closes its sockets and ends.
     public var isTerminated: Bool { code == ETERM }
 
-    /// Whether another socket is bound at the endpoint.
-    public var isAddressInUse: Bool { code == EADDRINUSE }
-
     /// The meaning of the code, as the system words it.
     public var text: String { unsafe String(cString: zmq_strerror(code)) }
 

@@ -74,16 +74,16 @@ private enum Event: Codable, Equatable {
             func encode(to encoder: any Encoder) throws {
                 let container = encoder.container(keyedBy: Keys.self)
                 #if PORTABLE
-                    #expect(KeptContainer.object(of: container) == nil)
+                    #expect(KeptObject.object(of: container) == nil)
                 #else
-                    #expect(KeptContainer.object(of: container) != nil)
+                    #expect(KeptObject.object(of: container) != nil)
                 #endif
             }
         }
         _ = try CBOR.encode(Looked())
         // As large as a reference, and made of two.
-        #expect(KeptContainer.object(of: (Int32(1), Int32(2))) == nil)
-        #expect(KeptContainer.object(of: "a text") == nil)
+        #expect(KeptObject.object(of: (Int32(1), Int32(2))) == nil)
+        #expect(KeptObject.object(of: "a text") == nil)
     }
 
     @Test func `threads do not meet`() async throws {

@@ -1,4 +1,5 @@
 import CBOR
+import LoopCore
 import LoopNode
 import LoopWire
 import Testing
@@ -142,7 +143,7 @@ import Testing
 
     @Test func `its definition is the same for a reducer and a worker`() {
         #expect(Ledger().feedbacks.map(\.name) == Ledger(folder: "/x").feedbacks.map(\.name))
-        #expect(Ledger().feedbacks.map(\.placement) == [.workers, .workers(Ledger.holders)])
+        #expect(Ledger().feedbacks.map(\.placement) == [.workers, .workers(group: Ledger.holders)])
     }
 
     @Test(arguments: [
@@ -155,4 +156,11 @@ import Testing
 
     @Test(arguments: ["", "a b", "k xyz written", "k 1 done", "k 1 written now", "k 1 booked"])
     func `a line that no clerk wrote is none`(text: String) { #expect(LedgerPage.Line(Substring(text)) == nil) }
+}
+
+extension Ledger {
+    /// A ledger uses nothing of the transition.
+    func reduce(_ state: inout LedgerState, _ event: Event) {
+        reduce(into: &state, event, Transition(seq: .initial, time: WallTime(milliseconds: 0), seed: 0))
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopNode
 import Testing
 
@@ -51,7 +52,7 @@ import Testing
             proxy = try await FaultProxy(links: [
                 .init(
                     target: target, listen: SocketAddress(host: "127.0.0.1", port: 0),
-                    upstream: SocketAddress(host: "127.0.0.1", port: SocketAddress.port(of: listener)))
+                    upstream: SocketAddress(host: "127.0.0.1", port: Sockets.port(of: listener)))
             ])
             try connect()
         }
@@ -160,7 +161,7 @@ import Testing
 
     @Test func `ends a peer's connection if the port has no listener`() async throws {
         let listener = try SocketAddress(host: "127.0.0.1", port: 0).listen()
-        let port = SocketAddress.port(of: listener)
+        let port = Sockets.port(of: listener)
         close(listener)
         let proxy = try await FaultProxy(links: [
             .init(

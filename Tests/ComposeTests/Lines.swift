@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// Lines that other threads leave.
 final class Lines: Sendable {

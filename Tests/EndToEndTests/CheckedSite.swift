@@ -1,5 +1,5 @@
 import LoopApp
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopWire
 import TestFolders

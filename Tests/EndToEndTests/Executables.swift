@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 import LoopNode
 
 /// The executables that were built next to this test bundle.

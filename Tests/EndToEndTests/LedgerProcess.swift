@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopWire
 import TestFolders

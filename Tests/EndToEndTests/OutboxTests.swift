@@ -1,6 +1,6 @@
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -20,7 +20,7 @@ private struct Tally: LoopDefinition {
     let initial = State()
     let feedbacks: [Feedback<State, Event>] = []
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .put(let number): state.counts[number, default: 0] += 1
         }

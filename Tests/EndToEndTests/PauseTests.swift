@@ -1,6 +1,6 @@
 import Foundation
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire

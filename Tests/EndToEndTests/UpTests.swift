@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 import LoopNode
 import TestFolders
 import Testing

@@ -42,7 +42,7 @@ import Testing
         #expect(note.suspects == [suspect])
     }
 
-    private func state() -> JournaledState<Counter> {
+    private func state() -> JournaledState {
         JournaledState(definition: Counter(), coder: CBORCoder(), history: History(1))
     }
 
@@ -131,5 +131,5 @@ private struct Counter: LoopDefinition {
     static let name = "counter"
     var initial: Int { 0 }
     var feedbacks: [Feedback<Int, Int>] { [] }
-    func reduce(_ state: inout Int, _ event: Int) { state &+= event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state &+= event }
 }

@@ -19,8 +19,7 @@ import Testing
     private static func corpus(of name: String) throws -> [FuzzSeed] {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Fuzzing/Corpus")
-        let text = try String(contentsOf: folder.appendingPathComponent("\(name).txt"), encoding: .utf8)
-        return try FuzzCorpus.seeds(in: text)
+        return try FuzzCorpus.seeds(in: folder.appendingPathComponent("\(name).txt").path)
     }
 
     private static func check(_ target: FuzzTarget, _ bytes: [UInt8], _ what: String) {

@@ -103,7 +103,7 @@ extension MinedReducer {
     /// As `dying(of:)`; every peer is in again.
     func dyingAnew(of batch: Batch) throws -> MinedReducer {
         var next = try dying(of: batch)
-        for (_, record) in next.bench.machine.core.sessions.sorted(by: { $0.key < $1.key }) {
+        for (_, record) in next.bench.machine.journaled.sessions.sorted(by: { $0.key < $1.key }) {
             next.bench.join(record.peer, capacity: 0)
         }
         return next

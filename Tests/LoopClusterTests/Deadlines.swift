@@ -30,7 +30,7 @@ struct Deadlines: LoopDefinition {
 
     var initial: State { State() }
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .set(let name, let time): state.due[name] = WallTime(milliseconds: time)
         case .clear(let name): state.due[name] = nil
@@ -56,7 +56,7 @@ struct Deadlines: LoopDefinition {
 
 /// A reducer machine with deadlines and one client.
 struct DeadlineBench {
-    var machine: ReducerMachine<Deadlines>
+    var machine: ReducerMachine
     var records: [Record] = []
     var news: [ReducerNews] = []
     /// Both clocks in milliseconds.
@@ -66,7 +66,7 @@ struct DeadlineBench {
     /// What the newest turn asked to be woken at, on the steady clock in milliseconds.
     var deadline: Int64 = 0
     private var sent: UInt64 = 0
-    private var replayed: JournaledState<Deadlines>
+    private var replayed: JournaledState
     private let coder = CBORCoder()
     private static let history = History(0x1234)
 
@@ -85,7 +85,7 @@ struct DeadlineBench {
             definition, from: journal, coder: coder, reinterprets: reinterprets, note: note,
             breaking: BrokenRules(rules))
         replayed = JournaledState(definition: definition, coder: coder, history: Self.history)
-        replayed.core.reinterprets = reinterprets
+        replayed.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
             recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
@@ -99,7 +99,7 @@ struct DeadlineBench {
     /// One turn, whose records are compared with a replay of them.
     @discardableResult
     mutating func turn(
-        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerMachine) -> Void = { _ in }
     ) throws -> [Outbound] {
         time += milliseconds
         let ready = machine.turn(at: moment, take)
@@ -107,7 +107,7 @@ struct DeadlineBench {
         deadline = Int64((ready.deadline - .zero).wholeNanoseconds / 1_000_000)
         for record in ready.records { try replayed.apply(record) }
         let position = ready.position
-        #expect(replayed.position == position && replayed.digest() == machine.core.digest())
+        #expect(replayed.position == position && replayed.digest() == machine.journaled.digest())
         let released = machine.release(ready, JournalReceipt(through: position))
         news += released.news
         return released.messages
@@ -126,16 +126,16 @@ struct DeadlineBench {
     }
 
     mutating func send(_ events: [Deadlines.Event]) throws {
-        var session = machine.core.sessionByPeer[client] ?? .none
+        var session = machine.journaled.sessionByPeer[client] ?? .none
         if sent == 0 {
             let join = JoinRequest(
                 peer: client, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
                 fingerprint: DefinitionFingerprint(of: Deadlines()).value, capacity: 0, groups: [], name: "client")
             try turn { $0.receive(.join(join), from: ReducerBench.route(client), by: .unknown) }
-            session = machine.core.sessionByPeer[client] ?? .none
+            session = machine.journaled.sessionByPeer[client] ?? .none
             let claim = ToReducer.claim(session, machine.epoch, ClaimPart([]))
             try turn { $0.receive(claim, from: ReducerBench.route(client), by: .unknown) }
-            sent = machine.core.sessions[session]?.watermark ?? 0
+            sent = machine.journaled.sessions[session]?.watermark ?? 0
         }
         let entries = try events.map { Entry(kind: .event, payload: try coder.encode($0)[...]) }
         let batch = Batch(
@@ -159,7 +159,7 @@ struct DeadlineBench {
                 time: WallTime(milliseconds: time), bytes: try coder.encode(event)[...]))
     }
 
-    var expired: [String] { machine.state.expired }
+    var expired: [String] { machine.journaled.state(of: Deadlines()).expired }
 
     mutating func ask(_ request: AdministrationRequest) throws -> AdministrationAnswer? {
         let document = try coder.encode(request)

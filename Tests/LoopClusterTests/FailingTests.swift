@@ -134,7 +134,7 @@ private struct FailingBench {
         let attempt = Attempt(epoch: bench.reducer.bench.machine.epoch.number, count: 1)
         let note = try bench.reducer.bench.event(.note, of: (grant.effect, attempt))
         let bad = Entry(kind: .event, effect: grant.effect, attempt: attempt, payload: [0xff])
-        let watermark = bench.reducer.bench.machine.core.sessions[bench.worker]?.watermark ?? 0
+        let watermark = bench.reducer.bench.machine.journaled.sessions[bench.worker]?.watermark ?? 0
         _ = bench.reducer.bench.push(bench.reducer.bench.batch(bench.worker, from: watermark + 1, [note, bad]))
         #expect(bench.reducer.notes == 1 && bench.explained == 0)
         bench.reducer.bench.turn(after: 2000)
@@ -166,7 +166,7 @@ private struct FailingBench {
         _ = try bench.grant(14)
         bench = try bench.dying { $0.failTheOnlyOne(true) }
         let other = bench.reducer.bench.join(client, capacity: 0)
-        let watermark = bench.reducer.bench.machine.core.sessions[other]?.watermark ?? 0
+        let watermark = bench.reducer.bench.machine.journaled.sessions[other]?.watermark ?? 0
         let event = try bench.reducer.bench.event(.light("b", 2))
         let batch = bench.reducer.bench.batch(other, from: watermark + 1, [event])
         bench.reducer.bench.turn(after: 2000) { $0.receive(batch, by: .unknown) }
@@ -184,9 +184,9 @@ extension FailingBench {
             reducer.bench.turn(after: 2000)
             return
         }
-        guard let effect = reducer.bench.machine.core.effects.keys.first else { return }
+        guard let effect = reducer.bench.machine.journaled.effects.keys.first else { return }
         let attempt = Attempt(epoch: reducer.bench.machine.epoch.number, count: 1)
-        let watermark = reducer.bench.machine.core.sessions[worker]?.watermark ?? 0
+        let watermark = reducer.bench.machine.journaled.sessions[worker]?.watermark ?? 0
         _ = fail(ClaimedAttempt(effect: effect, attempt: attempt), from: watermark + 1, Failure(message: message))
     }
 
@@ -194,7 +194,7 @@ extension FailingBench {
     fileprivate mutating func note(after milliseconds: Int64) throws {
         if reducer.bench.machine.epoch.number != senderEpoch { sender = reducer.bench.join(client, capacity: 0) }
         senderEpoch = reducer.bench.machine.epoch.number
-        let watermark = reducer.bench.machine.core.sessions[sender]?.watermark ?? 0
+        let watermark = reducer.bench.machine.journaled.sessions[sender]?.watermark ?? 0
         let batch = reducer.bench.batch(sender, from: watermark + 1, [try reducer.bench.event(.note)])
         reducer.bench.turn(after: milliseconds) { $0.receive(batch, by: .unknown) }
     }

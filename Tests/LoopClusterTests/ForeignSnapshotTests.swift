@@ -11,7 +11,7 @@ import Testing
         var bench = try ReducerBench()
         let session = bench.join(PeerID(high: 0, low: 1))
         for number in 1...3 as ClosedRange<UInt64> { _ = try bench.send(session, from: number, .note) }
-        let core = bench.machine.core
+        let core = bench.machine.journaled
         // A record behind the state, so that the snapshot may be listed for that one too.
         _ = try bench.send(session, from: 4, .note)
         let path = NSTemporaryDirectory() + "foreign-snapshot-\(UUID().uuidString)"
@@ -32,6 +32,6 @@ import Testing
                 "the snapshot at seq \(core.seq) cannot be used: it is damaged, it is of record "
                     + "\(core.position), seq \(core.seq), and is listed for record \(listed)"
             ])
-        #expect(recovery.core.seq == core.seq)
+        #expect(recovery.journaled.seq == core.seq)
     }
 }

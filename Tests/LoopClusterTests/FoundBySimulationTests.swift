@@ -37,21 +37,21 @@ import Testing
         var joinRequest = ReducerBench.joinRequest(client, capacity: 0)
         (joinRequest.session, joinRequest.history) = (SessionID(8), History(99))
         _ = restarted.say(.join(joinRequest), from: client)
-        let next = try #require(restarted.machine.core.sessionByPeer[client])
+        let next = try #require(restarted.machine.journaled.sessionByPeer[client])
         #expect(next > session)
         // The join request is repeated until its join acceptance arrives.
         _ = restarted.say(.join(joinRequest), from: client)
-        #expect(restarted.machine.core.sessionByPeer[client] == next)
+        #expect(restarted.machine.journaled.sessionByPeer[client] == next)
     }
 
     @Test func `a goodbye of another history's session ends no session`() throws {
         var (bench, session) = try bench()
         _ = bench.say(.goodbye(session, stranger, bench.machine.history), from: stranger)
-        #expect(bench.machine.core.sessions[session] != nil)
+        #expect(bench.machine.journaled.sessions[session] != nil)
         _ = bench.say(.goodbye(session, client, History(9)), from: client)
-        #expect(bench.machine.core.sessions[session] != nil)
+        #expect(bench.machine.journaled.sessions[session] != nil)
         _ = bench.say(.goodbye(session, client, bench.machine.history), from: client)
-        #expect(bench.machine.core.sessions[session] == nil)
+        #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
     @Test func `a heartbeat of another epoch does not take the answers of a session to where it came from`() throws {

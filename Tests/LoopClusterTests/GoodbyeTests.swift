@@ -49,7 +49,7 @@ import Testing
         // The answer was lost, and the peer's connection is a new one.
         let again = bench.say(.goodbye(session, alice, bench.machine.history), from: bob)
         #expect(again.messages(to: bob) == [.goodbyeHeard])
-        #expect(bench.machine.core.sessions[session] == nil)
+        #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
     @Test func `ends a session that has not been admitted since it was restarted`() throws {
@@ -57,13 +57,13 @@ import Testing
         let session = bench.join(alice)
         var again = try ReducerBench(replaying: bench.records, at: 20_000)
         _ = again.say(.goodbye(session, alice, again.machine.history), from: alice)
-        #expect(again.machine.core.sessions[session] == nil)
+        #expect(again.machine.journaled.sessions[session] == nil)
     }
 
     @Test func `does not end a session for another peer`() throws {
         var bench = try ReducerBench()
         let session = bench.join(alice)
         #expect(bench.say(.goodbye(session, bob, bench.machine.history), from: bob) == [])
-        #expect(bench.machine.core.sessions[session]?.peer == alice)
+        #expect(bench.machine.journaled.sessions[session]?.peer == alice)
     }
 }

@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 @Suite struct `A journal that has lost acknowledged records` {
     /// A bench, and a peer's join request that knows as much as it does.
@@ -164,7 +165,7 @@ import Testing
         #expect(
             out.contains { if case .inbox(alice, let frame) = $0 { frame.history == History(0x99) } else { false } })
         #expect(bench.machine.status().peers == [])
-        #expect(bench.machine.state.notes == 1)
+        #expect(bench.state.notes == 1)
         // A peer of the old history gets a session of its own, and the effect.
         var again = ReducerBench.joinRequest(alice)
         again.history = ReducerBench.history
@@ -185,7 +186,7 @@ import Testing
             alice, claiming: [ClaimedAttempt(effect: EffectID(feedback: 0, seq: Seq(2), index: 0), attempt: attempt)])
         let event = try restarted.event(.note, of: (EffectID(feedback: 0, seq: Seq(2), index: 0), attempt))
         _ = restarted.push(restarted.batch(session, from: 1, [event]))
-        #expect(restarted.machine.state.notes == 2)
+        #expect(restarted.state.notes == 2)
     }
 }
 

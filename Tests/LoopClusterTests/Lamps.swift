@@ -28,7 +28,7 @@ struct Lamps: LoopDefinition {
 
     var initial: State { State() }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .light(let name, let strength): state.burning[name] = strength
         case .darken(let name): state.burning[name] = nil
@@ -40,12 +40,38 @@ struct Lamps: LoopDefinition {
         }
     }
 
-    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    /// An answer is encoded as its value alone.
+    enum Answer: Codable, Sendable {
+        case burning([String: Int])
+        case notes(Int)
+        case text(String)
+
+        func encode(to encoder: any Encoder) throws {
+            switch self {
+            case .burning(let lamps): try lamps.encode(to: encoder)
+            case .notes(let count): try count.encode(to: encoder)
+            case .text(let text): try text.encode(to: encoder)
+            }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let count = try? container.decode(Int.self) {
+                self = .notes(count)
+            } else if let text = try? container.decode(String.self) {
+                self = .text(text)
+            } else {
+                self = .burning(try container.decode([String: Int].self))
+            }
+        }
+    }
+
+    func answer(to event: Event, in state: State) -> Answer? {
         switch event {
-        case .light: state.burning
-        case .note: state.notes
-        // As many bytes as one asks for.
-        case .mine(let size): String(repeating: "m", count: size)
+        case .light: .burning(state.burning)
+        case .note: .notes(state.notes)
+        // As many bytes as the event says.
+        case .mine(let size): .text(String(repeating: "m", count: size))
         case .darken, .finish: nil
         }
     }

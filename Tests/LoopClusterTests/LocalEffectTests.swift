@@ -14,7 +14,7 @@ private struct Chores: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .dirty(let dish): state.dishes.insert(dish)
         case .clean(let dish): state.dishes.remove(dish)
@@ -28,7 +28,7 @@ private struct Chores: LoopDefinition {
 
 /// A reducer machine with the peer of its own process, as a node joins them.
 private struct ChoresProcess {
-    var machine: ReducerMachine<Chores>
+    var machine: ReducerMachine
     var peer: PeerMachine
     var records: [Record]
     var started: [Grant] = []
@@ -72,7 +72,7 @@ private struct ChoresProcess {
         }
     }
 
-    private mutating func turn(_ take: (inout ReducerCore) -> Void) {
+    private mutating func turn(_ take: (inout ReducerMachine) -> Void) {
         let now = ReducerBench.moment(time)
         let ready = machine.turn(at: now, take)
         records += ready.records
@@ -100,7 +100,7 @@ private struct ChoresProcess {
             peer: id, session: .none, history: .none, epoch: .none, watermark: 0, schema: 1,
             fingerprint: machine.fingerprintValue, capacity: 0, groups: [], name: "")
         turn { $0.receive(.join(joinRequest), from: ReducerBench.route(id), by: .unknown) }
-        let (session, epoch) = (machine.core.sessionByPeer[id] ?? .none, machine.epoch)
+        let (session, epoch) = (machine.journaled.sessionByPeer[id] ?? .none, machine.epoch)
         turn { $0.receive(.claim(session, epoch, []), from: ReducerBench.route(id), by: .unknown) }
         return session
     }
@@ -130,7 +130,7 @@ private struct ChoresProcess {
         #expect(second.started.map(\.attempt) == [Attempt(epoch: 2, count: 1)])
         #expect(second.started.map(\.effect) == first.started.map(\.effect))
         // What the process before would commit is void.
-        let floor = try #require(second.machine.core.effects[first.started[0].effect]?.floor)
+        let floor = try #require(second.machine.journaled.effects[first.started[0].effect]?.floor)
         #expect(floor == Attempt(epoch: 2, count: 0))
     }
 
@@ -148,10 +148,10 @@ private struct ChoresProcess {
             try process.clean(grant, life)
             for _ in 0..<4 { process.turn() }
             told += process.told.count
-            #expect(process.machine.state.dishes == [])
+            #expect(process.machine.journaled.state(of: Chores()).dishes == [])
         }
         #expect(told == 5)
-        #expect(process.machine.core.sessions.count == 2)
+        #expect(process.machine.journaled.sessions.count == 2)
         #expect(process.machine.localStream?.settled == 5)
     }
 }

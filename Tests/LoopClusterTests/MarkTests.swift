@@ -37,9 +37,9 @@ import Testing
         let (sender, next, job) = try Self.marked(&bench)
         let seq = bench.machine.seq
         #expect(bench.records.last == .stateMarked(seq))
-        let digest = bench.machine.core.digest().hash
+        let digest = bench.machine.journaled.digest().hash
         for number in next..<next + 5 { _ = try bench.send(sender, from: number, .light("another \(number)", 1)) }
-        #expect(bench.machine.core.digest().hash != digest)
+        #expect(bench.machine.journaled.digest().hash != digest)
         let result = job.run()
         bench.turn { $0.receive(result) }
         #expect(Self.marks(bench.records) == [.stateMarked(seq), .markHash(seq, digest)])
@@ -68,12 +68,12 @@ import Testing
         var bench = try Self.bench()
         let (sender, next, job) = try Self.marked(&bench)
         _ = try bench.send(sender, from: next, .note)
-        let snapshot = try bench.machine.core.snapshot()
+        let snapshot = try bench.machine.journaled.snapshot()
         let count = bench.records.count
         bench.turn { $0.receive(job.run()) }
         var restored = try JournaledState(restoring: snapshot, definition: Lamps(), coder: CBORCoder())
         for record in bench.records[count...] { try restored.apply(record) }
-        #expect(try restored.differences(from: bench.machine.core).isEmpty)
+        #expect(try restored.differences(from: bench.machine.journaled).isEmpty)
     }
 
     @Test func `of a background job of an earlier machine are no hashes of this one`() throws {

@@ -58,7 +58,7 @@ struct MinedReducer {
         bench.records[count...].filter { if case .stateHash = $0 { false } else { true } }
     }
 
-    var notes: Int { bench.machine.state.notes }
+    var notes: Int { bench.state.notes }
 }
 
 extension [Record] {

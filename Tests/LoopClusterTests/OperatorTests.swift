@@ -69,7 +69,7 @@ import Testing
             answer
                 == .parked([
                     LoopWire.ParkedEffect(
-                        effect: "0.1.0", feedback: "lamps", failures: 1, message: "dark", request: grant.request.array)
+                        effect: "0.1.0", feedback: "lamps", failures: 1, message: "dark", request: grant.request)
                 ]))
     }
 
@@ -105,7 +105,7 @@ import Testing
         let less = try CBORCoder().encode("www")
         for attempt: UInt64 in 1...3 {
             let grants = try bench.send(.shrink).grants
-            #expect(grants.map(\.request) == [RequestBytes(less)])
+            #expect(grants.map(\.request) == [less])
             #expect(grants.map(\.attempt) == [Attempt(epoch: 1, count: attempt)])
             #expect(grants.map(\.isResumed) == [attempt > 1])
             #expect(try bench.send(.grow).grants == [])

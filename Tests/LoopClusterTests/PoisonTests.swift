@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 @Suite struct `An event that ends the process` {
     private func mined() throws -> (MinedReducer, Batch) {
@@ -274,8 +275,8 @@ import Testing
         #expect(second.records(after: before).events == [1, 1])
         for _ in 0..<3 { second.bench.turn() }
         #expect(second.records(after: before).events == [1, 1, 2, 3, 2])
-        #expect(second.bench.machine.core.sessions[session]?.watermark == 3)
-        #expect(second.bench.machine.core.sessions[other]?.watermark == 2)
+        #expect(second.bench.machine.journaled.sessions[session]?.watermark == 3)
+        #expect(second.bench.machine.journaled.sessions[other]?.watermark == 2)
         #expect(second.bench.machine.counters[.gapInStream] == nil)
     }
 

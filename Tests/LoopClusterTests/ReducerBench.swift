@@ -6,7 +6,7 @@ import Testing
 
 /// A reducer machine on a bench: hands in what arrives, and takes what each turn journals and sends.
 struct ReducerBench {
-    var machine: ReducerMachine<Lamps>
+    var machine: ReducerMachine
     var records: [Record] = []
     /// What the newest turn said of records that are missing.
     var lost: HistoryLost?
@@ -21,7 +21,7 @@ struct ReducerBench {
     static let history = History(0x1234)
     let coder = CBORCoder()
     /// What a replay of the records so far gives; compared with the machine after every turn.
-    private var replayed: JournaledState<Lamps>
+    private var replayed: JournaledState
 
     init(
         policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
@@ -44,6 +44,8 @@ struct ReducerBench {
         self.records = records
     }
 
+    var state: Lamps.State { machine.journaled.state(of: Lamps()) }
+
     static func moment(_ time: Int64) -> Moment {
         Moment(monotonic: .zero + .milliseconds(time), wall: WallTime(milliseconds: time))
     }
@@ -51,7 +53,7 @@ struct ReducerBench {
     /// One turn: everything that arrived, then time, then what leaves.
     @discardableResult
     mutating func turn(
-        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerMachine) -> Void = { _ in }
     ) -> [Outbound] {
         time += milliseconds
         let ready = machine.turn(at: ReducerBench.moment(time)) { intake in
@@ -62,7 +64,7 @@ struct ReducerBench {
         lost = ready.historyLost
         for record in ready.records { replay(record) }
         let position = ready.position
-        #expect(replayed.position == position && replayed.digest() == machine.core.digest())
+        #expect(replayed.position == position && replayed.digest() == machine.journaled.digest())
         let released = machine.release(ready, JournalReceipt(through: position))
         backgroundJobs += released.backgroundJobs
         journalRequests += released.journalRequests

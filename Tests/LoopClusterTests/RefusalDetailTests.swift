@@ -57,7 +57,7 @@ import Testing
         _ = again.say(.join(joinRequest), from: client)
         _ = again.say(.claim(session, again.machine.epoch, []), from: client)
         #expect(again.say(request, from: client).messages(to: client) == told)
-        var core = again.machine.core.core
+        var core = again.machine.journaled
         core.forgetOutcomes(of: session, upTo: 2)
         #expect(core.sessions[session]?.details == [])
     }
@@ -72,7 +72,7 @@ import Testing
         let next = bench.push(bench.batch(session, from: 21, try Self.wrong(2))).messages(to: client)
         #expect(Self.details(in: next).map(\.number) == [21, 22])
         // The newest are kept, as many as were found in a second.
-        #expect(bench.machine.core.sessions[session]?.details.map(\.number) == Array(3...16) + [21, 22])
+        #expect(bench.machine.journaled.sessions[session]?.details.map(\.number) == Array(3...16) + [21, 22])
     }
 
     @Test func `is not looked for in large events`() throws {

@@ -23,7 +23,7 @@ import Testing
 
     @Test func `goes on with the delay and the failures that are journaled`() throws {
         let (bench, effect) = try failed(1)
-        let retryAt = try #require(bench.machine.core.effects[effect]?.retry?.notBefore)
+        let retryAt = try #require(bench.machine.journaled.effects[effect]?.retry?.notBefore)
         #expect(retryAt.milliseconds == bench.time + 60_000)
         // Twenty of the sixty seconds pass while no reducer runs.
         var again = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 20_000)
@@ -36,9 +36,9 @@ import Testing
         #expect(grants.map(\.failures) == [1])
         // The next delay is the second one.
         let grant = try #require(grants.first)
-        let number = (again.machine.core.sessions[worker]?.watermark ?? 0) + 1
+        let number = (again.machine.journaled.sessions[worker]?.watermark ?? 0) + 1
         _ = again.push(again.batch(worker, from: number, [again.failure(of: grant)]))
-        #expect(again.machine.core.effects[effect]?.retry?.notBefore.milliseconds == again.time + 120_000)
+        #expect(again.machine.journaled.effects[effect]?.retry?.notBefore.milliseconds == again.time + 120_000)
     }
 
     /// The clock was a day ahead when an effect failed, and is right again when the reducer starts again; or it was behind.
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `does not forget how often an effect has failed, nor that it is parked`() throws {
         let (bench, effect) = try failed(3)
-        #expect(bench.machine.core.effects[effect]?.status == .parked("dark"))
+        #expect(bench.machine.journaled.effects[effect]?.status == .parked("dark"))
         var again = try ReducerBench(policy: Self.policy, replaying: bench.records, at: bench.time + 1000)
         let worker = again.join(alice)
         again.join(client, capacity: 0)
@@ -230,7 +230,7 @@ import Testing
             return
         }
         #expect(seq == Seq(40))
-        #expect(hash == bench.machine.core.digest().hash)
+        #expect(hash == bench.machine.journaled.digest().hash)
         let count = bench.records.count
         bench.turn(after: 100)
         #expect(bench.records.count == count)
@@ -283,13 +283,13 @@ extension ReducerBench {
         #expect(!added.contains { if case .attemptEnded = $0 { true } else { false } })
         #expect(added.last == .granted(GrantRecord(first: Attempt(epoch: 2, count: 1), effects: first.map(\.effect))))
         // The one that may be held comes behind the grace, and before the newer one that waits.
-        let worker = try #require(again.machine.core.core.sessionByPeer[bob])
+        let worker = try #require(again.machine.journaled.sessionByPeer[bob])
         for _ in 0..<7 { #expect(again.say(again.heartbeat(worker, capacity: 2), from: bob, after: 500).grants == []) }
         let entries = first.map { Entry(kind: .completed, effect: $0.effect, attempt: $0.attempt) }
         let next = again.push(again.batch(worker, from: 1, entries)).grants
         #expect(next.map(\.effect.seq) == [Seq(1), Seq(4)])
         #expect(next.map(\.isResumed) == [true, false])
-        #expect(again.machine.core.effects[held.effect]?.floor == Attempt(epoch: 2, count: 2))
+        #expect(again.machine.journaled.effects[held.effect]?.floor == Attempt(epoch: 2, count: 2))
     }
 
     @Test func `are none of those that a worker has: it may claim its own late, until another has it`() throws {
@@ -299,7 +299,7 @@ extension ReducerBench {
         let claim = ClaimedAttempt(effect: held.effect, attempt: held.attempt)
         let worker = again.join(alice, capacity: 1, claiming: [claim])
         _ = again.push(again.batch(worker, from: 1, [try again.event(.note, of: (held.effect, held.attempt))]))
-        #expect(again.machine.state.notes == 1)
+        #expect(again.state.notes == 1)
 
         var third = try ReducerBench(replaying: again.records, at: 40_000)
         for _ in 0..<10 { third.turn(after: 500) }
@@ -307,12 +307,12 @@ extension ReducerBench {
         let late = third.join(alice, capacity: 1, claiming: [claim])
         let out = third.push(third.batch(late, from: 2, [try third.event(.note, of: (held.effect, held.attempt))]))
         #expect(out.messages(to: alice).contains(acknowledged(1, 2, refused(2, .attempt))))
-        #expect(third.machine.state.notes == 1)
+        #expect(third.state.notes == 1)
     }
 
     @Test func `are those too whose attempt has ended, as the journal has it`() throws {
         var (bench, held) = try waiting()
-        let worker = try #require(bench.machine.core.core.sessionByPeer[alice])
+        let worker = try #require(bench.machine.journaled.sessionByPeer[alice])
         _ = bench.say(bench.heartbeat(worker, capacity: 0), from: alice)
         let released = Entry(kind: .released, effect: held.effect, attempt: held.attempt)
         #expect(bench.push(bench.batch(worker, from: 1, [released])).grants == [])
@@ -324,7 +324,7 @@ extension ReducerBench {
 
     @Test func `are all of an earlier history`() throws {
         let (bench, held) = try waiting()
-        var state = bench.machine.core
+        var state = bench.machine.journaled
         #expect(state.effects[held.effect]?.mayBeHeld == true)
         try state.apply(.historyBegun(History(0x77), state.time))
         #expect(state.effects.allSatisfy { $0.value.wasGranted && !$0.value.mayBeHeld })
@@ -333,7 +333,7 @@ extension ReducerBench {
     @Test func `are known from a snapshot too`() throws {
         let (bench, held) = try waiting()
         let restored = try JournaledState(
-            restoring: try bench.machine.core.snapshot(), definition: Lamps(), coder: CBORCoder())
+            restoring: try bench.machine.journaled.snapshot(), definition: Lamps(), coder: CBORCoder())
         #expect(restored.effects.filter { $0.value.wasGranted }.map(\.key) == [held.effect])
         #expect(restored.effects.filter { $0.value.mayBeHeld }.map(\.key) == [held.effect])
         #expect(restored.effects.map(\.value.version).sorted() == [Seq(1), Seq(2), Seq(3)])

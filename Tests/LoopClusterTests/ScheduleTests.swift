@@ -24,7 +24,7 @@ private struct Chimes: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         onRun()
         switch event {
         case .chimed(let run):
@@ -40,13 +40,13 @@ private struct Chimes: LoopDefinition {
 }
 
 private struct ChimeBench {
-    var machine: ReducerMachine<Chimes>
+    var machine: ReducerMachine
     var records: [Record]
     var news: [ReducerNews] = []
     /// Both clocks in milliseconds.
     var time: Int64
     var deadline: Int64 = 0
-    private var replayed: JournaledState<Chimes>
+    private var replayed: JournaledState
     private let coder = CBORCoder()
     private static let history = History(0x1234)
 
@@ -66,7 +66,7 @@ private struct ChimeBench {
         var harmless = definition
         harmless.onRun = {}
         replayed = JournaledState(definition: harmless, coder: coder, history: Self.history)
-        replayed.core.reinterprets = reinterprets
+        replayed.reinterprets = reinterprets
         for record in records { try replayed.apply(record) }
         machine = ReducerMachine(
             recovery, configuration: configuration, seed: 1, nonce: UInt64(7 + records.count),
@@ -76,7 +76,7 @@ private struct ChimeBench {
 
     @discardableResult
     mutating func turn(
-        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerMachine) -> Void = { _ in }
     ) throws -> [Outbound] {
         time += milliseconds
         let ready = machine.turn(at: ReducerBench.moment(time), take)
@@ -84,7 +84,7 @@ private struct ChimeBench {
         deadline = Int64((ready.deadline - .zero).wholeNanoseconds / 1_000_000)
         for record in ready.records { try replayed.apply(record) }
         let position = ready.position
-        #expect(try replayed.position == position && replayed.differences(from: machine.core) == [])
+        #expect(try replayed.position == position && replayed.differences(from: machine.journaled) == [])
         let released = machine.release(ready, JournalReceipt(through: position))
         news += released.news
         return released.messages
@@ -102,7 +102,7 @@ private struct ChimeBench {
         return listed
     }
 
-    var runs: [String] { machine.state.runs }
+    var runs: [String] { machine.journaled.state(of: Chimes()).runs }
 }
 
 @Suite struct `Schedules of the reducer` {
@@ -110,7 +110,7 @@ private struct ChimeBench {
 
     @Test func `begin when the definition first has them, and run at their times by one record each`() throws {
         var bench = try ChimeBench()
-        let plan = try #require(bench.machine.core.schedules[0]?.plan)
+        let plan = try #require(bench.machine.journaled.schedules[0]?.plan)
         func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: seconds * 1000) }
         #expect(
             bench.records.contains(.scheduled(ScheduleRecord(schedule: 0, time: at(15), next: at(20), plan: plan))))
@@ -156,11 +156,11 @@ private struct ChimeBench {
         var bench = try ChimeBench()
         try bench.turn(after: 5_000)
         #expect(try bench.ask(.pauseSchedule(name: "chime", who: "eve")) == .done("the schedule chime is paused"))
-        let snapshot = try bench.machine.core.snapshot()
+        let snapshot = try bench.machine.journaled.snapshot()
         let restored = try JournaledState(restoring: snapshot, definition: Chimes(), coder: CBORCoder())
-        #expect(try restored.differences(from: bench.machine.core) == [])
-        #expect(restored.schedules == bench.machine.core.schedules)
-        #expect(restored.digest() == bench.machine.core.digest())
+        #expect(try restored.differences(from: bench.machine.journaled) == [])
+        #expect(restored.schedules == bench.machine.journaled.schedules)
+        #expect(restored.digest() == bench.machine.journaled.digest())
     }
 
     @Test func `begin anew where the definition has another one under their name, and end with it`() throws {
@@ -168,10 +168,10 @@ private struct ChimeBench {
         try bench.turn(after: 5_000)
         let other = try ChimeBench(Chimes(interval: 60), replaying: bench.records, at: 61_000, reinterprets: .always)
         #expect(other.runs == ["20"])
-        #expect(other.machine.core.schedules[0]?.next == WallTime(milliseconds: 120_000))
+        #expect(other.machine.journaled.schedules[0]?.next == WallTime(milliseconds: 120_000))
         let without = try ChimeBench(
             Chimes(hasSchedule: false), replaying: bench.records, at: 61_000, reinterprets: .always)
-        #expect(without.machine.core.schedules.isEmpty)
+        #expect(without.machine.journaled.schedules.isEmpty)
     }
 
     // MARK: A clock that was wrong
@@ -259,7 +259,7 @@ private struct ChimeBench {
         #expect(
             try bench.ask(.runSchedule(name: "chime", who: "eve")) == .done("the schedule chime has run, as seq 1"))
         #expect(bench.runs == ["15 hand"])
-        #expect(bench.machine.core.schedules[0]?.last == nil)
+        #expect(bench.machine.journaled.schedules[0]?.last == nil)
         #expect(
             bench.records.contains(
                 .operatorAction(OperatorAction(.runSchedule(0), by: "eve", at: WallTime(milliseconds: 15_000)))))
@@ -289,7 +289,7 @@ private struct ChimeBench {
         }
         let last = try begin(NoteMemory(try #require(memory.image)), first.records, at: 600_000)
         #expect(last.runs == [])
-        #expect(last.machine.core.quarantine[1]?.crashes == 2)
+        #expect(last.machine.journaled.quarantine[1]?.crashes == 2)
     }
 
     @Test func `whose event ends the process twice leave that run out`() throws {
@@ -308,9 +308,9 @@ private struct ChimeBench {
         let last = NoteMemory(try #require(again.image))
         let third = try begin(last, before, at: 22_000)
         #expect(third.runs == [])
-        #expect(third.machine.core.quarantine[1]?.crashes == 2)
-        #expect(third.machine.core.schedules[0]?.next == WallTime(milliseconds: 30_000))
-        let aside = try #require(third.machine.core.quarantine[1])
+        #expect(third.machine.journaled.quarantine[1]?.crashes == 2)
+        #expect(third.machine.journaled.schedules[0]?.next == WallTime(milliseconds: 30_000))
+        let aside = try #require(third.machine.journaled.quarantine[1])
         #expect(third.news == [.quarantined(aside, feedback: nil)])
     }
 }

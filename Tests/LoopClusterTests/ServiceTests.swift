@@ -1,7 +1,8 @@
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 /// Who is granted what, and what people are told where nobody is.
 @Suite struct `A worker of groups` {
@@ -10,7 +11,7 @@ import Testing
         var request = ReducerBench.joinRequest(alice)
         change(&request)
         _ = bench.say(.join(request), from: alice)
-        let session = bench.machine.core.sessionByPeer[alice] ?? .none
+        let session = bench.machine.journaled.sessionByPeer[alice] ?? .none
         _ = bench.say(.claim(session, bench.machine.epoch, ClaimPart([])), from: alice)
         let sender = bench.join(client, capacity: 0)
         return (bench, sender)
@@ -46,7 +47,7 @@ import Testing
         var request = ReducerBench.joinRequest(alice)
         request.feedbacks = []
         _ = again.say(.join(request), from: alice)
-        let session = again.machine.core.sessionByPeer[alice] ?? .none
+        let session = again.machine.journaled.sessionByPeer[alice] ?? .none
         let claim = ClaimedAttempt(effect: effect, attempt: Attempt(epoch: 1, count: 1))
         let out = again.say(.claim(session, again.machine.epoch, ClaimPart([claim])), from: alice)
         #expect(out.messages(to: alice) == [.assignments(Assignments(number: 0, watermark: 0, grants: []))])
@@ -109,7 +110,7 @@ import Testing
         request.groups = ["gpu"]
         _ = bench.say(.join(request), from: bob)
         #expect(bench.machine.status().warnings.contains(told.text))
-        let session = bench.machine.core.sessionByPeer[alice] ?? .none
+        let session = bench.machine.journaled.sessionByPeer[alice] ?? .none
         _ = bench.say(bench.heartbeat(session, capacity: 1), from: alice)
         #expect(!bench.machine.status().warnings.contains(told.text))
         #expect(bench.machine.status().feedbacks.map { [$0.running, $0.waiting] } == [[1, 1]])
@@ -140,7 +141,7 @@ import Testing
 
     @Test func `that is not heard is not ticked, so that it notices`() throws {
         var (bench, _) = try join { _ in }
-        let session = bench.machine.core.sessionByPeer[alice] ?? .none
+        let session = bench.machine.journaled.sessionByPeer[alice] ?? .none
         func isTicked(_ sent: [Outbound]) -> Bool {
             sent.contains {
                 guard case .inbox(alice, let frame) = $0, case .tick = frame.message else { return false }

@@ -29,7 +29,7 @@ import Testing
         wait(&bench, for: 4000, hearing: [])
         let third = bench.join(Self.carol)
         #expect(third != .none)
-        #expect(bench.machine.core.sessions.keys.sorted() == [second, third])
+        #expect(bench.machine.journaled.sessions.keys.sorted() == [second, third])
         #expect(bench.machine.counters[.sessionEvicted] == 1)
         // It is distinguished from one that was never granted, and gets another.
         var joinRequest = ReducerBench.joinRequest(alice)
@@ -38,7 +38,7 @@ import Testing
         wait(&bench, for: 4000, hearing: [(third, Self.carol)])
         _ = bench.say(.join(joinRequest), from: alice)
         #expect(bench.lost == nil)
-        #expect(bench.machine.core.sessionByPeer[alice]?.value == 4)
+        #expect(bench.machine.journaled.sessionByPeer[alice]?.value == 4)
     }
 
     @Test
@@ -62,16 +62,16 @@ import Testing
                 )
             ])
         #expect(bench.machine.counters[.sessionsFull] == 1)
-        #expect(bench.machine.core.sessions.keys.sorted() == [worker, sender])
+        #expect(bench.machine.journaled.sessions.keys.sorted() == [worker, sender])
         var beat = Heartbeat(
             session: sender, epoch: bench.machine.epoch, echo: 0, applied: 0, settled: 1, capacity: 0)
         _ = bench.say(.heartbeat(beat), from: client)
         #expect(bench.say(.join(ReducerBench.joinRequest(bob)), from: bob, after: 1000).messages(to: bob).count == 1)
-        #expect(bench.machine.core.sessions[sender] != nil)
+        #expect(bench.machine.journaled.sessions[sender] != nil)
         beat.settled = 1
         wait(&bench, for: 4000, hearing: [])
         bench.join(bob)
-        #expect(bench.machine.core.sessions[sender] == nil)
+        #expect(bench.machine.journaled.sessions[sender] == nil)
     }
 
     @Test(arguments: [false, true])
@@ -84,14 +84,14 @@ import Testing
         var end = try bench.event(.note, of: (effect.effect, effect.attempt), wantsSeq: true)
         end.isLast = true
         _ = bench.push(bench.batch(worker, from: 1, [end]))
-        #expect(bench.machine.core.sessions[worker]?.watermark == 1)
+        #expect(bench.machine.journaled.sessions[worker]?.watermark == 1)
         if restarted {
             bench = try ReducerBench(configuration: configuration(), replaying: bench.records)
             #expect(bench.join(client, capacity: 0) == sender)
         }
         wait(&bench, for: 4000, hearing: [(sender, client)])
         let next = bench.join(bob)
-        #expect(bench.machine.core.sessions.keys.sorted() == [sender, next])
+        #expect(bench.machine.journaled.sessions.keys.sorted() == [sender, next])
     }
 
     @Test func `of peers that are there are kept while the reducer itself stands still`() throws {
@@ -100,12 +100,12 @@ import Testing
         let second = bench.join(bob, capacity: 0)
         // No peer was heard, since the reducer did not listen; the newcomer's join request is the first to be read.
         #expect(bench.say(.join(ReducerBench.joinRequest(Self.carol)), from: Self.carol, after: 60_000).count > 0)
-        #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
+        #expect(bench.machine.journaled.sessions.keys.sorted() == [first, second])
         _ = bench.say(.join(ReducerBench.joinRequest(Self.carol)), from: Self.carol, after: 1000)
-        #expect(bench.machine.core.sessions.keys.sorted() == [first, second])
+        #expect(bench.machine.journaled.sessions.keys.sorted() == [first, second])
         wait(&bench, for: 4000, hearing: [(first, alice)])
         bench.join(Self.carol)
-        #expect(bench.machine.core.sessions.keys.sorted() == [first, SessionID(3)])
+        #expect(bench.machine.journaled.sessions.keys.sorted() == [first, SessionID(3)])
     }
 
     @Test func `are warned of from four fifths on`() throws {
@@ -129,12 +129,12 @@ import Testing
         for number in 1...24 {
             bench = try ReducerBench(replaying: records, at: 10_000 + Int64(number) * hour)
             for _ in 0..<130 { bench.turn(after: 1000) }
-            #expect(bench.machine.core.sessions[session] != nil)
+            #expect(bench.machine.journaled.sessions[session] != nil)
             records = bench.records
         }
         bench = try ReducerBench(replaying: records, at: 10_000 + 26 * hour)
         for _ in 0..<130 { bench.turn(after: 1000) }
-        #expect(bench.machine.core.sessions[session] == nil)
+        #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
     @Test func `end as soon as ever, when the wall clock is set back`() throws {
@@ -144,67 +144,39 @@ import Testing
         let late = try ReducerBench(configuration: short, replaying: bench.records, at: 50 * 3_600_000)
         bench = try ReducerBench(configuration: short, replaying: late.records, at: 20_000)
         for _ in 0..<99 { bench.turn(after: 1000) }
-        #expect(bench.machine.core.sessions[session] != nil)
+        #expect(bench.machine.journaled.sessions[session] != nil)
         for _ in 0..<62 { bench.turn(after: 1000) }
-        #expect(bench.machine.core.sessions[session] == nil)
+        #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
-    @Test func `are read from snapshots that do not say how long they are idle`() throws {
+    @Test func `keep in a snapshot how long they are idle`() throws {
         var bench = try ReducerBench()
         let session = bench.join(alice)
-        let document = try bench.machine.core.snapshot()
-        // Format 1 ends before the idle times, the senders, the owners and the answers, of which there are none here.
-        let older = shortened(document, by: 4 + 4 + 4 + 4, to: 1)
-        let restored = try JournaledState(restoring: older, definition: Lamps(), coder: CBORCoder())
-        #expect(try restored.differences(from: bench.machine.core) == [])
-        #expect(restored.sessions[session] != nil)
-        // One of the present format keeps them.
         let again = try ReducerBench(replaying: bench.records, at: 20_000)
         let present = try JournaledState(
-            restoring: again.machine.core.snapshot(), definition: Lamps(), coder: CBORCoder())
+            restoring: again.machine.journaled.snapshot(), definition: Lamps(), coder: CBORCoder())
         #expect(present.sessions[session]?.idleSince == WallTime(milliseconds: 20_000))
-        #expect(try present.differences(from: again.machine.core) == [])
+        #expect(try present.differences(from: again.machine.journaled) == [])
     }
 
-    @Test func `keep in a snapshot whether they sent events of their own; an older one is read as if they all had`()
-        throws
-    {
+    @Test func `keep in a snapshot whether they sent events of their own`() throws {
         var bench = try ReducerBench()
         let (worker, sender) = (bench.join(alice), bench.join(client, capacity: 0))
         _ = try bench.send(sender, from: 1, .note)
-        let document = try bench.machine.core.snapshot()
+        let document = try bench.machine.journaled.snapshot()
         let restored = try JournaledState(restoring: document, definition: Lamps(), coder: CBORCoder())
-        #expect(restored.sessions == bench.machine.core.sessions)
+        #expect(restored.sessions == bench.machine.journaled.sessions)
         #expect(restored.sessions[worker]?.isOnlyOfEffects == true)
         #expect(restored.sessions[sender]?.isOnlyOfEffects == false)
-        // Format 2 ends before the one sender, the owners and the answers.
-        let older = try JournaledState(
-            restoring: shortened(document, by: 4 + 8 + 4 + 4, to: 2), definition: Lamps(), coder: CBORCoder())
-        #expect(older.sessions[worker]?.isOnlyOfEffects == false)
-        #expect(older.sessions[sender]?.isOnlyOfEffects == false)
-    }
-
-    /// A snapshot as an older format has it, which ends so many bytes earlier. The length of the body comes after 62 bytes and
-    /// the name.
-    private func shortened(_ document: [UInt8], by count: Int, to format: UInt8) -> [UInt8] {
-        var older = Array(document.dropLast(8 + count))
-        older[8] = format
-        let place = 62 + Lamps.name.utf8.count
-        var length = ByteWriter()
-        length.u64(UInt64(older.count - place - 8))
-        older.replaceSubrange(place..<place + 8, with: length.bytes)
-        var end = ByteWriter()
-        end.u64(StableHash.fnv1a(older))
-        return older + end.bytes
     }
 
     @Test func `of peers that are there are kept`() throws {
         var bench = try ReducerBench(configuration: configuration { $0.sessionRetention = .seconds(100) })
         let session = bench.join(alice)
         wait(&bench, for: 300_000, hearing: [(session, alice)])
-        #expect(bench.machine.core.sessions[session] != nil)
+        #expect(bench.machine.journaled.sessions[session] != nil)
         wait(&bench, for: 103_000, hearing: [])
-        #expect(bench.machine.core.sessions[session] == nil)
+        #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
     @Test func `of the reducer's own process are one, whatever the limit, and cannot be taken by another`() throws {
@@ -215,12 +187,12 @@ import Testing
         joinRequest.groups = [localGroup]
         let refused = bench.say(.join(joinRequest), from: client).messages(to: client)
         #expect(refused.count == 1)
-        #expect(bench.machine.core.sessionByPeer[.local] == nil)
+        #expect(bench.machine.journaled.sessionByPeer[.local] == nil)
         bench.turn { $0.receive(.join(joinRequest), from: .local, by: .local) }
-        let own = try #require(bench.machine.core.sessionByPeer[.local])
+        let own = try #require(bench.machine.journaled.sessionByPeer[.local])
         #expect(bench.machine.localStream?.session == own)
         _ = bench.say(.goodbye(own, .local, bench.machine.history), from: client)
-        #expect(bench.machine.core.sessions[own] != nil)
+        #expect(bench.machine.journaled.sessions[own] != nil)
         let again = try ReducerBench(configuration: configuration(), replaying: bench.records, at: 20_000)
         #expect(again.machine.localStream?.session == own)
         #expect(again.machine.localStream?.settled == 0)

@@ -24,7 +24,7 @@ import Testing
             let request = ReducerBench.joinRequest(peer, capacity: 0)
             let route = crowd.route ?? .router([UInt8(number)])
             _ = bench.turn { $0.receive(.join(request), from: route, by: crowd.principal) }
-            return bench.machine.core.sessionByPeer[peer] != nil
+            return bench.machine.journaled.sessionByPeer[peer] != nil
         }
     }
 
@@ -65,8 +65,8 @@ import Testing
         for _ in 0..<8 { bench.turn(after: 500) }
         #expect(join(Crowd(range: 17...20, route: .router([200]), principal: .unknown), &bench) == 4)
         #expect(bench.machine.counters[.sessionEvicted] == 4)
-        #expect(bench.machine.core.sessions.count == 17)
-        #expect(bench.machine.core.sessions[first] != nil)
+        #expect(bench.machine.journaled.sessions.count == 17)
+        #expect(bench.machine.journaled.sessions[first] != nil)
     }
 
     @Test(arguments: [false, true]) func `keep one key from taking the sessions of others`(restarted: Bool) throws {
@@ -106,7 +106,7 @@ import Testing
         let address = Principal.address("192.0.2.1")
         let crowd = Crowd(range: 1...1, principal: address)
         #expect(join(crowd, &bench) == 1)
-        let session = try #require(bench.machine.core.sessionByPeer[crowd.peer(1)])
+        let session = try #require(bench.machine.journaled.sessionByPeer[crowd.peer(1)])
         #expect(join(Crowd(range: 2...2, principal: address), &bench) == 0)
         let goodbye = ToReducer.goodbye(session, crowd.peer(1), bench.machine.history)
         bench.turn { $0.receive(goodbye, from: .router([1]), by: address) }

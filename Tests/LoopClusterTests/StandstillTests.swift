@@ -10,20 +10,20 @@ import Testing
         let session = bench.join(client, capacity: 0)
         _ = try bench.send(session, from: 1, .note)
         bench.turn(after: 26 * 3600 * 1000)
-        #expect(bench.machine.core.sessions[session] != nil)
+        #expect(bench.machine.journaled.sessions[session] != nil)
         // It is heard again, and goes on.
         _ = try bench.send(session, from: 2, .note)
-        #expect(bench.machine.state.notes == 2)
+        #expect(bench.state.notes == 2)
     }
 
     @Test func `retires those that are silent for as long while it listens`() throws {
         var bench = try ReducerBench()
         let session = bench.join(client, capacity: 0)
         for _ in 0..<(24 * 3600 - 1) { bench.turn(after: 1000) }
-        #expect(bench.machine.core.sessions[session] != nil)
+        #expect(bench.machine.journaled.sessions[session] != nil)
         // The reducer looks for idle sessions once a minute.
         for _ in 0..<62 { bench.turn(after: 1000) }
-        #expect(bench.machine.core.sessions[session] == nil)
+        #expect(bench.machine.journaled.sessions[session] == nil)
     }
 
     /// The grace lasts for the time in which workers can be heard.
@@ -38,7 +38,7 @@ import Testing
         #expect(again.say(again.heartbeat(other), from: bob, after: 10).grants == [])
         let worker = again.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
         _ = again.push(again.batch(worker, from: 1, [try again.event(.note, of: (grant.effect, grant.attempt))]))
-        #expect(again.machine.state.notes == 1)
+        #expect(again.state.notes == 1)
     }
 
     /// What a member has lost by the standstill is given back, and no more.
@@ -71,10 +71,10 @@ import Testing
         let answer = bench.push(
             bench.batch(other, from: 1, [try bench.event(.note, of: (first.effect, second.attempt))]))
         #expect(answer.messages(to: bob).contains(acknowledged(0, 1, refused(1, .attempt))))
-        let floor = try #require(bench.machine.core.effects[first.effect]?.floor)
+        let floor = try #require(bench.machine.journaled.effects[first.effect]?.floor)
         #expect(floor < first.attempt)
         _ = bench.push(bench.batch(worker, from: 1, [try bench.event(.note, of: (first.effect, first.attempt))]))
-        #expect(bench.machine.state.notes == 1)
+        #expect(bench.state.notes == 1)
     }
 
     /// Its floor would be the attempt itself, which after a restart no worker could claim.
@@ -88,13 +88,13 @@ import Testing
         let named = Attempt(epoch: grant.attempt.epoch, count: grant.attempt.count + ahead)
         let answer = bench.push(bench.batch(other, from: 1, [try bench.event(.note, of: (grant.effect, named))]))
         #expect(answer.messages(to: bob).contains(acknowledged(0, 1, refused(1, .attempt))))
-        #expect(try #require(bench.machine.core.effects[grant.effect]?.floor) < grant.attempt)
+        #expect(try #require(bench.machine.journaled.effects[grant.effect]?.floor) < grant.attempt)
         _ = bench.push(bench.batch(worker, from: 1, [try bench.event(.note, of: (grant.effect, grant.attempt))]))
-        #expect(bench.machine.state.notes == 1)
+        #expect(bench.state.notes == 1)
         var again = try ReducerBench(replaying: bench.records, at: 20_000)
         let same = again.join(alice, claiming: [ClaimedAttempt(effect: grant.effect, attempt: grant.attempt)])
         _ = again.push(again.batch(same, from: 2, [try again.event(.note, of: (grant.effect, grant.attempt))]))
-        #expect(again.machine.state.notes == 2)
+        #expect(again.state.notes == 2)
     }
 
     @Test func `of an effect without an owner voids no attempt that was not granted yet`() throws {
@@ -107,7 +107,7 @@ import Testing
         _ = bench.push(bench.batch(worker, from: 1, [released]))
         let future = Attempt(epoch: grant.attempt.epoch, count: 1000)
         _ = bench.push(bench.batch(worker, from: 2, [try bench.event(.note, of: (grant.effect, future))]))
-        #expect(bench.machine.core.effects[grant.effect]?.floor == grant.attempt)
+        #expect(bench.machine.journaled.effects[grant.effect]?.floor == grant.attempt)
         let next = bench.say(bench.heartbeat(worker, capacity: 1), from: alice).grants
         #expect(next.map(\.attempt) == [Attempt(epoch: 1, count: 2)])
     }

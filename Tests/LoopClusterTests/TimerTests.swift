@@ -97,18 +97,18 @@ import Testing
         var bench = try DeadlineBench()
         try bench.send(.set("Kept", at: 10_500), .set("a", at: 12_000))
         try bench.turn(after: 1000)
-        let snapshot = try bench.machine.core.snapshot()
+        let snapshot = try bench.machine.journaled.snapshot()
         var restored = try JournaledState(restoring: snapshot, definition: Deadlines(), coder: CBORCoder())
-        #expect(try restored.differences(from: bench.machine.core) == [])
+        #expect(try restored.differences(from: bench.machine.journaled) == [])
         // Both ask for the same effects from there on.
-        var replayed = bench.machine.core
+        var replayed = bench.machine.journaled
         let count = bench.records.count
         try bench.send(.set("Kept", at: 20_000), .clear("a"))
         for record in bench.records[count...] {
             try restored.apply(record)
             try replayed.apply(record)
         }
-        #expect(try restored.differences(from: bench.machine.core) == [])
+        #expect(try restored.differences(from: bench.machine.journaled) == [])
         #expect(restored.effects == replayed.effects)
     }
 
@@ -226,7 +226,7 @@ import Testing
             Deadlines(hasTimers: false), replaying: bench.records, at: 20_000, reinterprets: .always)
         try other.turn(after: 1000)
         #expect(other.expired == [])
-        #expect(other.machine.core.effects.isEmpty)
+        #expect(other.machine.journaled.effects.isEmpty)
     }
 
     /// Only the code of the query is another one: what the state asks for is due a second later.
@@ -245,14 +245,14 @@ import Testing
         try bench.send(.set("Kept", at: 10_000))
         #expect(bench.expired == ["Kept@10000"])
         let restored = try JournaledState(
-            restoring: try bench.machine.core.snapshot(), definition: Deadlines(isLater: true), coder: CBORCoder())
+            restoring: try bench.machine.journaled.snapshot(), definition: Deadlines(isLater: true), coder: CBORCoder())
         let moment = Moment(monotonic: .zero + .milliseconds(20_000), wall: WallTime(milliseconds: 20_000))
         var later = ReducerMachine(
             recovered: restored, configuration: ReducerConfiguration(), seed: 1, nonce: 9, at: moment)
         _ = later.turn(at: moment)
-        #expect(later.state.expired == ["Kept@10000", "Kept@20000"])
+        #expect(later.journaled.state(of: Deadlines()).expired == ["Kept@10000", "Kept@20000"])
         _ = later.turn(at: moment)
-        #expect(later.state.expired.count == 2)
+        #expect(later.journaled.state(of: Deadlines()).expired.count == 2)
     }
 }
 
@@ -327,7 +327,7 @@ import Testing
         var (third, last, _) = try self.dying(second, note, at: 13_000)
         try third.turn()
         #expect(third.expired == [])
-        #expect(third.machine.core.quarantine[1]?.crashes == 2)
+        #expect(third.machine.journaled.quarantine[1]?.crashes == 2)
         #expect(last.note.suspects == [])
     }
 
@@ -347,8 +347,8 @@ import Testing
         try third.turn()
         #expect(third.expired == ["a@12000", "z@13000"])
         #expect(last.note.suspects == [])
-        #expect(third.machine.core.effects[EffectID(feedback: 0, seq: Seq(2), index: 0)]?.status == .completed)
-        let aside = try #require(third.machine.core.quarantine[1])
+        #expect(third.machine.journaled.effects[EffectID(feedback: 0, seq: Seq(2), index: 0)]?.status == .completed)
+        let aside = try #require(third.machine.journaled.quarantine[1])
         #expect(aside.session == .none && aside.number == 0 && aside.crashes == 2)
         // The timer has ended with it, which is of no interest later.
         var told = aside

@@ -5,11 +5,11 @@ import Testing
 
 /// A reducer of the second plan, and workers of any.
 private struct Upgrade {
-    var machine: ReducerMachine<Plans.Second>
+    var machine: ReducerMachine
     var records: [Record] = []
     private var time: Int64 = 10_000
 
-    init(recovered core: JournaledState<Plans.Second>? = nil) {
+    init(recovered core: JournaledState? = nil) {
         let fresh = JournaledState(definition: Plans.Second(), coder: CBORCoder(), history: History(0x77))
         machine = ReducerMachine(
             recovered: core ?? fresh, configuration: ReducerConfiguration(), seed: 1, nonce: 7,
@@ -21,7 +21,7 @@ private struct Upgrade {
     }
 
     mutating func turn(
-        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerMachine) -> Void = { _ in }
     ) -> [Outbound] {
         time += milliseconds
         let ready = machine.turn(at: ReducerBench.moment(time), take)
@@ -79,7 +79,7 @@ private struct Upgrade {
         let out = upgrade.send(session, 1, try coder.encode(Plans.First.Event.add("dig", 2)))
         #expect(out.messages(to: alice) == [acknowledged(0, 1)])
         let task = Plans.Second.Task(minutes: 120, owner: "nobody")
-        #expect(upgrade.machine.state.tasks == ["dig": task])
+        #expect(upgrade.machine.journaled.state(of: Plans.Second()).tasks == ["dig": task])
         let journaled = upgrade.records.compactMap {
             if case .event(let record) = $0 { Array(record.bytes) } else { nil }
         }
@@ -109,10 +109,10 @@ private struct Upgrade {
         var upgrade = Upgrade()
         let (old, _) = upgrade.join(Upgrade.joinRequest(alice, of: Plans.First(), schema: 1))
         let first = upgrade.send(old, 1, try coder.encode(Plans.First.Event.add("dig", 2)))
-        #expect(first.grants.map { upgrade.machine.core.feedbackName(of: $0.effect) } == ["tasks"])
+        #expect(first.grants.map { upgrade.machine.journaled.feedbackName(of: $0.effect) } == ["tasks"])
         let (_, second) = upgrade.join(Upgrade.joinRequest(bob, of: Plans.Second(), schema: 2))
         #expect(second.isGranted(to: bob) && !second.isGranted(to: alice))
-        #expect(second.grants.map { upgrade.machine.core.feedbackName(of: $0.effect) } == ["reviews"])
+        #expect(second.grants.map { upgrade.machine.journaled.feedbackName(of: $0.effect) } == ["reviews"])
     }
 
     @Test func `keeps what it runs through the upgrade, and loses what is gone`() throws {

@@ -10,7 +10,9 @@ struct Words: LoopDefinition {
     enum Event: Codable, Equatable, Sendable { case grow, shrink }
 
     var initial: State { State() }
-    func reduce(_ state: inout State, _ event: Event) { state.length = event == .grow ? 600 << 10 : 3 }
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
+        state.length = event == .grow ? 600 << 10 : 3
+    }
 
     var feedbacks: [Feedback<State, Event>] {
         [
@@ -27,7 +29,7 @@ struct Words: LoopDefinition {
 
 /// A reducer of it with a worker, in which that effect is wanted and too large.
 struct WordBench {
-    private var machine: ReducerMachine<Words>
+    private var machine: ReducerMachine
     private let now = ReducerBench.moment(1000)
     private let coder = CBORCoder()
     private var sentCount: UInt64 = 0
@@ -65,7 +67,7 @@ struct WordBench {
             ?? .refused("no answer")
     }
 
-    private mutating func turn(_ take: (inout ReducerCore) -> Void) -> [Outbound] {
+    private mutating func turn(_ take: (inout ReducerMachine) -> Void) -> [Outbound] {
         let ready = machine.turn(at: now, take)
         let position = ready.position
         return machine.release(ready, JournalReceipt(through: position)).messages

@@ -37,9 +37,9 @@ import Testing
     @Test func `options come from the environment too, and the command line overrules it`() throws {
         let environment = ["LOOP_WORKERS": "7", "LOOP_JSON": "out.json", "LOOP_QUIET": "1"]
         let request = try upRequest(["up", "linkcheck", "--workers", "2", "docs"], environment)
-        #expect(request.workers == 2)
-        #expect(request.json == "out.json")
-        #expect(request.isQuiet)
+        #expect(request.options[UpCommand.workers] == 2)
+        #expect(request.options[UpCommand.json] == "out.json")
+        #expect(request.options[UpCommand.quiet])
     }
 
     @Test func `of up keep what belongs to the loop, in its order`() throws {
@@ -48,8 +48,8 @@ import Testing
         ]
         let request = try upRequest(words)
         #expect(request.loop == "linkcheck")
-        #expect(request.workers == 3)
-        #expect(request.capacity == 5)
+        #expect(request.options[UpCommand.workers] == 3)
+        #expect(request.options[UpCommand.capacity] == 5)
         #expect(request.loopArguments == ["--external", "--timeout", "2s", "docs", "--", "--x"])
     }
 

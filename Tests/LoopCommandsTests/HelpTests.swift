@@ -1,4 +1,5 @@
 import LoopCommands
+import LoopNode
 import Testing
 
 @Suite struct `The help of loopctl` {
@@ -115,5 +116,12 @@ import Testing
     ])
     func `tells the exit codes of every command`(name: String) {
         #expect(ControlProgram.command.helpText(of: [name]).contains("Exit codes:"))
+    }
+}
+
+extension Command {
+    fileprivate func helpText(of path: [String] = [], width: Int = 100) -> String {
+        guard case .text(let text)? = try? parse(path + ["--help"], width: width) else { return "" }
+        return text
     }
 }

@@ -12,7 +12,7 @@ import Testing
         static let name = "idle"
         let initial = State()
         let feedbacks: [Feedback<State, Event>] = []
-        func reduce(_ state: inout State, _ event: Event) {}
+        func reduce(into state: inout State, _ event: Event, _: Transition) {}
     }
 
     /// All commands below one that do something, with their words and all their options.

@@ -36,10 +36,7 @@ enum GumboPage {
     private static func attribute(of attribute: UnsafeMutablePointer<GumboAttribute>) -> Attribute {
         let name = String(cString: attribute.pointee.name)
         let prefix = attribute.pointee.attr_namespace == GUMBO_ATTR_NAMESPACE_XLINK ? "xlink:" : ""
-        let text = UnsafeRawPointer(attribute.pointee.value!).assumingMemoryBound(to: UInt8.self)
-        var count = 0
-        while text[count] != 0 { count += 1 }
-        return Attribute(name: word(prefix + name), value: UnsafeBufferPointer(start: text, count: count))
+        return Attribute(name: word(prefix + name), value: String(cString: attribute.pointee.value!))
     }
 
     private static func word(_ name: String) -> Word {

@@ -91,7 +91,6 @@ import Testing
         #expect(url.path == "/a/b.html")
         #expect(url.query == "q=1")
         #expect(url.fragment == "Se%20ct")
-        #expect(url.origin == "https://[::1]:8443")
         #expect(url.isLoopback)
         #expect(url.string == "https://ann@[::1]:8443/a/b.html?q=1")
         #expect(url.withoutFragment.description == url.string)
@@ -117,18 +116,5 @@ import Testing
             #expect(throws: WebURLError.badHost("http://\(host)/")) { try WebURL("http://\(host)/") }
         }
         #expect(throws: WebURLError.otherScheme("ftp")) { try WebURL("ftp://a/b") }
-    }
-
-    @Test func `the scope of a page is its folder`() throws {
-        let base = try WebURL("http://a.example/docs/index.html")
-        for inside in [
-            "http://a.example/docs/", "http://A.example:80/docs/x/y?z#f", "http://a.example/docs/index.html",
-        ] {
-            #expect(try WebURL(inside).isInScope(of: base), "\(inside)")
-        }
-        for outside in [
-            "http://a.example/", "http://a.example/docs", "http://a.example/docs2/", "https://a.example/docs/",
-            "http://a.example:81/docs/", "http://b.example/docs/",
-        ] { #expect(try !WebURL(outside).isInScope(of: base), "\(outside)") }
     }
 }

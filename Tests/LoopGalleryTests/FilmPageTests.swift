@@ -19,7 +19,7 @@ import Testing
 
     @Test func `a film is opened, starred and closed`() throws {
         let definition = Favourites(server: server)
-        let store = Store(Loop(initial: definition.initial, reducer: { definition.reduce(&$0, $1) }))
+        let store = Store(Loop(initial: definition.initial, reducer: Reducer(definition)))
         let shown = FavouritesPage(store: store)
         store.send(event: .list(.loaded(page(1, of: 1))))
         try press("Film 1", shown)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `a search shows what is typed, what is going on, and what was found`() throws {
         let definition = MovieSearch(server: server)
-        let store = Store(Loop(initial: definition.initial, reducer: { definition.reduce(&$0, $1) }))
+        let store = Store(Loop(initial: definition.initial, reducer: Reducer(definition)))
         let shown = SearchPage(store: store)
         #expect(shown.plainText().contains("Try “hitchcock”"))
         let tree = ViewTree(shown)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `The page of movies` {
     private let store = Store(
-        Loop(initial: Movies.State(server: "http://movies.test/"), reducer: Movies.reducer.callAsFunction))
+        Loop(initial: Movies.State(server: "http://movies.test/"), reducer: Movies.reducer))
 
     private func answer(_ number: Int, of count: Int) -> Movies.Event {
         let movie = Movies.Movie(id: number, title: "Film \(number)", year: 1900 + number)

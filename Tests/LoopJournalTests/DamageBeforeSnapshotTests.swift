@@ -60,9 +60,9 @@ import Testing
     @Test func `is not looked for where peers would wait`() throws {
         try damage(111)
         let journal = try Examples.open(folder.journal)
-        journal.looksForDamage = false
+        journal.reader.looksForDamage = false
         #expect(try journal.trim(before: Seq(131)) == Seq(91))
-        journal.looksForDamage = true
+        journal.reader.looksForDamage = true
         #expect(try journal.trim(before: Seq(131)) == Seq(131))
         journal.close()
     }

@@ -8,13 +8,10 @@ enum Examples {
 
     /// Another pair for each number from 1 to 255. They do not belong together, which nothing here checks.
     static func pair(_ number: UInt8) -> KeyPair {
-        let (publicKey, secretKey) = (
-            [UInt8](repeating: number, count: 32), [UInt8](repeating: number ^ 255, count: 31)
-        )
-        guard let pair = KeyPair(publicKey: publicKey, secretKey: secretKey + [1]) else {
-            preconditionFailure("no keys")
-        }
-        return pair
+        guard let publicKey = PublicKey(bytes: [UInt8](repeating: number, count: 32)),
+            let secretKey = SecretKey(bytes: [UInt8](repeating: number ^ 255, count: 31) + [1])
+        else { preconditionFailure("no keys") }
+        return KeyPair(publicKey: publicKey, secretKey: secretKey)
     }
 
     static func certificate(

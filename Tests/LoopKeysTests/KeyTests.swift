@@ -41,8 +41,6 @@ import Testing
     func `is no other bytes`(bytes: [UInt8]) {
         #expect(PublicKey(bytes: bytes) == nil)
         #expect(SecretKey(bytes: bytes) == nil)
-        #expect(KeyPair(publicKey: bytes, secretKey: [UInt8](repeating: 1, count: 32)) == nil)
-        #expect(KeyPair(publicKey: [UInt8](repeating: 1, count: 32), secretKey: bytes) == nil)
     }
 
     @Test func `that is secret is shown by no description`() throws {

@@ -1,5 +1,6 @@
 import LoopCore
 import LoopNodeTesting
+import LoopSimulation
 import LoopTesting
 import Testing
 
@@ -29,7 +30,7 @@ private struct Mishaps: LoopDefinition {
     static let name = "mishaps"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state.jobs[event.job.rawValue] = nil
         state.ends[event.job.rawValue] = event.end
     }
@@ -45,7 +46,7 @@ private struct Mishaps: LoopDefinition {
     private static func feedback(
         _ name: String, timeout: Duration, _ isIncluded: @escaping @Sendable (Job) -> Bool
     ) -> Feedback<State, Event> {
-        .each(name, requests: { $0.jobs.filter { isIncluded($0.value) } }) { (job: Job) in
+        .react(name, requests: { $0.jobs.filter { isIncluded($0.value) } }) { (job: Job) in
             .run { _ in try await Self.run(job) }
         }
         .on(.workers)

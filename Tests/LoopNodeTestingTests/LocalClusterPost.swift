@@ -18,7 +18,7 @@ struct Post: LoopDefinition {
     let initial = State()
     var deliver: @Sendable (Int) async throws -> Void = { _ in }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .posted(let letter): state.waiting.insert(letter)
         case .delivered(let letter):
@@ -29,12 +29,13 @@ struct Post: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("deliver", requests: \.waiting, on: .workers) { [deliver] letter in
+            .react("deliver", requests: \.waiting) { [deliver] letter in
                 .task {
                     try await deliver(letter)
                     return .delivered(letter)
                 }
             }
+            .on(.workers)
         ]
     }
 }

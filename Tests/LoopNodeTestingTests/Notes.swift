@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 
 /// Keeps notes in the order in which they came; squares numbers in the reducer's process, or on workers.
 struct Notes: LoopDefinition {
@@ -22,7 +22,7 @@ struct Notes: LoopDefinition {
     var placement: Placement = .workers
     var square: @Sendable (Int) async throws -> Int = { $0 * $0 }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .note(let note): state.notes.append(note)
         case .want(let number): state.wanted.insert(number)
@@ -35,9 +35,10 @@ struct Notes: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("square", requests: \.wanted, on: placement) { [square] number in
+            .react("square", requests: \.wanted) { [square] number in
                 .run { send in try await send(.square(number, try await square(number))) }
             }
+            .on(placement)
         ]
     }
 

@@ -24,7 +24,7 @@ private struct Shop: LoopDefinition {
     let initial = 0
     let database: Database
 
-    func reduce(_ state: inout Int, _ event: Int) { state += event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
 
     var feedbacks: [Feedback<Int, Int>] { [] }
 }
@@ -49,7 +49,7 @@ private struct Savings: LoopDefinition {
     static let name = "savings"
     let initial: [String: Int] = [:]
 
-    func reduce(_ state: inout [String: Int], _ event: Event) {
+    func reduce(into state: inout [String: Int], _ event: Event, _: Transition) {
         switch event {
         case .deposit(let account, let amount): state[account, default: 0] += amount
         }

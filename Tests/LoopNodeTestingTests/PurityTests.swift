@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopNodeTesting
 import Testing
@@ -19,7 +19,7 @@ private struct Forgetful: LoopDefinition {
     let initial = State()
     let count = Locked(0)
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         guard case .mark = event else { return }
         state.marks.append(
             count.withLock { count in

@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
@@ -73,7 +73,8 @@ import Testing
 
     @Test func `has no owner to whom peers are sent`() throws {
         try test.open { $0.address = "tcp://gone:7710" }.close()
-        var owners: [JournalOwner] = []
+        // The opening calls on this thread.
+        nonisolated(unsafe) var owners: [JournalOwner] = []
         try test.open {
             $0.whileWaiting = { owner in
                 owners.append(owner)

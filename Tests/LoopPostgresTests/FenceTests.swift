@@ -83,9 +83,9 @@ import Testing
         try test.run("GRANT ALL ON ALL TABLES IN SCHEMA public TO fenced")
         try test.run("REVOKE SELECT ON pg_prepared_xacts FROM PUBLIC")
         let url = try ConnectionString(test.url.description.replacing("loop@", with: "fenced@"))
-        var opening = PostgresOpening(loop: "test", newHistory: History(7))
+        var opening = JournalPlace.Opening(loop: "test")
         opening.lease = TestJournal.lease
-        let holder = try PostgresJournal.open(url, opening, memory: JournalMemory())
+        let holder = try PostgresJournal.open(url, opening, newHistory: History(7), memory: JournalMemory())
         defer { holder.close() }
         let before = try test.run("SELECT max(number) FROM loop_renewal") ?? 0
         // Its first look for long transactions is refused.

@@ -1,7 +1,7 @@
 import Glibc
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestDatabase
@@ -103,7 +103,7 @@ extension Member {
     func `is a lock, and the leader says whose it is while its append waits`(_ isStandby: Bool) async throws {
         // The append does not end before: it is told while the append waits.
         let leader = try Member(test.url) {
-            $0.isStandby = isStandby
+            $0.succession = isStandby ? .standby : .refuse
             $0.journalDeadline = .seconds(60)
         }
         _ = try await leader.status { $0.isReady }
@@ -123,7 +123,7 @@ extension Member {
     @Test(arguments: [true, false])
     func `is that no synchronous standby confirms`(_ isStandby: Bool) async throws {
         let leader = try Member(test.url) {
-            $0.isStandby = isStandby
+            $0.succession = isStandby ? .standby : .refuse
             $0.journalDeadline = .seconds(1)
         }
         _ = try await leader.status { $0.isReady }
@@ -161,7 +161,7 @@ extension Member {
         try test.run("DELETE FROM loop_snapshot")
         Counter.pause.withLock { $0 = 50_000 }
         // A standby would have applied the records before it leads.
-        let second = try Member(test.url) { $0.isStandby = false }
+        let second = try Member(test.url) { $0.succession = .refuse }
         let report = try await second.fault(.recovering)
         #expect(report.notReadyBecause?.contains(" records are applied") == true)
         Counter.pause.withLock { $0 = 0 }

@@ -1,6 +1,7 @@
 import LoopCore
-import LoopPostgres
 import Testing
+
+@testable import LoopPostgres
 
 @Suite struct `The lease of a journal` {
     private var watch = LeaseWatch()

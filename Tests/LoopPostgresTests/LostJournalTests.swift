@@ -47,9 +47,10 @@ import Testing
 
     @Test func `is not replaced by who waits for it meanwhile`() async throws {
         let test = try await TestJournal()
-        let holder = try test.open { $0.lease = .seconds(60) }
+        // The opening calls on this thread.
+        nonisolated(unsafe) let holder = try test.open { $0.lease = .seconds(60) }
         let memory = JournalMemory()
-        var isGone = false
+        nonisolated(unsafe) var isGone = false
         let lost = #expect(throws: JournalError.self) {
             try test.open(memory) {
                 $0.waits = true
@@ -114,9 +115,9 @@ import Testing
     }
 
     private func open(_ memory: JournalMemory = JournalMemory()) throws -> PostgresJournal {
-        var opening = PostgresOpening(loop: "test", newHistory: History(7))
+        var opening = JournalPlace.Opening(loop: "test")
         opening.lease = TestJournal.lease
-        return try PostgresJournal.open(url, opening, memory: memory)
+        return try PostgresJournal.open(url, opening, newHistory: History(7), memory: memory)
     }
 
     private func run(_ sql: String, at host: Int) throws {
@@ -137,9 +138,9 @@ import Testing
             var journal: PostgresJournal?
             while journal == nil {
                 do throws(JournalError) {
-                    var opening = PostgresOpening(loop: "test", newHistory: History(7))
+                    var opening = JournalPlace.Opening(loop: "test")
                     opening.lease = TestJournal.lease
-                    journal = try PostgresJournal.open(url, opening, memory: memory)
+                    journal = try PostgresJournal.open(url, opening, newHistory: History(7), memory: memory)
                 } catch {
                     try #require(error.kind == .unreachable && sql == ["SELECT 1"], "\(error)")
                 }

@@ -1,6 +1,6 @@
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
@@ -15,7 +15,7 @@ struct Counter: LoopDefinition {
     let initial = State()
     var feedbacks: [Feedback<State, Event>] { [] }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         usleep(Self.pause.withLock { $0 })
         state.count += 1
     }
@@ -32,7 +32,7 @@ final class Member: Sendable {
         address = try ReducerAddress(parsing: "ipc:///tmp/loop-fault-\(getpid())-\(UInt64.random(in: 0 ... .max))")
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(address), journal: .postgres(url), log: log.handler)
-        configuration.isStandby = true
+        configuration.succession = .standby
         change(&configuration)
         let node = try ReducerNode(Counter(), configuration: configuration)
         self.node = node

@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopPostgres
 import LoopWire
@@ -177,7 +177,8 @@ import Testing
         try test.open(memory).close()
         for server in quorum.standbys { server.freeze() }
         defer { for server in quorum.standbys { server.thaw() } }
-        var told: [JournalError] = []
+        // The opening calls on this thread.
+        nonisolated(unsafe) var told: [JournalError] = []
         let error = #expect(throws: JournalError.self) {
             try test.open(memory) {
                 $0.deadline = .seconds(3)
@@ -207,7 +208,7 @@ import Testing
         let url = try ConnectionString("postgres://loop@\(hosts.joined(separator: ","))/test")
         let error = #expect(throws: JournalError.self) {
             try PostgresJournal.cut(
-                url, PostgresOpening(loop: "test", newHistory: History(9)), after: Seq(0), at: SystemClock.wall,
+                url, loop: "test", after: Seq(0), newHistory: History(9), at: SystemClock.wall,
                 memory: JournalMemory())
         }
         #expect(error?.kind == .misuse && error?.reason.contains("is intact") == true, "\(error?.description ?? "")")

@@ -18,9 +18,9 @@ import Testing
     private func open(
         _ loop: String = "test", _ url: ConnectionString? = nil, _ durability: Durability = .fsync
     ) throws -> PostgresJournal {
-        var opening = PostgresOpening(loop: loop, newHistory: History(7))
+        var opening = JournalPlace.Opening(loop: loop)
         opening.durability = durability
-        return try PostgresJournal.open(url ?? self.url, opening, memory: JournalMemory())
+        return try PostgresJournal.open(url ?? self.url, opening, newHistory: History(7), memory: JournalMemory())
     }
 
     private func run(_ sql: String) throws {

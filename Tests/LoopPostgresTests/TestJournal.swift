@@ -23,13 +23,12 @@ struct TestJournal {
     /// Opens it as a process does that remembers `memory`.
     func open(
         _ memory: JournalMemory = JournalMemory(), renews: Bool = true,
-        _ change: (inout PostgresOpening) -> Void = { _ in }
+        _ change: (inout JournalPlace.Opening) -> Void = { _ in }
     ) throws -> PostgresJournal {
-        var opening = PostgresOpening(loop: "test", newHistory: History(7))
+        var opening = JournalPlace.Opening(loop: "test")
         opening.lease = Self.lease
-        opening.renews = renews
         change(&opening)
-        return try PostgresJournal.open(url, opening, memory: memory)
+        return try PostgresJournal.open(url, opening, newHistory: History(7), memory: memory, renews: renews)
     }
 
     /// Everything that is there.

@@ -90,7 +90,8 @@ import Testing
             """)
         try test.run(
             "CREATE TRIGGER end_the_first AFTER DELETE ON loop_snapshot_piece EXECUTE FUNCTION end_the_first()")
-        var faults: Set<JournalFault> = []
+        // The opening calls on this thread.
+        nonisolated(unsafe) var faults: Set<JournalFault> = []
         let journal = try test.open {
             $0.waits = true
             $0.whileWaiting = { owner in

@@ -4,7 +4,8 @@ import Testing
 /// CONTRIBUTING.md names the files that a change touches. The fewer, the better.
 @Suite struct `The checklists for contributors` {
     @Test(arguments: [
-        ("Add an administrative command", 4), ("Add a record kind", 5), ("Add a socket option for all connections", 8),
+        ("Add an administrative command", 4), ("Add a form of feedback", 2), ("Add a field of status", 3),
+        ("Add a record kind", 5), ("Add a socket option for all connections", 8),
     ])
     func `name few files`(title: String, filesMax: Int) throws {
         let checklists = try Repository.text("CONTRIBUTING.md").components(separatedBy: "\n### ")

@@ -23,9 +23,11 @@ import Testing
     }
 
     @Test(arguments: pages) func `use words that readers know`(page: String) throws {
-        let prose = try Repository.text(page).replacing(/`[^`]*`/, with: "")
-        for word in ["anew", "beside", "so many", "nobody is told"] {
-            #expect(!prose.contains(try Regex("\\b\(word)\\b").ignoresCase()), "\(page): \(word)")
+        let prose = try Repository.text(page).replacing(/`[^`]*`/, with: "").lowercased()
+        // One space for all that separates words, so that a phrase is found across lines.
+        let words = " " + prose.split { !$0.isLetter }.joined(separator: " ") + " "
+        for phrase in ["anew", "beside", "so many", "nobody is told"] {
+            #expect(!words.contains(" \(phrase) "), "\(page): \(phrase)")
         }
     }
 }

@@ -9,9 +9,7 @@ import Testing
 
     /// What Package.swift offers to others.
     private static func offered() throws -> Set<String> {
-        let products = try Repository.text("Package.swift").matches(
-            of: /\.(?:library|executable)\(name: "([^"]+)", targets:/)
-        return Set(products.map { String($0.output.1) })
+        try Set(Manifest.ofLoop.get().products.map(\.name))
     }
 
     private static func readme() throws -> String {
@@ -35,19 +33,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         for manifest in [try Self.readme(), try Repository.text("Examples/NewLoop/Package.swift")] {
             try Data(manifest.utf8).write(to: folder.appendingPathComponent("Package.swift"))
-            let swift = Process()
-            swift.executableURL = URL(fileURLWithPath: "/bin/sh")
-            swift.arguments = [
-                "-c", #"exec "$("$0")" package --package-path "$1" dump-package"#,
-                Repository.root.appendingPathComponent("scripts/find-swift").path, folder.path,
-            ]
-            let output = Pipe()
-            swift.standardOutput = output
-            try swift.run()
-            let bytes = output.fileHandleForReading.readDataToEndOfFile()
-            swift.waitUntilExit()
-            #expect(swift.terminationStatus == 0)
-            let text = String(decoding: bytes, as: UTF8.self)
+            let text = String(decoding: try Manifest.dump(folder), as: UTF8.self)
             #expect(text.contains("-reducer") && text.contains("-worker"))
         }
     }
@@ -72,9 +58,8 @@ import Testing
 
     @Test func `has every module of this project among the names that no new package may have`() throws {
         let code = try Repository.text("Sources/loopctl/Commands/New/PackageName.swift")
-        let names = try Repository.text("Package.swift").matches(
-            of: /\n {8}(?:\.\w+\(\s*name: |library\(\s*|executable\(\s*)"([A-Z][A-Za-z0-9]*)"/)
-        for name in names.map({ String($0.output.1) }) where !name.hasPrefix("Loop") && !name.hasSuffix("Tests") {
+        let names = try Manifest.ofLoop.get().targets.map(\.name).filter { $0.first?.isUppercase == true }
+        for name in names where !name.hasPrefix("Loop") && !name.hasSuffix("Tests") {
             #expect(code.contains("\"\(name)\""), "\(name)")
         }
         #expect(names.count > 30)

@@ -12,15 +12,12 @@ import Testing
     }
 
     @Test func `has executables that only put libraries together`() throws {
-        let declaration = /\n\s*executable\(\s*"([^"]+)", \[[^\]]*\](?:, (in|path): "([^"]+)")?\)/
-        let folders = try Repository.text("Package.swift").matches(of: declaration).map {
-            (
-                name: $0.output.1,
-                path: $0.output.2 == "path" ? "\($0.output.3 ?? "")" : "\($0.output.3 ?? "Sources")/\($0.output.1)"
-            )
-        }
-        #expect(folders.count >= 7)
-        for (name, path) in folders {
+        let programs = try Manifest.ofLoop.get().targets.filter { $0.type == "executable" && $0.name.hasPrefix("loop") }
+        #expect(programs.count >= 7)
+        for program in programs {
+            let (name, path) = (program.name, try #require(program.path))
+            // libFuzzer has the main function of its own program.
+            if path.hasPrefix("Fuzzing/") { continue }
             #expect(Repository.files(below: path, suffix: ".swift") == ["\(path)/Main.swift"])
             let lines = try Repository.text("\(path)/Main.swift").split(separator: "\n")
             #expect(lines.count < 40, "\(name): what is worth a test belongs in a library")
@@ -31,14 +28,14 @@ import Testing
         for file in Repository.sources {
             let text = try Repository.text(file)
             let isUsed = [" Mutex<", " Mutex(", ".Mutex<", ".Mutex("].contains { text.contains($0) }
-            #expect(!isUsed, "\(file): use LoopLock's Locked")
+            #expect(!isUsed, "\(file): use Locked of LoopCollections")
         }
     }
 
     /// A checker that skips a new kind of record or frame by default says for ever that its promise holds. Where all cases are
     /// listed, the kind does not compile until each checker has decided about it.
     @Test func `has checkers that decide about every kind of record and frame`() throws {
-        let files = Repository.files(below: "Sources/LoopTesting/Checkers", suffix: ".swift")
+        let files = Repository.files(below: "Sources/LoopSimulation/Checkers", suffix: ".swift")
         #expect(files.count >= 10)
         for file in files {
             let lines = try Repository.text(file).split(separator: "\n").map { $0.drop { $0 == " " } }

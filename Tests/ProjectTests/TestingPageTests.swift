@@ -8,7 +8,7 @@ import Testing
     @Test func `has the very text of the tests that run`() throws {
         let names = [
             "LoopTestingTests/TestLoop/TestLoopLinkCheck", "LoopTestingTests/TestLoop/TestLoopReminder",
-            "LoopTestingTests/Simulated/SimulatedLinkCheck", "LoopNodeTestingTests/LocalClusterPost",
+            "LoopSimulationTests/Simulated/SimulatedLinkCheck", "LoopNodeTestingTests/LocalClusterPost",
         ]
         let examples = try names.map { try Repository.text("Tests/\($0).swift") }
         #expect(try Self.blocks(in: Repository.text(Self.page)) == examples)

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Linux
+internal import LoopCollections
 internal import LoopCore
-internal import LoopLock
 public import LoopNode
 public import LoopPostgres
 

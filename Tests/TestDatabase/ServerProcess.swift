@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 internal import LoopNode
 
 /// A server's process with those that it has started, each of which has a process group of its own.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LoopLock
+internal import LoopCollections
 internal import LoopNode
 public import LoopPostgres
 

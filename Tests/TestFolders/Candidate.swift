@@ -1,5 +1,5 @@
 internal import LoopCluster
-package import LoopLock
+package import LoopCollections
 package import LoopNode
 
 /// A process that follows a journal and waits for it, as the journal sees it.

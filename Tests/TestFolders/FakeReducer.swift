@@ -1,6 +1,6 @@
 internal import CBOR
+package import LoopCollections
 internal import LoopCore
-package import LoopLock
 package import LoopNode
 package import LoopWire
 internal import ZMQ

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import Glibc
-internal import LoopLock
+internal import LoopCollections
 public import LoopNode
 
 /// A folder of a test's own, removed with its contents when the test lets go of it.

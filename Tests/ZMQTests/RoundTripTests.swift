@@ -84,12 +84,7 @@ import ZMQ
         #expect(try nextRouted(&router).text == "early")
     }
 
-    @Test func `the version of the loaded library is 4 or newer`() {
-        #expect(ZMQVersion.current.major >= 4)
-        #expect(ZMQVersion.current.description.split(separator: ".").count == 3)
-    }
-
-    @Test func `one message object receives many messages and lends its bytes`() throws {
+    @Test func `one message object receives many messages`() throws {
         var pull = try Socket(.pull, in: context)
         var push = try Socket(.push, in: context)
         try push.connect(try pull.bind("inproc://many"))
@@ -103,7 +98,6 @@ import ZMQ
             #expect(try pull.receive(into: &message))
             #expect(message.count == length)
             #expect(message.copy() == sent)
-            #expect(message.withSpan { $0.byteCount } == length)
         }
         #expect(try !pull.receive(into: &message))
     }

@@ -70,7 +70,7 @@ public struct Budget: Sendable {
                     // Encoded once and taken at once, as a body passes entries to the machine.
                     var run = EntryRun()
                     for grant in grants {
-                        guard let number = try? CBOR.decode(Int.self, from: grant.request.array),
+                        guard let number = try? CBOR.decode(Int.self, from: grant.request),
                             let bytes = try? CBOR.encode(Fan.Event.done(number))
                         else { return }
                         run.append(

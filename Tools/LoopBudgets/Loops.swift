@@ -1,8 +1,5 @@
-// Unsafe: the size of the event, 62 bytes, was checked.
-
 import CBOR
 import LoopCore
-import LoopWire
 
 /// An event whose number is counted.
 protocol NumberedEvent: Codable, Sendable {
@@ -12,26 +9,26 @@ protocol NumberedEvent: Codable, Sendable {
 }
 
 /// An event of 64 encoded bytes with its own coding: one byte string that begins with its number.
-struct PackedEvent: NumberedEvent, WireCodable {
+struct PackedEvent: NumberedEvent {
     static var word: String { "packed" }
 
     let number: UInt64
 
     init(number: UInt64) { self.number = number }
 
-    func encode(to writer: inout WireWriter) {
-        writer.writeBytes(62) { bytes in
-            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
-        }
+    func encode(to encoder: any Encoder) throws {
+        var bytes = [UInt8](repeating: 0, count: 62)
+        for place in 0..<8 { bytes[place] = UInt8(truncatingIfNeeded: number >> UInt64(8 * place)) }
+        var container = encoder.singleValueContainer()
+        try container.encode(bytes)
     }
 
-    init(from reader: inout WireReader) throws {
-        number = try reader.readBytes { bytes in
-            guard bytes.byteCount == 62 else {
-                throw WireError.refused(path: "event", why: "it has \(bytes.byteCount) bytes in place of 62")
-            }
-            return unsafe bytes.unsafeLoadUnaligned(as: UInt64.self)
+    init(from decoder: any Decoder) throws {
+        let bytes = try decoder.singleValueContainer().decode([UInt8].self)
+        guard bytes.count == 62 else {
+            throw WireError.refused(path: "event", why: "it has \(bytes.count) bytes in place of 62")
         }
+        number = bytes[..<8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
@@ -63,7 +60,7 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state.applied += 1
         state.last = event.number
     }
@@ -88,7 +85,7 @@ struct Fan: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .begin(let count): for _ in 0..<count { state.startNext() }
         case .done(let number):
@@ -99,7 +96,7 @@ struct Fan: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
+        [.react("fan", requests: \.live) { number in .task { .done(number) } }.on(.workers)]
     }
 }
 

@@ -11,7 +11,7 @@ struct Pair<Definition: LoopDefinition> {
         case peer
     }
 
-    private var reducer: ReducerMachine<Definition>
+    private var reducer: ReducerMachine
     private(set) var peer: PeerMachine
     private var journal: MemoryJournal
     private let measured: Side

@@ -1,6 +1,5 @@
 import Glibc
 import Linux
-import LoopLock
 import LoopNode
 
 /// The program `loop-chaos`.
@@ -15,9 +14,6 @@ public enum ChaosProgram {
         help: "how long things go wrong", environment: .none)
     static let workers = Option(
         "workers", .int(in: 2...64), default: 3, help: "how many workers", environment: .none)
-    static let report = Option(
-        optional: "report", .path(), help: "write the report to this file too, as JSON",
-        environment: .none)
     static let journal = Option(
         "journal", .choice(ChaosPlan.JournalKind.allCases.map(\.rawValue)),
         default: ChaosPlan.JournalKind.file.rawValue,
@@ -44,7 +40,7 @@ public enum ChaosProgram {
         "loop-chaos", abstract: "Break real processes and their network by a schedule, and check every promise.",
         groups: [
             OptionGroup("Run", [seed, duration, workers, journal, servers, reducers, held, sparesReducer, mustRunAll]),
-            OptionGroup("Output", [report, keepsFolder, schedule]),
+            OptionGroup("Output", [keepsFolder, schedule]),
         ])
 
     /// Runs a command line.
@@ -64,7 +60,7 @@ public enum ChaosProgram {
                     sparesReducer: parsed[sparesReducer], held: parsed[held],
                     mustRunAll: parsed[mustRunAll] || !environment["CI", default: ""].isEmpty,
                     keeping: parsed[keepsFolder] ? .always : .onViolation, executables: folderOfThisProgram)
-                return try await run(plan, printsOnly: parsed[schedule], report: parsed[report])
+                return try await run(plan, printsOnly: parsed[schedule])
             }
         } catch is CancellationError {
             StandardError.line("loop-chaos: interrupted")
@@ -74,18 +70,15 @@ public enum ChaosProgram {
         }
     }
 
-    private static func run(_ plan: ChaosPlan, printsOnly: Bool, report file: String?) async throws -> Int32 {
+    private static func run(_ plan: ChaosPlan, printsOnly: Bool) async throws -> Int32 {
         let run = ChaosRun(plan) { StandardError.line("loop-chaos: \($0)") }
         if printsOnly {
             for fault in run.schedule.faults { try StandardOutput.line("\(fault)") }
             return 0
         }
-        // Checked before the run, which may take hours.
-        if let file { try FileSystem.checkWritable(file) }
         try StandardOutput.line("seed \(plan.seed); again: \(plan.command)")
         let report = try await run.run()
         try StandardOutput.line(report.text)
-        if let file { RunFolder.write(report.json, to: file) }
         return report.isClean ? 0 : 1
     }
 
@@ -103,7 +96,7 @@ public enum ChaosProgram {
         // Outside of any group, because the signal thread cancels it. Its end is awaited below.
         let task = Task { await run(Array(CommandLine.arguments.dropFirst()), environment: environment) }
         do {
-            let signals = try SignalWatch.ofProcess()
+            let signals = try SignalPipe.ofProcess()
             // This thread ends with the process.
             _ = try NodeThread("chaos-signals") {
                 var isSecond = false

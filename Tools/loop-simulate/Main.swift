@@ -1,6 +1,6 @@
 import Glibc
 import Linux
-import LoopTesting
+import LoopSimulation
 
 /// Runs the cluster simulator.
 @main

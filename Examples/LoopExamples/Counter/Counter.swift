@@ -4,8 +4,6 @@ public import LoopCore
 public struct Counter: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var count = 0
-
-        public init(count: Int = 0) { self.count = count }
     }
 
     public enum Event: Codable, Equatable, Sendable {
@@ -21,7 +19,7 @@ public struct Counter: LoopDefinition {
 
     public init() {}
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .increment: state.count += 1
         case .decrement: state.count -= 1

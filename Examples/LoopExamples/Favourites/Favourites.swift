@@ -37,7 +37,9 @@ public struct Favourites: LoopDefinition {
 
     public var initial: State { State(server: server) }
 
-    public func reduce(_ state: inout State, _ event: Event) { Self.reducer(&state, event) }
+    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+        Self.reducer(&state, event, transition)
+    }
 
     /// The children's reducers, followed by the parent's, which sees their events too.
     private static let reducer = Reducer<State, Event>.combine(

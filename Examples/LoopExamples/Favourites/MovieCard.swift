@@ -26,12 +26,6 @@ public enum MovieCard {
         public var isFavourite: Bool
         public var details = Details.loading
 
-        public init(server: String, movie: Movies.Movie, isFavourite: Bool) {
-            self.server = server
-            self.movie = movie
-            self.isFavourite = isFavourite
-        }
-
         /// The URL of the facts while they are requested.
         public var wanted: String? { details == .loading ? "\(server)movie/\(movie.id)" : nil }
     }
@@ -62,8 +56,9 @@ public enum MovieCard {
 
     /// Fetches the facts, on a worker.
     public static let feedback = Feedback<State, Event>
-        .skippingRepeated("facts", state: \.wanted, on: .workers) { (url: String) in
+        .react("facts", request: \.wanted) { (url: String) in
             .task { .loaded(try await JSONResource.get(url, as: Facts.self)) }
         }
+        .on(.workers)
         .failing { (_: String, error) in .failed("\(error)") }
 }

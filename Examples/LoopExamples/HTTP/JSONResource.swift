@@ -1,6 +1,5 @@
 import CBOR
 internal import LoopFetch
-internal import LoopWire
 
 /// A JSON document on an HTTP server.
 enum JSONResource {

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The requests for the effects to hold, by number, from 1.
 ///

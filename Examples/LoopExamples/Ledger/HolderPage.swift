@@ -1,5 +1,4 @@
 internal import Glibc
-internal import LoopCore
 internal import LoopNode
 
 /// The file of one life of a worker that holds effects. It has a line for each start, with the number of the effect.

@@ -63,9 +63,9 @@ public struct Ledger: LoopDefinition {
 
     public var initial: LedgerState { LedgerState(folder: folder) }
 
-    public func reduce(_ state: inout LedgerState, _ event: Event) { state.apply(event) }
+    public func reduce(into state: inout LedgerState, _ event: Event, _: Transition) { state.apply(event) }
 
-    public func answer(to event: Event, in state: LedgerState) -> (any Codable & Sendable)? {
+    public func answer(to event: Event, in state: LedgerState) -> Receipt? {
         guard case .deposit(let number, _) = event else { return nil }
         return Receipt(number: number, open: state.open.count)
     }
@@ -74,8 +74,8 @@ public struct Ledger: LoopDefinition {
     public var feedbacks: [Feedback<LedgerState, Event>] {
         let held = HeldRequests()
         return [
-            .each("book", requests: { $0.open }, on: .workers, retry: Self.retry, effect: Self.book),
-            .each("hold", requests: { held.all(of: $0) }, on: .workers(Self.holders), effect: Self.hold),
+            .react("book", requests: \.open, effect: Self.book).on(.workers).retry(Self.retry),
+            .react("hold", requests: { held.all(of: $0) }, effect: Self.hold).on(.workers(group: Self.holders)),
         ]
     }
 

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Linux
 public import LoopCore
-internal import LoopNode
 
 /// The file of one deposit, with a line for each step of every attempt to book it, in order.
 public struct LedgerPage: Sendable {

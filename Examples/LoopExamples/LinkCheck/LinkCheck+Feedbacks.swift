@@ -7,9 +7,11 @@ extension LinkCheck {
     /// own limit is above the largest possible number, so that no effect is ever parked.
     public var feedbacks: [Feedback<LinkCheckState, Event>] {
         [
-            .each("fetch", requests: { $0.requests }, on: .workers, policy: policy) { (job: FetchJob, context) in
+            .react("fetch", requests: \.requests) { (job: FetchJob, context) in
                 .run { send in try await PageCheck(job: job).run(failures: context.failures, send) }
             }
+            .policy(policy)
+            .on(.workers)
             .grouped { (job: FetchJob) in job.host }
             .failing { (job: FetchJob, failure) in
                 .failed(target: job.target, status: nil, error: "could not be checked: \(failure)")

@@ -45,9 +45,7 @@ public struct LinkCheck: LoopDefinition {
 
     public var initial: LinkCheckState { LinkCheckState(settings) }
 
-    public func reduce(_ state: inout LinkCheckState, _ event: Event) { state.apply(event, at: nil) }
-
-    public func reduce(_ state: inout LinkCheckState, _ event: Event, _ transition: Transition) {
+    public func reduce(into state: inout LinkCheckState, _ event: Event, _ transition: Transition) {
         state.apply(event, at: transition.time.milliseconds)
     }
 

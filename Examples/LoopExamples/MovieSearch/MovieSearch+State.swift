@@ -1,3 +1,5 @@
+internal import LoopCore
+
 extension MovieSearch {
     /// The status of the search.
     public enum Status: Codable, Equatable, Sendable {
@@ -56,14 +58,8 @@ extension MovieSearch {
         public var query: String
         public var number: Int
 
-        public init(server: String, query: String, number: Int) {
-            self.server = server
-            self.query = query
-            self.number = number
-        }
-
         /// The URL of the page.
-        public var url: String { "\(server)search/\(PathSegment(query))/\(number)" }
+        public var url: String { "\(server)search/\(PercentEncoding.encode(query.utf8))/\(number)" }
     }
 
     /// The events of the search.

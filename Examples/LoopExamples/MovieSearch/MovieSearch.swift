@@ -24,7 +24,7 @@ public struct MovieSearch: LoopDefinition {
 
     public var initial: State { State(server: server) }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typed(let text): state.text = text
         case .rested(let query): state.begin(query)
@@ -41,15 +41,17 @@ public struct MovieSearch: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("rest", state: \.typing) { [clock] (text: String) in
+            .react("rest", request: \.typing) { [clock] (text: String) in
                 .task {
                     try await clock.sleep(for: Self.rest)
                     return .rested(text)
                 }
             },
-            .skippingRepeated("page", state: \.nextPage, on: .workers, policy: Self.policy) { (page: PageRequest) in
+            .react("page", request: \.nextPage) { (page: PageRequest) in
                 .run { send in try await Self.fetch(page, send) }
             }
+            .policy(Self.policy)
+            .on(.workers)
             .failing { (_: PageRequest, error) in .failed("\(error)") },
         ]
     }

@@ -70,11 +70,6 @@ extension Movies {
         public var server: String
         public var number: Int
 
-        public init(server: String, number: Int) {
-            self.server = server
-            self.number = number
-        }
-
         /// The URL of the page.
         public var url: String { "\(server)movies/\(number)" }
     }

@@ -15,7 +15,9 @@ public struct Movies: LoopDefinition {
 
     public var initial: State { State(server: server) }
 
-    public func reduce(_ state: inout State, _ event: Event) { Self.reducer(&state, event) }
+    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+        Self.reducer(&state, event, transition)
+    }
 
     public var feedbacks: [Feedback<State, Event>] { [Self.feedback] }
 
@@ -35,8 +37,9 @@ public struct Movies: LoopDefinition {
 
     /// Fetches the next page on a worker, if there is one to fetch. A failure is an event, and the user may retry.
     public static let feedback = Feedback<State, Event>
-        .skippingRepeated("page", state: \.nextPage, on: .workers) { (page: PageRequest) in
+        .react("page", request: \.nextPage) { (page: PageRequest) in
             .task { .loaded(try await JSONResource.get(page.url, as: Answer.self)) }
         }
+        .on(.workers)
         .failing { (_: PageRequest, error) in .failed("\(error)") }
 }

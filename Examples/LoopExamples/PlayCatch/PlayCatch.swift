@@ -16,8 +16,6 @@ public struct PlayCatch: LoopDefinition {
         /// How often the ball was caught.
         public var catches = 0
 
-        public init() {}
-
         var isMachinesTurn: Bool { holder == .machine }
     }
 
@@ -39,7 +37,7 @@ public struct PlayCatch: LoopDefinition {
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
     /// Only the player who has the ball can throw it.
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch (event, state.holder) {
         case (.throwToMachine, .person): state.holder = .machine
         case (.throwToPerson, .machine): state.holder = .person
@@ -50,12 +48,13 @@ public struct PlayCatch: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .whenBecomesTrue("machine", state: \.isMachinesTurn, on: .workers) { [clock, hold] _ in
+            .whenBecomesTrue("machine", state: \.isMachinesTurn) { [clock, hold] _ in
                 .task {
                     try await clock.sleep(for: hold)
                     return .throwToPerson
                 }
             }
+            .on(.workers)
         ]
     }
 }

@@ -41,7 +41,7 @@ public struct SignIn: LoopDefinition {
         self.clock = clock
     }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typeName(let name):
             guard state.status.isEditable, name != state.userName else { return }
@@ -69,20 +69,24 @@ public struct SignIn: LoopDefinition {
     /// it like the first. Meanwhile, the form cannot be changed.
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("pause", state: \.nameBeingTyped) { [clock, pause] (_: String) in
+            .react("pause", request: \.nameBeingTyped) { [clock, pause] (_: String) in
                 .task {
                     try await clock.sleep(for: pause)
                     return .pausedTyping
                 }
             },
-            .skippingRepeated("check", state: \.nameToCheck, on: .workers, retry: Self.retry) { [directory] name in
+            .react("check", request: \.nameToCheck) { [directory] name in
                 .task { .checked(isFree: try await directory.isFree(name)) }
             }
+            .on(.workers)
+            .retry(Self.retry)
             .failing { (_: String, error) in .checkFailed("\(error)") },
-            .skippingRepeated("submit", state: \.nameToSubmit, on: .workers, retry: Self.retry) {
+            .react("submit", request: \.nameToSubmit) {
                 [directory] name, context in
                 .task { .submitted(isWelcome: try await directory.signIn(name, key: context.idempotencyKey)) }
             }
+            .on(.workers)
+            .retry(Self.retry)
             .failing { (_: String, error) in .submitFailed("\(error)") },
         ]
     }

@@ -5,8 +5,6 @@ extension SignIn {
         public var check = Check.none
         public var status = Status.editing
 
-        public init() {}
-
         /// Whether a submission is possible.
         public var canSubmit: Bool { status.isEditable && check == .free && hasAcceptedTerms }
 

@@ -36,7 +36,5 @@ public struct LostAnswer: Error, Equatable, Sendable, CustomStringConvertible {
     /// The number of the call on its line, from 1.
     public var number: Int
 
-    public init(number: Int) { self.number = number }
-
     public var description: String { "no answer to request \(number); try again" }
 }

@@ -4,8 +4,6 @@ public import LoopCore
 public struct Stopwatch: LoopDefinition {
     public struct State: Codable, Equatable, Sendable {
         public var seconds = 0
-
-        public init(seconds: Int = 0) { self.seconds = seconds }
     }
 
     public enum Event: Codable, Equatable, Sendable {
@@ -22,7 +20,7 @@ public struct Stopwatch: LoopDefinition {
 
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .tick: state.seconds += 1
         case .reset: state.seconds = 0
@@ -32,7 +30,7 @@ public struct Stopwatch: LoopDefinition {
     /// Each second requests the next one.
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("second", state: \.seconds) { [clock] (_: Int) in
+            .react("second", request: \.seconds) { [clock] (_: Int) in
                 .task {
                     try await clock.sleep(for: .seconds(1))
                     return .tick

@@ -34,7 +34,9 @@ public struct Switch: LoopDefinition {
         initial = .light(light.initial)
     }
 
-    public func reduce(_ state: inout State, _ event: Event) { reducer(&state, event) }
+    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+        reducer(&state, event, transition)
+    }
 
     private var reducer: Reducer<State, Event> {
         .combine(

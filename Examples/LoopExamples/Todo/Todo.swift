@@ -39,7 +39,7 @@ public struct Todo: LoopDefinition {
 
     public init(server: any ItemServer = StubItemServer()) { self.server = server }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .typeTitle(let title): state.draft = title
         case .add:
@@ -57,12 +57,14 @@ public struct Todo: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .react("sync", requests: \.toSync, on: .workers, retry: .exponential(max: 3)) { [server] item, context in
+            .react("sync", requests: \.toSync) { [server] item, context in
                 .task {
                     try await server.save(item, key: context.idempotencyKey)
                     return .synced(item)
                 }
             }
+            .on(.workers)
+            .retry(.exponential(max: 3))
             .failing { (item: Item, error) in .syncFailed(item, "\(error)") }
         ]
     }

@@ -4,16 +4,9 @@ extension Todo {
         /// A number from 1, in the order of adding.
         public var id: Int
         public var title: String
-        public var isDone: Bool
+        public var isDone = false
         /// The number of its last edit, among the edits of all items.
         public var edit: Int
-
-        public init(id: Int, title: String, isDone: Bool = false, edit: Int) {
-            self.id = id
-            self.title = title
-            self.isDone = isDone
-            self.edit = edit
-        }
     }
 
     /// The server's version of an item.
@@ -31,12 +24,7 @@ extension Todo {
     /// A line of the list.
     public struct Row: Codable, Equatable, Sendable {
         public var item: Item
-        public var sync: Sync
-
-        public init(item: Item, sync: Sync = .waiting) {
-            self.item = item
-            self.sync = sync
-        }
+        public var sync = Sync.waiting
     }
 
     public struct State: Codable, Equatable, Sendable {
@@ -46,8 +34,6 @@ extension Todo {
         public var rows: [Row] = []
         /// The number of edits so far.
         public var edits = 0
-
-        public init() {}
 
         /// The item to send to the server now: of those that it does not have, the one that has waited the longest.
         ///

@@ -42,7 +42,7 @@ public struct TokenRefresh: LoopDefinition {
 
     public init(server: any TokenServer = StubTokenServer()) { self.server = server }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ask(let path): state.ask(path)
         case .answered(let job, .page(let text)): state.end(job.call, text)
@@ -55,13 +55,17 @@ public struct TokenRefresh: LoopDefinition {
 
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("refresh", state: \.refresh, on: .workers, retry: Self.retry) { [server] refresh in
+            .react("refresh", request: \.refresh) { [server] refresh in
                 .task { .refreshed(try await server.token(after: refresh.old)) }
             }
+            .on(.workers)
+            .retry(Self.retry)
             .failing { (_: Refresh, error) in .refreshFailed("\(error)") },
-            .react("call", requests: \.jobs, on: .workers, retry: Self.retry) { [server] job in
+            .react("call", requests: \.jobs) { [server] job in
                 .task { .answered(job, try await server.page(job.path, token: job.token)) }
             }
+            .on(.workers)
+            .retry(Self.retry)
             .failing { (job: Job, error) in .callFailed(job, "\(error)") },
         ]
     }

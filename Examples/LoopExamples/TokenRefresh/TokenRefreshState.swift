@@ -24,13 +24,7 @@ extension TokenRefresh {
         /// The token with which the call is sent, or nil while it waits for one.
         public var token: Token?
         /// How many tokens were refused.
-        public var refusals: Int
-
-        public init(path: String, token: Token? = nil, refusals: Int = 0) {
-            self.path = path
-            self.token = token
-            self.refusals = refusals
-        }
+        public var refusals = 0
     }
 
     /// A call that is sent: the request to the workers.
@@ -38,12 +32,6 @@ extension TokenRefresh {
         public var call: Int
         public var path: String
         public var token: Token
-
-        public init(call: Int, path: String, token: Token) {
-            self.call = call
-            self.path = path
-            self.token = token
-        }
     }
 
     public struct State: Codable, Equatable, Sendable {
@@ -53,8 +41,6 @@ extension TokenRefresh {
         public var callsCount = 0
         /// The results of finished calls, the newest last, as many as fit on a page.
         public var log: [String] = []
-
-        public init() {}
 
         // The requests.
 
@@ -76,8 +62,6 @@ extension TokenRefresh {
     /// The request for a token that replaces an expired one.
     public struct Refresh: Codable, Equatable, Sendable {
         public var old: Token?
-
-        public init(old: Token?) { self.old = old }
     }
 }
 

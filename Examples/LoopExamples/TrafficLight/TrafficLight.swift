@@ -25,7 +25,7 @@ public struct TrafficLight: LoopDefinition {
 
     public init(clock: any Clock<Duration> = ContinuousClock()) { self.clock = clock }
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch state {
         case .red: state = .green
         case .green: state = .yellow

@@ -54,7 +54,7 @@ internal import CCurl
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         if request.accept != "*/*" { unsafe headers = curl_slist_append(headers, "Accept: \(request.accept)") }
         // `Transfer` decompresses, because libcurl would accept a truncated compressed body as complete.
-        if configuration.acceptsCompression { unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip") }
+        unsafe headers = curl_slist_append(headers, "Accept-Encoding: gzip")
         _ = unsafe loop_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)
         // A handle keeps the cookies of its last request when it is reset.
         if transfer.redirects.isEmpty || !request.keepsCookies { set(CURLOPT_COOKIELIST, "ALL") }

@@ -22,8 +22,6 @@ public struct FetchError: Error, Equatable, Sendable, CustomStringConvertible {
         case noHTTP
         /// The headers are longer than libcurl or the fetcher allows.
         case headersTooLong
-        /// The body is larger than the request allows.
-        case bodyTooLarge
         /// The body has an encoding that was not requested, violates its encoding, or ends too early.
         case unreadableBody
         /// The task was cancelled, or the fetcher shut down.
@@ -73,8 +71,8 @@ extension FetchError.Code {
     fileprivate var isUsuallyTransient: Bool {
         switch self {
         case .hostNotFound, .connectionRefused, .connectionLost, .timedOut: true
-        case .malformedURL, .tls, .tooManyRedirects, .noHTTP, .headersTooLong, .bodyTooLarge, .unreadableBody,
-            .cancelled, .unavailable, .other:
+        case .malformedURL, .tls, .tooManyRedirects, .noHTTP, .headersTooLong, .unreadableBody, .cancelled,
+            .unavailable, .other:
             false
         }
     }
@@ -97,7 +95,6 @@ extension FetchError.Code {
             CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT, CURLE_USE_SSL_FAILED:
             self = .tls
         case CURLE_TOO_MANY_REDIRECTS: self = .tooManyRedirects
-        case CURLE_FILESIZE_EXCEEDED: self = .bodyTooLarge
         default: self = .other(Int(result.rawValue))
         }
     }

@@ -20,11 +20,8 @@ public struct FetchRequest: Sendable, Equatable {
     /// The limit for resolving the host and connecting to it, within `timeout`.
     public var connectTimeout: Duration = .seconds(10)
 
-    /// The limit of the body, in bytes after decompression.
+    /// The limit of the body, in bytes after decompression. A longer body is truncated.
     public var bodyBytesMax = 10 << 20
-
-    /// Whether a body beyond `bodyBytesMax` is truncated; else it is an error.
-    public var truncatesBody = true
 
     /// How many redirects are followed. With zero, a redirect is the answer, with its `location`.
     public var redirectsMax = 10

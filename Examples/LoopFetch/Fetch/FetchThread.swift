@@ -1,8 +1,8 @@
 // Unsafe: the multi handle belongs to libcurl and to this thread, which frees it at its end.
 
 internal import CCurl
-internal import Glibc
-internal import LoopLock
+internal import Linux
+internal import LoopCollections
 
 /// The thread that runs all transfers of a fetcher, with its inbox.
 ///
@@ -22,38 +22,27 @@ final class FetchThread: Sendable {
 
     private let inbox = Locked(Inbox())
     private let multi: Multi
-    private let thread: Locked<pthread_t?>
+    /// Whether the thread has ended.
+    private let isOver = Monitor(false)
 
-    /// Starts the thread.
+    /// Starts the thread, which keeps this object until it ends.
     init(configuration: FetchConfiguration) throws(FetchError) {
         guard let multi = Multi(configuration) else {
             throw FetchError(.unavailable, url: "", reason: "libcurl could not be set up: out of memory or sockets")
         }
         self.multi = multi
-        thread = Locked(nil)
-
-        let owner = unsafe Unmanaged.passRetained(self)
-        var handle = pthread_t()
-        let result = CurrentThread.withSignalsBlocked {
-            unsafe pthread_create(
-                &handle, nil,
-                { owner in
-                    if let owner = unsafe owner {
-                        unsafe Unmanaged<FetchThread>.fromOpaque(owner).takeRetainedValue().run()
-                    }
-                    return nil
-                }, unsafe owner.toOpaque())
+        let started = CurrentThread.withSignalsBlocked {
+            Result { () throws(SystemError) in
+                try SystemThread.start("loop-fetch", stackBytes: 8 << 20) {
+                    self.run()
+                    self.isOver.withLock { $0 = true }
+                    self.isOver.broadcast()
+                }
+            }
         }
-        guard result == 0 else {
-            unsafe owner.release()
-            throw FetchError(.unavailable, url: "", reason: "no thread could be started: errno \(result)")
+        if case .failure(let error) = started {
+            throw FetchError(.unavailable, url: "", reason: "no thread could be started: errno \(error.code)")
         }
-        let started = handle
-        thread.withLock { $0 = started }
-    }
-
-    deinit {
-        if let thread = thread.withLock({ $0.take() }) { pthread_detach(thread) }
     }
 
     /// Returns a number for the next transfer, by which it can be cancelled.
@@ -77,10 +66,7 @@ final class FetchThread: Sendable {
         multi.wake()
     }
 
-    func join() {
-        guard let thread = thread.withLock({ $0.take() }) else { return }
-        pthread_join(thread, nil)
-    }
+    func join() { isOver.wait(until: { $0 }) }
 
     /// Sends a command. It returns false if the thread accepts no more commands.
     private func send(_ command: Command) -> Bool {
@@ -123,13 +109,16 @@ final class FetchThread: Sendable {
     let configuration: FetchConfiguration
     let handle: OpaquePointer
 
+    /// The number of connections that are kept open for later requests.
+    private static let keptConnectionsMax = 256
+
     private static let isLibrarySetUp = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     init?(_ configuration: FetchConfiguration) {
         guard Self.isLibrarySetUp, let handle = unsafe curl_multi_init() else { return nil }
         unsafe self.handle = OpaquePointer(handle)
         self.configuration = configuration
-        _ = unsafe loop_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, max(configuration.keptConnectionsMax, 1))
+        _ = unsafe loop_curl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, Self.keptConnectionsMax)
     }
 
     deinit { unsafe curl_multi_cleanup(UnsafeMutableRawPointer(handle)) }

@@ -127,9 +127,6 @@ final class Transfer: @unchecked Sendable {
             // Without a length, a lost connection looks like this.
             return .finished(.failure(error(.unreadableBody, "cut short", isTransient: true)))
         }
-        if isBodyCut, !isBodyUnwanted, !request.truncatesBody {
-            return .finished(.failure(error(.bodyTooLarge, "the body is larger than \(request.bodyBytesMax) bytes")))
-        }
         var location: WebURL?
         if isRedirect {
             do throws(WebURLError) {

@@ -8,10 +8,8 @@ internal import CCurl
     private let handle: UnsafeMutableRawPointer
     private var active: [UInt64: EasyHandle] = [:]
     private var idle: [EasyHandle] = []
-    /// A queue that begins at `waitingFirst`. Places before it, and those of cancelled transfers, are empty.
-    private var waiting: [Transfer?] = []
-    private var waitingFirst = 0
-    private var waitingNumbers: Set<UInt64> = []
+    /// The transfers for which there is no capacity yet, the oldest first.
+    private var waiting: [Transfer] = []
 
     init(_ multi: Multi) {
         self.multi = multi
@@ -21,7 +19,6 @@ internal import CCurl
     /// Begins the transfer, now or when there is capacity.
     mutating func add(_ transfer: Transfer) {
         waiting.append(transfer)
-        waitingNumbers.insert(transfer.number)
         admit()
     }
 
@@ -31,10 +28,8 @@ internal import CCurl
             let transfer = remove(easy)
             transfer.resume(.failure(transfer.error(.cancelled, "cancelled")))
             admit()
-        } else if waitingNumbers.remove(number) != nil,
-            let index = waiting[waitingFirst...].firstIndex(where: { $0?.number == number }),
-            let transfer = waiting[index].take()
-        {
+        } else if let index = waiting.firstIndex(where: { $0.number == number }) {
+            let transfer = waiting.remove(at: index)
             transfer.resume(.failure(transfer.error(.cancelled, "cancelled")))
         }
     }
@@ -45,12 +40,10 @@ internal import CCurl
             let transfer = remove(easy)
             transfer.resume(.failure(transfer.error(.cancelled, "the fetcher was shut down")))
         }
-        for case let transfer? in waiting[waitingFirst...] {
+        for transfer in waiting {
             transfer.resume(.failure(transfer.error(.cancelled, "the fetcher was shut down")))
         }
         waiting = []
-        waitingFirst = 0
-        waitingNumbers = []
         idle = []
     }
 
@@ -101,16 +94,8 @@ internal import CCurl
     }
 
     private mutating func admit() {
-        while active.count < max(multi.configuration.transfersMax, 1), waitingFirst < waiting.count {
-            let next = waiting[waitingFirst].take()
-            waitingFirst += 1
-            guard let transfer = next else { continue }
-            waitingNumbers.remove(transfer.number)
-            begin(transfer)
-        }
-        if waitingFirst == waiting.count || waitingFirst > 1024 {
-            waiting.removeSubrange(..<waitingFirst)
-            waitingFirst = 0
+        while active.count < max(multi.configuration.transfersMax, 1), !waiting.isEmpty {
+            begin(waiting.removeFirst())
         }
     }
 

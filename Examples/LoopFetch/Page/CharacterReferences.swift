@@ -1,87 +1,57 @@
-// Unsafe: the bytes of a value are lent by the caller, and the buffer of decoded values is freed once.
+// Unsafe: the bytes of a value are lent by the caller for the call.
 
 internal import CCMarkGFM
 
 /// Decodes the values of attributes: references such as `&amp;`, line ends and zero bytes (HTML standard, 13.2.5.72).
-///
-/// Decoded values are valid until `clear`.
-@safe struct CharacterReferences: ~Copyable {
-    private let capacity: Int
-    private var storage: UnsafeMutablePointer<UInt8>?
-    private var count = 0
-
-    /// - Parameter pageBytes: the size of the page.
-    init(pageBytes: Int) {
-        // A zero byte becomes three bytes, and no reference becomes longer than three times its length.
-        capacity = 3 * pageBytes
-    }
-
-    deinit { unsafe storage?.deallocate() }
-
-    /// Frees the buffer of all decoded values.
-    mutating func clear() { count = 0 }
-
-    mutating func decoded(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+enum CharacterReferences {
+    static func decoded(_ value: UnsafeBufferPointer<UInt8>) -> String {
         guard unsafe value.contains(where: { $0 == UInt8(ascii: "&") || $0 == 0 || $0 == 0x0D }) else {
-            return unsafe value
+            return unsafe String(decoding: value, as: UTF8.self)
         }
-        let storage = unsafe storage ?? .allocate(capacity: capacity)
-        unsafe self.storage = storage
-        let start = count
+        var output: [UInt8] = []
+        output.reserveCapacity(value.count)
         var index = 0
         while index < value.count {
             let byte = unsafe value[index]
             index += 1
             switch byte {
             case UInt8(ascii: "&"):
-                unsafe index += appendReference(UnsafeBufferPointer(rebasing: value[index...]))
-            case 0: append("\u{FFFD}")
+                unsafe index += appendReference(UnsafeBufferPointer(rebasing: value[index...]), to: &output)
+            case 0: output += "\u{FFFD}".utf8
             case 0x0D:
                 if index < value.count, unsafe value[index] == 0x0A { index += 1 }
-                append(0x0A)
-            default: append(byte)
+                output.append(0x0A)
+            default: output.append(byte)
             }
         }
-        return unsafe UnsafeBufferPointer(start: storage + start, count: count - start)
-    }
-
-    private mutating func append(_ byte: UInt8) {
-        unsafe storage?[count] = byte
-        count += 1
-    }
-
-    private mutating func append(_ scalar: Unicode.Scalar) {
-        for byte in scalar.utf8 { append(byte) }
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// Appends the characters of the reference after an `&`, or the `&` itself.
     ///
     /// - Returns: the number of bytes that were read.
-    private mutating func appendReference(_ rest: UnsafeBufferPointer<UInt8>) -> Int {
+    private static func appendReference(_ rest: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) -> Int {
         if unsafe rest.first == UInt8(ascii: "#"), let number = unsafe Number(rest) {
-            append(number.scalar)
+            output += number.scalar.utf8
             return number.count
         }
         let name = unsafe rest.prefix { $0.isLetterOrDigit }
         let next = unsafe name.endIndex < rest.count ? rest[name.endIndex] : 0
-        // No name is longer than 31 letters and a semicolon.
-        guard unsafe 1..<32 ~= name.count else {
-            append(UInt8(ascii: "&"))
-            return 0
-        }
         let hasEnd = next == UInt8(ascii: ";")
-        let isReference = unsafe hasEnd || next != UInt8(ascii: "=") && Self.isKnownWithoutEnd(name)
-        if isReference, unsafe appendNamed(Array(name) + [UInt8(ascii: ";")]) {
+        // No name is longer than 31 letters and a semicolon.
+        let isReference =
+            unsafe 1..<32 ~= name.count && (hasEnd || next != UInt8(ascii: "=") && isKnownWithoutEnd(name))
+        if isReference, unsafe appendNamed(Array(name) + [UInt8(ascii: ";")], to: &output) {
             return unsafe name.count + (hasEnd ? 1 : 0)
         }
-        append(UInt8(ascii: "&"))
+        output.append(UInt8(ascii: "&"))
         return 0
     }
 
-    private mutating func appendNamed(_ name: [UInt8]) -> Bool {
+    private static func appendNamed(_ name: [UInt8], to output: inout [UInt8]) -> Bool {
         var bytes: [UInt8] = Array(repeating: 0, count: 8)
         let written = unsafe loop_cmark_reference(name, Int32(name.count), &bytes)
-        for byte in bytes.prefix(Int(written)) { append(byte) }
+        output += bytes.prefix(Int(written))
         return written > 0
     }
 

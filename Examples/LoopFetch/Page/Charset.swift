@@ -1,6 +1,7 @@
 // Unsafe: the system converts between memory that is lent for the call.
 
 internal import Glibc
+internal import LoopCore
 
 /// The encoding of a page, converted by the system's iconv.
 struct Charset: Equatable {
@@ -92,7 +93,11 @@ struct Charset: Equatable {
             let character = Array(scalar.utf8)
             let number = Array("&#\(scalar.value);".utf8)
             for byte in converter.convert(character, otherwise: { number }, skipping: character.count) {
-                if Percent.isUnreserved(byte) { output.append(byte) } else { Percent.append(byte, to: &output) }
+                if PercentEncoding.isUnreserved(byte) {
+                    output.append(byte)
+                } else {
+                    PercentEncoding.append(byte, to: &output)
+                }
             }
         }
         return output[...]

@@ -1,4 +1,17 @@
-// Unsafe: the bytes of a page are lent by the caller of the scan, and nothing keeps them after it.
+// Unsafe: an embedded page is lent to its scanner for the call.
+
+internal import LoopCore
+
+/// An attribute of an element. The value may be empty.
+struct Attribute {
+    let name: Word
+    let value: String
+}
+
+extension [Attribute] {
+    /// The value of the attribute with this name, or nil if there is none.
+    func value(_ wanted: Word) -> String? { first { $0.name == wanted }?.value }
+}
 
 /// Collects the links of a page while it is read, and resolves them at the end, when `<base>` is known.
 final class LinkCollector {
@@ -6,19 +19,22 @@ final class LinkCollector {
     private(set) var charsets: [String] = []
     /// The pages in `<iframe srcdoc>`. Pages embedded in these are ignored.
     private(set) var embeddedPages: [[UInt8]] = []
-    private var references = ByteTable()
+    /// The distinct references, in the order in which they first appear.
+    private var references: [String] = []
+    /// The references as bytes, because strings are equal if they differ only in their composition of accents.
+    private var known: Set<[UInt8]> = []
     private var anchors: Set<String> = []
     private var base: String?
     private var isEmbedded = false
 
     /// Handles the start of an element.
     func start(_ name: Word, _ attributes: [Attribute]) {
-        if !isEmbedded { for attribute in attributes where attribute.name == "id" { addAnchor(attribute.text) } }
+        if !isEmbedded { for attribute in attributes where attribute.name == "id" { addAnchor(attribute.value) } }
         switch name {
         case "a":
             addAll(attributes, "href")
             addAll(attributes, "xlink:href")
-            for attribute in attributes where attribute.name == "name" && !isEmbedded { addAnchor(attribute.text) }
+            for attribute in attributes where attribute.name == "name" && !isEmbedded { addAnchor(attribute.value) }
         case "link":
             if let rel = attributes.value("rel"), Self.isHint(rel) { return }
             addAll(attributes, "href")
@@ -28,8 +44,8 @@ final class LinkCollector {
         case "img", "source":
             for attribute in attributes {
                 switch attribute.name {
-                case "src": unsafe add(attribute.value)
-                case "srcset": addSourceSet(attribute.text)
+                case "src": add(attribute.value)
+                case "srcset": addSourceSet(attribute.value)
                 default: break
                 }
             }
@@ -67,31 +83,26 @@ final class LinkCollector {
         var parsed = ParsedPage()
         parsed.anchors = anchors
         var resolver = LinkResolver(base: base, charset: charset)
-        for number in 0..<references.count {
-            unsafe references.withBytes(of: number) { unsafe resolver.resolve($0, into: &parsed) }
-        }
+        for reference in references { resolver.resolve(reference, into: &parsed) }
         return parsed
     }
 
-    func add(_ reference: some StringProtocol) {
-        var text = String(reference)
-        text.withUTF8 { unsafe add($0) }
+    func add(_ reference: String) {
+        if known.insert(Array(reference.utf8)).inserted { references.append(reference) }
     }
 
     /// Adds a name with and without its percent-encoding, because a fragment may be written either way.
     func addAnchor(_ name: String) {
         guard !name.isEmpty else { return }
         anchors.insert(name)
-        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(Percent.decode(name)) }
+        if name.utf8.contains(UInt8(ascii: "%")) { anchors.insert(PercentEncoding.decode(name)) }
     }
 
     // MARK: Attributes
 
     private func addAll(_ attributes: [Attribute], _ name: Word) {
-        for attribute in attributes where attribute.name == name { unsafe add(attribute.value) }
+        for attribute in attributes where attribute.name == name { add(attribute.value) }
     }
-
-    private func add(_ reference: UnsafeBufferPointer<UInt8>) { _ = unsafe references.intern(reference) }
 
     /// The candidates of a `srcset` (HTML standard section 4.8.4.2.2): URLs, each with an optional descriptor.
     private func addSourceSet(_ value: String) {
@@ -112,7 +123,7 @@ final class LinkCollector {
                     return byte != UInt8(ascii: ",") || depth > 0
                 }
             }
-            add(Substring(candidate))
+            add(String(Substring(candidate)))
         }
     }
 
@@ -139,13 +150,13 @@ final class LinkCollector {
         if rest.prefix(3).elementsEqual("url".utf8, by: { $0 | 0x20 == $1 }) {
             let value = rest.dropFirst(3).drop(while: isSpace)
             // Without "=" the word `url` is part of the reference.
-            if value.first != UInt8(ascii: "=") { return add(Substring(rest)) }
+            if value.first != UInt8(ascii: "=") { return add(String(Substring(rest))) }
             rest = value.dropFirst().drop(while: isSpace)
         }
         if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
             rest = rest.dropFirst().prefix { $0 != quote }
         }
-        if !rest.isEmpty { add(Substring(rest)) }
+        if !rest.isEmpty { add(String(Substring(rest))) }
     }
 
     /// Whether a `<link>` only names a host to connect to early.

@@ -13,7 +13,6 @@ internal import Glibc
     private let endsAtSlash: Bool
     private var index = 0
     private var attributes: [Attribute] = []
-    private var references: CharacterReferences
     /// The open elements that change how tags are read, the innermost last.
     private var open: [Context] = []
     /// The positions of the open elements by name, so that an end tag finds its element without a search.
@@ -53,7 +52,6 @@ internal import Glibc
         unsafe self.bytes = bytes
         count = bytes.count
         self.endsAtSlash = endsAtSlash
-        references = CharacterReferences(pageBytes: count)
         attributes.reserveCapacity(16)
     }
 
@@ -232,7 +230,6 @@ internal import Glibc
     /// - Returns: whether it ends with `/>`, or nil if the page ends first, which makes it no tag.
     private mutating func readAttributes() -> Bool? {
         attributes.removeAll(keepingCapacity: true)
-        references.clear()
         while true {
             passBlanks()
             guard index < count else { return nil }
@@ -256,7 +253,7 @@ internal import Glibc
             }
             // The first attribute of a name is valid.
             if Self.matters(name), !attributes.contains(where: { $0.name == name }) {
-                unsafe attributes.append(Attribute(name: name, value: references.decoded(value)))
+                unsafe attributes.append(Attribute(name: name, value: CharacterReferences.decoded(value)))
             }
         }
     }

@@ -1,3 +1,5 @@
+internal import Linux
+
 /// A normalised absolute `http` or `https` URL (RFC 3986 section 6.2.2), with a separate fragment.
 ///
 /// URLs are equal if they differ only in the case of scheme or host, a default port, the encoding of unreserved characters,
@@ -87,16 +89,10 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         return layout.pathEnd == end ? nil : part(layout.pathEnd + 1, end)
     }
 
-    /// Scheme, host and port of the server, such as `http://example.com:8080`.
-    public var origin: String {
-        let number = layout.port == (layout.isSecure ? 443 : 80) ? "" : ":\(layout.port)"
-        return "\(scheme)://\(part(layout.hostStart, layout.hostEnd))\(number)"
-    }
-
     /// Whether the host is this machine by its name or address, so that no proxy may be used.
     public var isLoopback: Bool {
         let host = host
-        return host == "localhost" || host.hasSuffix(".localhost") || host == "::1" || Self.isLoopbackIPv4(host)
+        return host == "localhost" || host.hasSuffix(".localhost") || HostAddress(host)?.isLoopback == true
     }
 
     /// The URL with its fragment.
@@ -123,18 +119,6 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         WebURL(string: string, fragment: nil, layout: layout)
     }
 
-    /// Whether this URL is in the folder of `base`: equal scheme, host and port, and a path that begins with the path of
-    /// `base` up to its last slash.
-    public func isInScope(of base: WebURL) -> Bool {
-        guard layout.isSecure == base.layout.isSecure, layout.port == base.layout.port else { return false }
-        guard part(layout.hostStart, layout.hostEnd) == base.part(base.layout.hostStart, base.layout.hostEnd) else {
-            return false
-        }
-        let basePath = base.path
-        guard let slash = basePath.lastIndex(of: "/") else { return false }
-        return path.utf8.starts(with: basePath[...slash].utf8)
-    }
-
     private init(string: String, fragment: String?, layout: Layout) {
         self.string = string
         self.fragment = fragment
@@ -145,10 +129,5 @@ public struct WebURL: Hashable, Sendable, CustomStringConvertible {
         let bytes = string.utf8
         let from = bytes.index(bytes.startIndex, offsetBy: start)
         return String(string[from..<bytes.index(bytes.startIndex, offsetBy: end)])
-    }
-
-    private static func isLoopbackIPv4(_ host: String) -> Bool {
-        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-        return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
     }
 }

@@ -1,3 +1,5 @@
+internal import LoopCore
+
 /// Parses one reference and builds its URL: the algorithm of `WebURL`.
 ///
 /// It is RFC 3986 section 5.2.2 over bytes, in one pass with one buffer, because a page has hundreds of links.
@@ -118,14 +120,14 @@ struct WebURLBuilder {
             let byte = host[index]
             index += 1
             if byte == UInt8(ascii: "%") {
-                guard let decoded = Percent.decoded(host, at: index - 1) else { throw .badHost(text) }
+                guard let decoded = PercentEncoding.byte(at: index - 1, of: host) else { throw .badHost(text) }
                 name.append(decoded)
                 index += 2
             } else {
                 name.append(byte)
             }
         }
-        guard let ascii = HostName.ascii(name), ascii.allSatisfy(Percent.isHost) else { throw .badHost(text) }
+        guard let ascii = HostName.ascii(name), ascii.allSatisfy(URLPart.host.allows) else { throw .badHost(text) }
         output += ascii
     }
 
@@ -181,22 +183,22 @@ struct WebURLBuilder {
     }
 
     /// Percent-encodes what needs it, decodes what does not, and writes hexadecimal digits in upper case.
-    private mutating func appendEncoded(_ bytes: ArraySlice<UInt8>, _ part: Percent.Part) {
+    private mutating func appendEncoded(_ bytes: ArraySlice<UInt8>, _ part: URLPart) {
         var index = bytes.startIndex
         while index < bytes.endIndex {
             let byte = bytes[index]
             index += 1
-            if byte == UInt8(ascii: "%"), let decoded = Percent.decoded(bytes, at: index - 1) {
-                if Percent.isUnreserved(decoded) {
+            if byte == UInt8(ascii: "%"), let decoded = PercentEncoding.byte(at: index - 1, of: bytes) {
+                if PercentEncoding.isUnreserved(decoded) {
                     output.append(decoded)
                 } else {
-                    Percent.append(decoded, to: &output)
+                    PercentEncoding.append(decoded, to: &output)
                 }
                 index += 2
-            } else if Percent.isAllowed(byte, in: part) {
+            } else if part.allows(byte) {
                 output.append(byte)
             } else {
-                Percent.append(byte, to: &output)
+                PercentEncoding.append(byte, to: &output)
             }
         }
     }

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LoopLock
+internal import LoopCollections
 internal import LoopNode
 
 /// The processes of an example in a cluster, started by `loopctl up`: a reducer and its workers, at an address of their

@@ -85,7 +85,7 @@ struct ExampleRun {
     private static func untilSignal<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws
         -> Value?
     {
-        let signals = try SignalWatch.ofProcess()
+        let signals = try SignalPipe.ofProcess()
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         let watch = try SignalThread(signals) { ask.finish() }
         defer { watch.end() }

@@ -1,7 +1,6 @@
 import CBOR
 internal import Linux
 internal import LoopNode
-internal import LoopWire
 
 /// The data of the examples' server.
 public enum StubData {

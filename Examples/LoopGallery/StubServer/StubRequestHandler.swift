@@ -1,8 +1,8 @@
 import CBOR
 internal import LoopApp
+internal import LoopCollections
+internal import LoopCore
 internal import LoopExamples
-internal import LoopLock
-internal import LoopWire
 
 /// Answers the requests to a ``StubServer``.
 final class StubRequestHandler: Sendable {
@@ -26,7 +26,7 @@ final class StubRequestHandler: Sendable {
 
     /// - Parameter path: the percent-encoded path.
     func answer(_ path: String, at now: ContinuousClock.Instant) -> SiteServer.Override {
-        let words = path.split(separator: "/").map { Self.decoded($0) }
+        let words = path.split(separator: "/").map { PercentEncoding.decode($0) }
         let answer: SiteServer.Override
         switch (words.first, words.count) {
         case ("movies", 2): answer = page(words[1], of: movies)
@@ -71,18 +71,26 @@ final class StubRequestHandler: Sendable {
         guard let bytes = try? CBOR.encode(value), let text = try? CBOR.json(bytes) else { return .status(500) }
         return .text(text, contentType: "application/json")
     }
+}
 
-    private static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
-                bytes.append(code)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+/// The rate limit of a server: a number of requests per second, and some at once after a pause.
+struct RequestRate: Equatable, Sendable {
+    private let interval: Duration
+    private let burst: Int
+    /// When the full burst is available again, or nil before the first request.
+    private var fullAt: ContinuousClock.Instant?
+
+    init(perSecond: Double, burst: Int) {
+        interval = .seconds(1 / perSecond)
+        self.burst = burst
+    }
+
+    /// Counts one request. It returns nil if the request may be answered, else the time to wait before a retry.
+    mutating func take(at now: ContinuousClock.Instant) -> Duration? {
+        let next = max(fullAt ?? now, now) + interval
+        let wait = now.duration(to: next) - interval * burst
+        guard wait <= .zero else { return wait }
+        fullAt = next
+        return nil
     }
 }

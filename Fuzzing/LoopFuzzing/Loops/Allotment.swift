@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 
 /// The loop of the targets that need one: a feedback of every form that remembers something, small values, and effects that
@@ -31,7 +32,7 @@ struct Allotment: LoopDefinition {
 
     var initial: State { State(beds: ["rose": 1]) }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .plant(let name, let water): state.beds[name] = water
         case .dig(let name): state.beds[name] = nil
@@ -43,17 +44,24 @@ struct Allotment: LoopDefinition {
         }
     }
 
-    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    enum Answer: Codable, Sendable {
+        case beds([String: Int])
+        case days(Int)
+    }
+
+    func answer(to event: Event, in state: State) -> Answer? {
         switch event {
-        case .plant, .dig: state.beds
-        case .sleep: state.days
+        case .plant, .dig: .beds(state.beds)
+        case .sleep: .days(state.days)
         case .weather, .shed, .call, .leave: nil
         }
     }
 
     var sections: [StateSection<State>] { [StateSection("beds", \.beds)] }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> State { State(days: try old.decode(Int.self)) }
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
+        State(days: try old.decode(Int.self))
+    }
 
     func outcome(of state: State) -> Outcome? { state.isOver ? Outcome(text: "left", exitCode: 1) : nil }
 
@@ -71,13 +79,13 @@ struct Allotment: LoopDefinition {
             Feedback(
                 name: "beds", placement: .workers, policy: Self.retry,
                 query: { KeyedQuery<State, Event, String, Int> { $0.beds } }, effect: { (_: Int, _) in .none }),
-            .skippingRepeated("weather", state: Self.weather) { (_: String) in .none },
+            .react("weather", request: Self.weather) { (_: String) in .none },
             .firstValueAfterNil("forecast", state: Self.weather) { (_: String) in .none },
             .extracting("calls", payload: Self.called) { (_: String) in .none },
-            .whileTrue("awake", state: { $0.beds.count > 1 }, effect: { _ in .none }),
-            Feedback<Shed, Event>.each("shelves", requests: \.shelves) { (_: String) in .none }.pullback(
+            .whileTrue("awake", state: { $0.beds.count > 1 }, effects: { _ in .none }),
+            Feedback<Shed, Event>.react("shelves", requests: \.shelves) { (_: String) in .none }.pullback(
                 optionalValue: { $0.shed }, embedEvent: { $0 }, extractEvent: { $0 }),
-            Form.each("grouped", requests: \.beds) { (_: Int) in .none }.grouped { (water: Int) in "\(water % 2)" },
+            Form.react("grouped", requests: \.beds) { (_: Int) in .none }.grouped { (water: Int) in "\(water % 2)" },
         ]
     }
 }

@@ -4,14 +4,14 @@ import LoopWire
 
 extension Allotment {
     /// A journal in which there is nothing.
-    static var empty: JournaledState<Allotment> {
+    static var empty: JournaledState {
         JournaledState(definition: Allotment(), coder: CBORCoder(), history: ReducerRun.history)
     }
 }
 
 extension FuzzTarget {
     /// A snapshot restores what it is of, and the same snapshot is made of that.
-    static func checkSnapshot(_ state: JournaledState<Allotment>) throws {
+    static func checkSnapshot(_ state: JournaledState) throws {
         // Where another definition's queries are still the ones that count there is none.
         guard let document = try? state.snapshot(), let restored = try restored(document) else { return }
         let differences = try restored.differences(from: state)
@@ -21,7 +21,7 @@ extension FuzzTarget {
         try require(again == document, "a snapshot of what a snapshot restored is another one")
     }
 
-    private static func restored(_ document: [UInt8]) throws -> JournaledState<Allotment>? {
+    private static func restored(_ document: [UInt8]) throws -> JournaledState? {
         do throws(SnapshotError) {
             return try JournaledState(restoring: document, definition: Allotment(), coder: CBORCoder())
         } catch {
@@ -32,13 +32,13 @@ extension FuzzTarget {
     }
 
     /// A reducer begins an epoch on what was recovered, lets a peer in, and applies an event.
-    static func goOn(from state: JournaledState<Allotment>) throws {
+    static func goOn(from state: JournaledState) throws {
         var run = try ReducerRun(recovered: state)
         try run.join(PeerID(high: 0, low: 1), capacity: 4)
         let session = try run.join(PeerID(high: 0, low: 2), capacity: 0)
         try run.send([.plant("fern", 2), .dig("rose")], session)
         try run.turn(after: 4000)
-        try checkSnapshot(run.machine.core)
+        try checkSnapshot(run.machine.journaled)
     }
 }
 

@@ -6,9 +6,9 @@ import LoopWire
 /// A reducer machine whose turns are checked: its records give its state again, what it consumes only grows, and everything
 /// that it says can be read.
 struct ReducerRun {
-    private(set) var machine: ReducerMachine<Allotment>
+    private(set) var machine: ReducerMachine
     /// What a replay of the records so far gives.
-    private var replayed: JournaledState<Allotment>
+    private var replayed: JournaledState
     private(set) var records: [Record] = []
     /// What the newest turn said.
     private(set) var said: [Outbound] = []
@@ -19,7 +19,7 @@ struct ReducerRun {
     static let history = History(0x1234)
     static let loop = LoopID(name: Allotment.name)
 
-    init(recovered state: JournaledState<Allotment> = Allotment.empty, note: CrashNote? = nil) throws {
+    init(recovered state: JournaledState = Allotment.empty, note: CrashNote? = nil) throws {
         replayed = state
         var state = state
         state.note = note
@@ -37,8 +37,8 @@ struct ReducerRun {
     }
 
     /// One turn, as the shell takes it.
-    mutating func turn(after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }) throws {
-        let before = machine.core
+    mutating func turn(after milliseconds: Int64 = 0, _ take: (inout ReducerMachine) -> Void = { _ in }) throws {
+        let before = machine.journaled
         time += milliseconds
         let ready = machine.turn(at: .at(time)) { intake in
             for request in unanswered {
@@ -61,8 +61,8 @@ struct ReducerRun {
         try turn()
     }
 
-    private func checkProgress(since before: JournaledState<Allotment>) throws {
-        let now = machine.core
+    private func checkProgress(since before: JournaledState) throws {
+        let now = machine.journaled
         try require(replayed.position == now.position, "\(now.position) records, \(replayed.position) are journaled")
         try require(replayed.digest() == now.digest(), "the state changed without a record")
         try require(now.seq >= before.seq && now.time >= before.time, "seq or time went back")
@@ -95,14 +95,14 @@ struct ReducerRun {
     @discardableResult
     mutating func join(_ peer: PeerID, capacity: UInt32) throws -> SessionID {
         try say(.join(Self.joinRequest(peer, capacity: capacity)), from: peer)
-        let session = machine.core.sessionByPeer[peer] ?? .none
+        let session = machine.journaled.sessionByPeer[peer] ?? .none
         try say(.claim(session, machine.epoch, []), from: peer)
         return session
     }
 
     func batch(_ entries: [Entry], _ session: SessionID) -> Batch {
         // Wrapping as hostile numbers do: the decoder would not have let such a batch through.
-        let first = (machine.core.sessions[session]?.watermark ?? 0) &+ 1
+        let first = (machine.journaled.sessions[session]?.watermark ?? 0) &+ 1
         return Batch(
             loop: Self.loop, history: machine.history, session: session, settled: 0, applied: 1 << 20, first: first,
             entries: entries)

@@ -39,7 +39,7 @@ extension FuzzTarget {
         "snapshots", "snapshots, restored and continued", budget: AllocationBudget(fixed: 1 << 20, perByte: 4096)
     ) { bytes in
         let document = SnapshotRepair.repaired(bytes)
-        let state: JournaledState<Allotment>
+        let state: JournaledState
         do throws(SnapshotError) {
             state = try JournaledState(restoring: document, definition: Allotment(), coder: CBORCoder())
         } catch {

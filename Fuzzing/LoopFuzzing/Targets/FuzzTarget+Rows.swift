@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopCluster
 import LoopCore
 import LoopJournal
@@ -185,17 +186,7 @@ final class JournalForgery {
 
 /// Whole files.
 enum FileBytes {
-    static func read(_ path: String) -> [UInt8] {
-        guard let file = fopen(path, "r") else { return [] }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var page = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = fread(&page, 1, page.count, file)
-            if count == 0 { return bytes }
-            bytes += page[..<count]
-        }
-    }
+    static func read(_ path: String) -> [UInt8] { (try? FileSystem.bytes(of: path)) ?? [] }
 
     static func write(_ bytes: [UInt8], to path: String) {
         guard let file = fopen(path, "w") else { return }

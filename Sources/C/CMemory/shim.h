@@ -1,5 +1,4 @@
-// Memory that grows where it is: Swift's own cannot, and what is large would be copied each time. And memory that is fetched
-// before it is needed.
+// Memory that grows where it is: Swift's own cannot, and what is large would be copied each time.
 #ifndef LOOP_CMEMORY_SHIM_H
 #define LOOP_CMEMORY_SHIM_H
 
@@ -54,8 +53,5 @@ static inline void loop_memory_free(void *memory, size_t size) {
 }
 
 #endif
-
-// Has the processor fetch what is at an address, which may be any, to be written to.
-static inline void loop_prefetch(const void *address) { __builtin_prefetch(address, 1, 3); }
 
 #endif

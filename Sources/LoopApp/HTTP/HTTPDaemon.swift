@@ -5,30 +5,23 @@ internal import Glibc
 internal import Linux
 
 /// A running web server: one or more loops that listen on one socket.
-package struct HTTPDaemon: Sendable {
+struct HTTPDaemon: Sendable {
     /// The settings of a daemon.
-    package struct Settings {
-        package var host: String
+    struct Settings {
+        var host: String
         /// The port to listen on. Zero lets the system choose.
-        package var port: UInt16
-        package var threads: Int
-        package var connectionsMax: Int
-        package var idleLimit: Duration
-
-        package init(host: String, port: UInt16, threads: Int, connectionsMax: Int, idleLimit: Duration) {
-            self.host = host
-            self.port = port
-            self.threads = threads
-            self.connectionsMax = connectionsMax
-            self.idleLimit = idleLimit
-        }
+        var port: UInt16
+        var threads: Int
+        var connectionsMax: Int
+        var idleLimit: Duration
     }
 
-    package let port: UInt16
+    let port: UInt16
     private let loops: [HTTPLoop]
     private let listener: Int32
 
-    package init(_ settings: Settings, handler: any HTTPHandler) throws(HTTPDaemonError) {
+    /// - Throws: `hostUnknown`, `addressUnavailable`.
+    init(_ settings: Settings, handler: any HTTPHandler) throws(SiteServerError) {
         let (host, port) = (settings.host, settings.port)
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -36,9 +29,18 @@ package struct HTTPDaemon: Sendable {
         var found: UnsafeMutablePointer<addrinfo>?
         let result = unsafe getaddrinfo(host, String(port), &hints, &found)
         guard result == 0, let found = unsafe found, let address = unsafe found.pointee.ai_addr else {
-            throw unsafe .unknownHost(reason: String(cString: gai_strerror(result)))
+            let reason = unsafe String(cString: gai_strerror(result))
+            throw SiteServerError(
+                .hostUnknown,
+                "cannot listen on \"\(host)\": \(reason); give an address of this machine, such as 127.0.0.1")
         }
         defer { unsafe freeaddrinfo(found) }
+        func unavailable() -> SiteServerError {
+            let reason = errno == 0 ? "the server could not be started" : SystemError.lastText
+            return SiteServerError(
+                .addressUnavailable,
+                "cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any")
+        }
         var flags = MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
         if unsafe found.pointee.ai_family == AF_INET6 { flags |= MHD_USE_IPv6.rawValue }
 
@@ -56,7 +58,7 @@ package struct HTTPDaemon: Sendable {
                 idleSeconds: UInt32(clamping: max(settings.idleLimit, .zero).components.seconds))
             guard listener != -1, let loop = HTTPLoop(settings, handler: handler) else {
                 // Read before the next call, which may change `errno`.
-                let error = Self.unavailable
+                let error = unavailable()
                 if let listener, listener >= 0 { Glibc.close(listener) }
                 throw error
             }
@@ -66,28 +68,16 @@ package struct HTTPDaemon: Sendable {
         self.loops = loops
         listener = loops[0].listener
         for loop in loops where !loop.start() {
-            let error = Self.unavailable
+            let error = unavailable()
             stop()
             throw error
         }
     }
 
-    private static var unavailable: HTTPDaemonError {
-        .unavailable(reason: errno == 0 ? "the server could not be started" : SystemError.lastText)
-    }
-
     /// Refuses new connections, closes all present ones and ends the threads.
-    package func stop() {
+    func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
         for loop in loops { loop.end() }
         for loop in loops { loop.join() }
     }
-}
-
-/// Why a server could not be started.
-package enum HTTPDaemonError: Error {
-    /// The system has no such host.
-    case unknownHost(reason: String)
-    /// The address cannot be used.
-    case unavailable(reason: String)
 }

@@ -4,7 +4,7 @@
 internal import CHTTPD
 internal import Glibc
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// One libmicrohttpd daemon, and the thread that runs it.
 ///

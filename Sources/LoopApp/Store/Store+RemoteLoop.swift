@@ -1,6 +1,6 @@
 internal import LoopCluster
 public import LoopCore
-internal import LoopLock
+internal import LoopCollections
 public import LoopNode
 public import LoopView
 
@@ -45,5 +45,18 @@ extension RemoteLoop {
         return RemoteSource(
             updates: updates, send: { event throws(SendRefusal) in try await self.send(event) },
             fields: FieldEvents(Definition.self))
+    }
+}
+
+extension StoreConnection {
+    /// - Parameter shown: the seq of the newest state that was read, or nil if there is none. After a state that cannot be read,
+    ///   the store still shows the placeholder.
+    init(_ standing: ObserverStanding, shown: Seq?) {
+        guard let shown else {
+            self = .connecting
+            return
+        }
+        let seq = standing.state?.seq ?? shown
+        self = standing.isCurrent ? .live(seq) : .behind(seq)
     }
 }

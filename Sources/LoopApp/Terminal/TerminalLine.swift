@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Linux
-internal import LoopNode
 internal import LoopView
 
 /// The two descriptors of a terminal.

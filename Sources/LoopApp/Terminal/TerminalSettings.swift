@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Linux
-internal import LoopLock
-internal import LoopNode
+internal import LoopCollections
 internal import LoopView
 
 /// A terminal in raw mode: keys arrive one by one, without echo, and Ctrl-C is a key. `restore` or the process's exit ends it.

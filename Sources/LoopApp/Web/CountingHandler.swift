@@ -1,5 +1,5 @@
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// Answers requests from a folder, or as `Options.handler` says, and counts them.
 final class CountingHandler: HTTPHandler {
@@ -47,6 +47,9 @@ final class CountingHandler: HTTPHandler {
         func end() { handler.counts.withLock { $0.underWay -= 1 } }
     }
 
+    /// How many distinct paths are counted. Requests for later paths count only in the total.
+    private static let countedPathsMax = 100_000
+
     let counts = Locked(Counts())
     private let site: SiteFolder
     private let options: SiteServer.Options
@@ -67,12 +70,11 @@ final class CountingHandler: HTTPHandler {
     }
 
     func begin(path: String, method: String) -> any HTTPExchange {
-        let countedMax = options.countedPathsMax
         counts.withLock { counts in
             counts.total += 1
             counts.underWay += 1
             counts.underWayMax = max(counts.underWayMax, counts.underWay)
-            if counts.byPath.count < countedMax || counts.byPath[path] != nil {
+            if counts.byPath.count < Self.countedPathsMax || counts.byPath[path] != nil {
                 counts.byPath[path, default: 0] += 1
             }
         }

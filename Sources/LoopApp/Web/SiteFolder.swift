@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Linux
+internal import LoopCore
 
 /// The files below one folder, found by the paths of URLs. Nothing outside of the folder can be reached.
 struct SiteFolder: Sendable {
@@ -19,10 +20,9 @@ struct SiteFolder: Sendable {
     /// File names need not be UTF-8.
     private let root: [UInt8]
     private let listsFolders: Bool
-    private let followsLinksOut: Bool
 
     /// - Throws: `folderUnreadable`.
-    init(_ folder: String, listsFolders: Bool, followsLinksOut: Bool) throws(SiteServerError) {
+    init(_ folder: String, listsFolders: Bool) throws(SiteServerError) {
         do throws(SystemError) {
             _ = try Descriptor(opening: folder, O_RDONLY | O_DIRECTORY)
         } catch {
@@ -33,7 +33,6 @@ struct SiteFolder: Sendable {
         }
         root = path == [Self.slash] ? [] : path
         self.listsFolders = listsFolders
-        self.followsLinksOut = followsLinksOut
     }
 
     private static func unreadable(_ folder: String, _ reason: String) -> SiteServerError {
@@ -105,7 +104,7 @@ struct SiteFolder: Sendable {
     /// - Throws: ``SystemError``, with the code ENOENT if it lies outside of the root.
     private func openInside(_ name: [UInt8]) throws(SystemError) -> Descriptor {
         let file = try Descriptor(opening: name, O_RDONLY | O_NONBLOCK | O_NOCTTY)
-        guard followsLinksOut || (file.path ?? FileSystem.resolved(name)).map(isInside) == true else {
+        guard (file.path ?? FileSystem.resolved(name)).map(isInside) == true else {
             throw SystemError("open what is outside of the folder", code: ENOENT)
         }
         return file
@@ -122,7 +121,7 @@ struct SiteFolder: Sendable {
             let path = folder + [Self.slash] + name
             do throws(SystemError) {
                 let kind = try FileSystem.status(of: path).kind
-                if !followsLinksOut, let place = FileSystem.resolved(path), !isInside(place) { continue }
+                if let place = FileSystem.resolved(path), !isInside(place) { continue }
                 switch kind {
                 case .folder: names.append(name + [Self.slash])
                 case .file: names.append(name)
@@ -139,28 +138,11 @@ struct SiteFolder: Sendable {
 
     /// The path without its percent-encoding, or nil if that is broken or hides a zero byte.
     private static func decode(_ path: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(path.utf8.count)
-        var rest = path.utf8.makeIterator()
-        while let byte = rest.next() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.next().flatMap(hex), let low = rest.next().flatMap(hex) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
+        let bytes = Array(path.utf8)
+        let decoded = PercentEncoding.decode(bytes[...])
+        let isBroken = bytes.indices.contains { index in
+            bytes[index] == UInt8(ascii: "%") && PercentEncoding.byte(at: index, of: bytes[...]) == nil
         }
-        return bytes.contains(0) ? nil : bytes
-    }
-
-    private static func hex(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
+        return isBroken || decoded.contains(0) ? nil : decoded
     }
 }

@@ -1,11 +1,12 @@
+// Unsafe: the phrase of a status is a constant of libmicrohttpd, and is copied at once.
+
+internal import CHTTPD
+
 extension SiteServer {
     /// How a server answers, and which faults it plays on request.
     public struct Options: Sendable {
         /// Whether a folder without `index.html` is answered with a page that links its contents, instead of 404.
         public var listsFolders = true
-
-        /// Whether a symbolic link may lead out of the folder. If not, its target does not exist for the server.
-        public var followsLinksOut = false
 
         /// Threads that answer requests, 1 to 64.
         public var threads = 2
@@ -18,9 +19,6 @@ extension SiteServer {
 
         /// How long every request waits before it is answered, as if the server were far away. It blocks no thread.
         public var latency: Duration = .zero
-
-        /// How many distinct paths `requests` counts; later paths are counted in `requestCount` only.
-        public var countedPathsMax = 100_000
 
         /// Called once for each request, with its path as sent (percent-encoded, without the query) and its method. If it returns
         /// nil, the folder answers. It runs on the server's threads, several at a time, so it must be quick.
@@ -113,31 +111,9 @@ struct Reply: Sendable {
 
     /// A small HTML page that names the status.
     static func page(status: Int) -> Reply {
-        let title = "\(status) \(reason(status))"
+        let phrase = unsafe MHD_get_reason_phrase_for(UInt32(clamping: status)).map { unsafe String(cString: $0) }
+        let title = "\(status) \(phrase ?? "Status")"
         let html = "<!DOCTYPE html><html><head><title>\(title)</title></head><body><h1>\(title)</h1></body></html>\n"
         return Reply(status: status, headers: pageHeaders, body: Array(html.utf8))
-    }
-
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 301: "Moved Permanently"
-        case 302: "Found"
-        case 303: "See Other"
-        case 307: "Temporary Redirect"
-        case 308: "Permanent Redirect"
-        case 400: "Bad Request"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 410: "Gone"
-        case 421: "Misdirected Request"
-        case 429: "Too Many Requests"
-        case 500: "Internal Server Error"
-        case 502: "Bad Gateway"
-        case 503: "Service Unavailable"
-        case 504: "Gateway Timeout"
-        default: "Status"
-        }
     }
 }

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// A web server for the files below one folder.
 ///
@@ -28,14 +28,13 @@ public final class SiteServer: Sendable {
     public init(
         folder: String, host: String = "127.0.0.1", port: UInt16 = 0, options: Options = Options()
     ) throws(SiteServerError) {
-        let site = try SiteFolder(
-            folder, listsFolders: options.listsFolders, followsLinksOut: options.followsLinksOut)
+        let site = try SiteFolder(folder, listsFolders: options.listsFolders)
         handler = CountingHandler(
             site: site, options: options, origin: OriginCheck.isLoopback(host) ? .loopback(host) : nil)
         let settings = HTTPDaemon.Settings(
             host: host, port: port, threads: options.threads, connectionsMax: options.connectionsMax,
             idleLimit: options.idleLimit)
-        let started = try HTTPDaemon.started(settings, handler)
+        let started = try HTTPDaemon(settings, handler: handler)
         self.port = started.port
         daemon = Locked(started)
     }
@@ -51,7 +50,7 @@ public final class SiteServer: Sendable {
     /// The number of requests so far, including those that have no answer yet.
     public var requestCount: Int { handler.counts.withLock { $0.total } }
 
-    /// The number of requests for each path, as the path was sent (percent-encoded, without the query).
+    /// The number of requests for each of the first 100,000 paths, as they were sent (percent-encoded, without the query).
     public var requests: [String: Int] { handler.counts.withLock { $0.byPath } }
 
     /// The largest number of requests that waited for their answers at one time.

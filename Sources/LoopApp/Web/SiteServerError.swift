@@ -21,28 +21,3 @@ public struct SiteServerError: Error, Equatable, Sendable, CustomStringConvertib
         self.description = description
     }
 }
-
-extension HTTPDaemon {
-    /// Starts a daemon.
-    /// - Throws: `hostUnknown`, `addressUnavailable`.
-    static func started(_ settings: Settings, _ handler: any HTTPHandler) throws(SiteServerError)
-        -> HTTPDaemon
-    {
-        let (host, port) = (settings.host, settings.port)
-        do throws(HTTPDaemonError) {
-            return try HTTPDaemon(settings, handler: handler)
-        } catch {
-            switch error {
-            case .unknownHost(let reason):
-                throw SiteServerError(
-                    .hostUnknown,
-                    "cannot listen on \"\(host)\": \(reason); give an address of this machine, such as 127.0.0.1"
-                )
-            case .unavailable(let reason):
-                throw SiteServerError(
-                    .addressUnavailable,
-                    "cannot listen on \(host) port \(port): \(reason); give another port, or 0 for any")
-            }
-        }
-    }
-}

@@ -1,5 +1,4 @@
-import LoopCore
-import LoopKeys
+public import LoopKeys
 import LoopWire
 
 /// The check of what each principal may do. Every message is judged by the key of its connection, and never by what it claims.
@@ -42,7 +41,7 @@ struct Access: Sendable {
 
     /// Why a principal may not speak for a session, or nil if it may. Also nil if the session does not exist.
     func violation(
-        of session: SessionID, by principal: Principal, _ journaled: JournaledCore, _ context: TurnContext
+        of session: SessionID, by principal: Principal, _ journaled: JournaledState, _ context: TurnContext
     ) -> Violation? {
         switch identify(principal) {
         case .everything: return nil
@@ -105,4 +104,67 @@ struct Access: Sendable {
         guard written.count < Self.writtenMax, written.insert(violation).inserted else { return nil }
         return violation.line
     }
+}
+
+/// The reason why a principal may not do what it asks.
+enum Violation: Hashable, Sendable {
+    /// Its key is not admitted, or is not admitted any more. It is nil if the principal has shown none.
+    case notAdmitted(PublicKey?)
+    /// No role of its key allows the action.
+    case role(AllowedKey, Verb)
+    /// It asks for a group that its key does not name, or its key has no worker role.
+    case group(AllowedKey, String)
+    /// The session belongs to another key.
+    case session(AllowedKey, SessionID)
+    /// It reports missing records, but the journal does not show that the session it names was its own.
+    case loss(AllowedKey, SessionID)
+
+    /// The refusal that the principal gets.
+    var refused: Refused {
+        switch self {
+        case .notAdmitted(let key): Refused(.key, reducer: "", peer: key?.z85 ?? "(none)")
+        case .role(let key, let verb):
+            Refused(
+                .role, reducer: key.text, peer: "\(verb.text); its certificate must have the role \(Self.roles(verb))")
+        case .group(let key, let group):
+            Refused(
+                .role, reducer: key.text,
+                peer: "run effects of the group \"\(group)\"; its certificate must name that group, and the role worker"
+            )
+        case .session(let key, let session): Refused(.session, reducer: "\"\(key.name)\"", peer: "\(session)")
+        case .loss(let key, let session):
+            Refused(.session, reducer: "\"\(key.name)\"", peer: "\(session), of which records are said to be missing,")
+        }
+    }
+
+    /// The names of the roles that allow a verb, for people.
+    private static func roles(_ verb: Verb) -> String {
+        Role.allCases.filter { $0.allows(verb) }.map(\.rawValue).joined(separator: " or ")
+    }
+
+    /// The line for the operator's log.
+    var line: String {
+        switch self {
+        case .notAdmitted(let key):
+            "refused a message of a key that is not admitted: \(key?.z85 ?? "it has shown none")"
+        case .role(let key, let verb): "refused: the key \(key.text), may not \(verb.text)"
+        case .group(let key, let group): "refused: the key \(key.text), may not run effects of the group \"\(group)\""
+        case .session(let key, let session): "refused: the key \(key.text), spoke for session \(session) of another key"
+        case .loss(let key, let session):
+            "refused: the key \(key.text), says that records of session \(session) are missing, and this journal does not"
+                + " show that the session was its own; if the journal was restored from a backup, start that peer again"
+        }
+    }
+}
+
+/// The identity of a message's sender, as its connection proves it. What the message claims does not count.
+public enum Principal: Hashable, Sendable {
+    /// The peer of the reducer's own process.
+    case local
+    /// A connection without a key. Nothing is known of its peer.
+    case unknown
+    /// A connection without a key, from another machine: its IPv4 address, or the first 64 bits of its IPv6 address.
+    case address(String)
+    /// The owner of a key that was admitted when the connection was made. It may have been removed since.
+    case key(PublicKey)
 }

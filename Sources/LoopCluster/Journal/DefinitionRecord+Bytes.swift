@@ -1,5 +1,4 @@
 import CBOR
-import LoopCore
 import LoopWire
 
 // Records of what people did: a changed definition, and an operator's action.

@@ -124,6 +124,17 @@ extension Journal {
         }
     }
 
+    /// Calls `body` with each record after a position, in order, until it returns false.
+    func forEachRecord(after position: UInt64, _ body: (Record) throws -> Bool) throws {
+        var position = position
+        while true {
+            let page = try records(after: position, bytesMax: 4 << 20)
+            if page.isEmpty { return }
+            for record in page where try !body(record) { return }
+            position += UInt64(page.count)
+        }
+    }
+
     /// Whether the bytes of a snapshot are what was written.
     /// - Throws: `JournalError` if that is not known, because the journal cannot be read.
     package func isIntact(_ snapshot: SnapshotEntry) throws(JournalError) -> Bool {

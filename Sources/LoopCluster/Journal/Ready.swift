@@ -36,9 +36,9 @@ public struct Ready: ~Copyable, Sendable {
 public struct Released: Sendable {
     /// The messages, in the order in which they leave.
     public var messages: [Outbound] = []
-    /// Work on copies of the state for other threads. Each result comes back by `ReducerCore.receive`.
+    /// Work on copies of the state for other threads. Each result comes back by `ReducerMachine.receive`.
     public var backgroundJobs: [BackgroundJob] = []
-    /// Questions that only the journal can answer. Each answer comes back by `ReducerCore.answer`.
+    /// Questions that only the journal can answer. Each answer comes back by `ReducerMachine.answer`.
     public var journalRequests: [JournalRequest] = []
     /// News for people, which the shell logs.
     public var news: [ReducerNews] = []

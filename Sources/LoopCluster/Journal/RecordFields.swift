@@ -1,7 +1,7 @@
 import CBOR
 import LoopCore
 import LoopKeys
-import LoopWire
+public import LoopWire
 
 // The fields of records as bytes; see `Record`.
 
@@ -141,5 +141,19 @@ extension ByteReader {
             throw .malformed(what: "text that is not UTF-8", offset: position)
         }
         return text
+    }
+}
+
+/// One entry of one session.
+public struct EntryNumber: Equatable, Sendable {
+    /// The session that granted the number.
+    public var session: SessionID
+    /// The entry's number in its session, from 1.
+    public var number: UInt64
+
+    /// Creates the name of an entry from its parts.
+    public init(session: SessionID, number: UInt64) {
+        self.session = session
+        self.number = number
     }
 }

@@ -1,5 +1,4 @@
 import LoopCore
-import LoopWire
 
 /// The state that an observer has handed out, compared with what is known to exist.
 ///

@@ -184,3 +184,105 @@ public struct ObserverMachine: Sendable {
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
 }
+
+/// Requests for what does not come by itself. A state is fetched part by part.
+extension ObserverMachine {
+    mutating func askIfDue() { if now >= requests.next { ask() } }
+
+    private mutating func ask() {
+        if state.lack == .events, !requests.isFetching, let seqs = state.seqs, let fingerprint = following.fingerprint {
+            requests.delay(at: now)
+            return send([.transitionsRequest(fingerprint: fingerprint, after: seqs.upperBound)])
+        }
+        send(requests.ask(at: now))
+    }
+
+    private mutating func send(_ messages: [ToReducer]) { for message in messages { actions.append(.send(message)) } }
+
+    mutating func assemble(_ part: StatePart) {
+        if state.isOld(part.seq) { return requests.endTransfer() }
+        switch requests.take(part) {
+        case .nothing: return
+        case .more: break
+        case .state(let seq, let bytes): return show(seq, bytes)
+        case .chunk(let seq, let number, let bytes, let isLast):
+            actions.append(.chunk(seq, number: number, bytes))
+            if isLast { return show(seq) { .assembled(seq, isAgain: $0) } }
+        }
+        send(requests.askAhead(at: now))
+    }
+
+    /// Takes events that were requested. If none of them follows the last one, they are no longer available.
+    mutating func repair(_ notes: [TransitionNote]) {
+        guard state.lack == .events, !requests.isFetching, var last = state.seqs?.upperBound else { return }
+        let next = notes.filter { note in
+            guard note.seq > last, note.seq.value - last.value == 1 else { return false }
+            last = note.seq
+            return true
+        }
+        if next.isEmpty {
+            state.lack = .state
+            return ask()
+        }
+        handOut(next)
+        useWaiting()
+        // An answer is at most one message long, so there may be more events.
+        if !state.isNewest, state.lack == nil { state.lack = .events }
+        if state.lack != nil { ask() }
+    }
+}
+
+/// The loop's end, and when it is handed out.
+extension ObserverMachine {
+    /// How long the end waits for the last state. It is less than the time for which a reducer whose loop has ended waits for
+    /// its peers.
+    private var endLimit: Duration { .seconds(1) }
+
+    /// Takes note that the loop has ended. The end is handed out after the last state, if that comes within a second.
+    mutating func end(_ heard: HeardEnd, now: MonotonicTime) {
+        pass(to: now)
+        guard !loopEnd.isHeard, !followed.hasLeft(heard) else { return }
+        // The peer may learn of a new epoch first, and a last seq counts only in its own epoch.
+        _ = follows(heard.history, heard.epoch)
+        loopEnd = .awaited(heard, by: self.now + endLimit)
+        state.notice(heard.seq, at: self.now)
+        advance(to: now)
+    }
+
+    /// Exchanges what is known of the end with a peer on the same connection. The peer leaves the loop only after the observer
+    /// has handed out the last state. To be called before the peer's actions are taken.
+    public mutating func share(with peer: inout PeerMachine, at now: MonotonicTime) {
+        if let known = peer.ending { end(known, now: now) }
+        if case .handedOut(let heard) = loopEnd { peer.end(heard) }
+        peer.awaitsLastState = !hasEnded
+        peer.endIfEmpty()
+    }
+
+    var hasEnded: Bool { if case .handedOut = loopEnd { true } else { false } }
+
+    /// Whether the newest state that is known to exist was handed out.
+    var isThere: Bool { !following.hasStates || state.isNewest }
+
+    /// Hands out the end after the last state, and only once the state was not found to be wrong.
+    mutating func endIfDue() {
+        guard case .awaited(let heard, let limit) = loopEnd else { return }
+        let mayEnd = actions.isEmpty && (isThere || breaks(.endsFollowTheLastState))
+        guard mayEnd || now >= limit else { return }
+        loopEnd = .handedOut(heard)
+        actions.append(.ended(exitCode: heard.exitCode, text: heard.text))
+    }
+}
+
+/// What an observer knows of the loop's end.
+enum ObservedEnd: Equatable, Sendable {
+    case unheard
+    /// The end was received. It is handed out after the last state, and at this time at the latest.
+    case awaited(HeardEnd, by: MonotonicTime)
+    /// The end was handed out, which is done once and is not taken back. A last state that took longer may follow it.
+    case handedOut(HeardEnd)
+
+    var isHeard: Bool { self != .unheard }
+
+    /// Forgets an end that was not handed out, because the journal may have lost it. If not, the reducer sends it again.
+    mutating func forget() { if case .awaited = self { self = .unheard } }
+}

@@ -45,7 +45,7 @@ public struct StateFollower<Value: Codable & Sendable>: Sendable {
     where Definition.State == Value {
         self.coder = coder
         fold = { state, note, transition in
-            definition.reduce(&state, try coder.decode(Definition.Event.self, from: note.event), transition)
+            definition.reduce(into: &state, try coder.decode(Definition.Event.self, from: note.event), transition)
         }
     }
 

@@ -9,7 +9,7 @@ package import LoopWire
 struct HeldAttempts: Sendable {
     private(set) var running = HashTable<EffectID, RunningAttempt>()
     /// Attempts that have ended here and whose last entry is not settled.
-    private var finished = MixedSet<FinishedAttempt>()
+    private var finished = HashTable<FinishedAttempt, Void>()
     /// How many claims were made.
     private var claimsCount: UInt64 = 0
 
@@ -87,7 +87,7 @@ struct HeldAttempts: Sendable {
     }
 
     private mutating func update(
-        _ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: RequestBytes, _ rules: BrokenRules,
+        _ effect: EffectID, _ attempt: Attempt, _ version: Seq, _ request: [UInt8], _ rules: BrokenRules,
         _ actions: inout [PeerAction]
     ) {
         guard let current = running[effect], current.attempt == attempt,
@@ -119,14 +119,16 @@ struct HeldAttempts: Sendable {
     /// Takes note that the body of an attempt that runs here has ended.
     mutating func end(_ effect: EffectID, _ attempt: Attempt) {
         running[effect] = nil
-        finished.insert(FinishedAttempt(effect: effect, attempt: attempt))
+        finished.updateValue((), forKey: FinishedAttempt(effect: effect, attempt: attempt))
     }
 
     /// Takes note of the outcome of an effect's entry. A refusal of its effect ends the attempt here too. A refusal of the
     /// entry's bytes does not, because the reducer still counts on this attempt.
     mutating func settle(_ entry: EntryHead, _ outcome: EntryOutcome, _ actions: inout [PeerAction]) {
         guard entry.hasEffect else { return }
-        if entry.endsTheBody { finished.remove(FinishedAttempt(effect: entry.effect, attempt: entry.attempt)) }
+        if entry.endsTheBody {
+            finished.removeValue(forKey: FinishedAttempt(effect: entry.effect, attempt: entry.attempt))
+        }
         if outcome.endsTheAttempt, runs(entry.effect, entry.attempt) {
             cancel(entry.effect, upTo: entry.attempt, &actions)
         }
@@ -140,7 +142,7 @@ struct HeldAttempts: Sendable {
         claimsCount += 1
         var claims = running.map { ClaimedAttempt(effect: $0.key, attempt: $0.value.attempt) }
         if !rules.contains(.claimsIncludeTheOutbox) {
-            claims += finished.map { ClaimedAttempt(effect: $0.effect, attempt: $0.attempt) }
+            claims += finished.map { ClaimedAttempt(effect: $0.key.effect, attempt: $0.key.attempt) }
         }
         claims.sort { ($0.effect, $0.attempt) < ($1.effect, $1.attempt) }
         return ClaimPart.parts(
@@ -171,5 +173,34 @@ extension EntryOutcome {
         case .refused(.stale), .refused(.attempt), .refused(.ended): true
         case .refused, .applied: false
         }
+    }
+}
+
+/// The newest progress of each attempt. A report leaves with a heartbeat if it differs from the one before. A lost report is
+/// not repeated, because a newer one follows.
+struct ProgressReports: Sendable {
+    private var newest: [EffectID: AttemptProgress] = [:]
+    /// The effects with a report that was not sent yet.
+    private var untold: Set<EffectID> = []
+
+    var isEmpty: Bool { newest.isEmpty }
+
+    mutating func note(_ report: AttemptProgress) {
+        guard newest[report.effect] != report else { return }
+        newest[report.effect] = report
+        untold.insert(report.effect)
+    }
+
+    /// Marks all reports as not sent, for a reducer that knows none of them.
+    mutating func begin() { untold = Set(newest.keys) }
+
+    /// Takes the reports to be sent now, in parts of at most a number of bytes. Reports of attempts that no longer run are dropped.
+    mutating func take(bytesMax: Int, runs: (EffectID, Attempt) -> Bool) -> [[AttemptProgress]] {
+        if newest.isEmpty { return [] }
+        newest = newest.filter { runs($0.key, $0.value.attempt) }
+        let reports = untold.sorted().compactMap { newest[$0] }
+        untold.removeAll(keepingCapacity: true)
+        let size = max(1, bytesMax / AttemptProgress.byteCountMax)
+        return stride(from: 0, to: reports.count, by: size).map { Array(reports[$0..<min($0 + size, reports.count)]) }
     }
 }

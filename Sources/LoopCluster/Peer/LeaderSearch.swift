@@ -1,5 +1,5 @@
 import LoopCore
-import LoopWire
+public import LoopWire
 
 /// A peer's walk through the addresses that it was given, to find the reducer that leads. (Protocol, section 5.)
 ///
@@ -135,5 +135,49 @@ public struct LeaderSearch: Sendable {
         begin()
         if !stays { greet(from: now) }
         return !stays
+    }
+}
+
+/// The intervals that a reducer asks of its peers, within bounds. A broken reducer can then neither silence a peer nor make it
+/// send without pause.
+struct ReducerTerms: Sendable {
+    let silenceLimit: Duration
+    let tickInterval: Duration
+    /// The names of the feedbacks, in the order of their numbers.
+    let feedbacks: [String]
+
+    /// Creates terms from what a reducer asks for: a silence limit of 20 ms to 1 h, and ticks 5 ms to 10 s apart.
+    init(
+        silenceLimit: Duration = .seconds(3), tickInterval: Duration = .milliseconds(500), feedbacks: [String] = []
+    ) {
+        self.silenceLimit = min(max(silenceLimit, .milliseconds(20)), .seconds(3600))
+        self.tickInterval = min(max(tickInterval, .milliseconds(5)), .seconds(10))
+        self.feedbacks = feedbacks
+    }
+
+    /// How long a peer waits after it was asked to come back later: 100 ms to 60 s.
+    static func pause(_ asked: Duration) -> Duration { min(max(asked, .milliseconds(100)), .seconds(60)) }
+}
+
+/// The answers of a reducer that waits for its journal. It sends peers to the leader. (Protocol, section 5.)
+public enum StandbyAnswer {
+    /// How long a peer waits if no leader is known.
+    private static let retryAfter = Duration.milliseconds(500)
+
+    /// The answer to a peer's request, or nil for a status request, which the shell answers.
+    /// - Parameters:
+    ///   - request: the peer's message.
+    ///   - loop: the name of the loop.
+    ///   - leader: the leader's address, or nil if it is not known.
+    public static func to(_ request: ToReducer, loop: String, leader: String?) -> ToPeer? {
+        switch request {
+        case .hello(let name, _) where name != "" && name != loop:
+            return .refused(Refused(.loop, reducer: loop, peer: name), to: .hello)
+        case .statusRequest: return nil
+        // A peer that has lost its leader may speak to any process that listens at its address now.
+        case .hello, .join, .claim, .heartbeat, .assignmentsRequest, .outcomesRequest, .stateRequest, .goodbye,
+            .administration, .transitionsRequest, .progress:
+            return leader.map { .redirect($0) } ?? .noLeader(retryAfter: retryAfter)
+        }
     }
 }

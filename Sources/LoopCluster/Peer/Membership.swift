@@ -1,5 +1,4 @@
-import LoopCore
-import LoopWire
+package import LoopWire
 
 /// The session to which a peer was last admitted, and the verdict on frames by it. (Protocol, sections 1 and 5.)
 ///
@@ -74,4 +73,24 @@ struct Membership: Equatable, Sendable {
 
     /// Forgets the session, which is gone with its history or by its own end.
     mutating func loseSession() { (epoch, session) = (.none, .none) }
+}
+
+/// The histories that a peer or an observer has left. Their late frames are dropped.
+package struct LeftHistories: Equatable, Sendable {
+    /// The histories, the newest last.
+    private var histories: [History] = []
+
+    private static var countMax: Int { 16 }
+
+    package init() {}
+
+    package func contains(_ history: History) -> Bool { histories.contains(history) }
+
+    /// Adds a history. The oldest one is forgotten if there are too many.
+    package mutating func insert(_ history: History) {
+        guard history != .none, !histories.contains(history) else { return }
+        histories = histories.suffix(Self.countMax - 1) + [history]
+    }
+
+    package mutating func remove(_ history: History) { histories.removeAll { $0 == history } }
 }

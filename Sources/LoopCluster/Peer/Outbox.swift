@@ -138,16 +138,15 @@ package struct Outbox: Equatable, Sendable {
                     nextTold += 1
                 }
             } else {
-                let first = settled + 1
-                section.run.forEachHead(in: start..<start + count) { index, entry in
-                    let number = first + UInt64(index - start)
+                for index in start..<start + count {
+                    let entry = section.run.head(at: index)
+                    let number = settled + 1 + UInt64(index - start)
                     while nextTold < told.count, told[nextTold].number < number { nextTold += 1 }
                     if nextTold < told.count, told[nextTold].number == number {
                         done.append((number, entry, told[nextTold].outcome))
                     } else if entry.endsTheBody || entry.wantsSeq {
                         done.append((number, entry, .applied(.initial)))
                     }
-                    return true
                 }
             }
             settled = through

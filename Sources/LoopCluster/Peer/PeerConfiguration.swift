@@ -72,7 +72,7 @@ public enum PeerAction: Equatable, Sendable {
     /// Run the body of an effect.
     case run(Grant)
     /// Pass a newer request to a running effect.
-    case update(EffectID, Attempt, request: RequestBytes)
+    case update(EffectID, Attempt, request: [UInt8])
     /// Cancel the body of an effect.
     case stop(EffectID, Attempt)
     /// Report an entry's outcome. This comes for every refused entry, and for those whose sender waits for the seq. The detail

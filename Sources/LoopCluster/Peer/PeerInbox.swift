@@ -1,4 +1,3 @@
-import LoopCore
 import LoopWire
 
 /// The numbered messages of one epoch that a peer has applied, and has reported as applied. (Protocol, section 5.)

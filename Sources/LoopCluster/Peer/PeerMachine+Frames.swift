@@ -46,8 +46,8 @@ extension PeerMachine {
             let terms = ReducerTerms(silenceLimit: silenceLimit, tickInterval: tickInterval, feedbacks: feedbacks)
             joinAccepted(frame, watermark, terms)
         case .tick(let tick): if isCurrent(frame) { hear(tick) }
-        case .acknowledgement(let acknowledgement): if isCurrent(frame) { acknowledge(acknowledgement) }
-        case .outcomes(let outcomes): if isCurrent(frame) { takeAnswer(outcomes) }
+        case .acknowledgement(let acknowledgement): if isCurrent(frame) { take(acknowledgement, isAnswer: false) }
+        case .outcomes(let outcomes): if isCurrent(frame) { take(outcomes, isAnswer: true) }
         case .refusalDetails(let details): if isCurrent(frame) { self.details.hear(details, above: outbox.settled) }
         case .commands(let number, let commands): if isCurrent(frame) { apply(number, commands) }
         case .assignments(let part):

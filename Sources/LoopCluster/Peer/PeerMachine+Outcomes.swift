@@ -4,16 +4,11 @@ import LoopWire
 
 /// The outcomes of entries, of a session, and of the loop. (Protocol, sections 2 and 7.)
 extension PeerMachine {
-    mutating func acknowledge(_ acknowledgement: Acknowledgement) {
-        if delivery.isForeign(acknowledgement.watermark, brokenRules) { return abandonSession() }
-        guard delivery.takes(acknowledgement, brokenRules) else { return }
-        settle(upTo: acknowledgement.watermark, acknowledgement.notable, acknowledgement.answers)
-    }
-
-    /// Takes outcomes that were requested.
-    mutating func takeAnswer(_ outcomes: Acknowledgement) {
+    /// Takes outcomes of entries.
+    /// - Parameter isAnswer: whether they were requested.
+    mutating func take(_ outcomes: Acknowledgement, isAnswer: Bool) {
         if delivery.isForeign(outcomes.watermark, brokenRules) { return abandonSession() }
-        guard delivery.takesAnswer(outcomes) else { return }
+        guard isAnswer ? delivery.takesAnswer(outcomes) : delivery.takes(outcomes, brokenRules) else { return }
         settle(upTo: outcomes.watermark, outcomes.notable, outcomes.answers)
     }
 
@@ -97,5 +92,44 @@ extension PeerID {
     /// An ID that neither this peer nor a copy of it has had, because it depends on the time.
     fileprivate func successor(at now: MonotonicTime) -> PeerID {
         PeerID(high: Mix.finish(high ^ now.nanoseconds), low: Mix.finish(low &+ now.nanoseconds))
+    }
+}
+
+/// The loop's end, as a reducer has reported it. (Protocol, section 6.)
+///
+/// It is valid within its epoch. The journal may lose the end with its last records. A reducer that reaches the end again
+/// reports it again.
+struct HeardEnd: Equatable, Sendable {
+    let history: History
+    let epoch: Epoch
+    /// The seq of the last state.
+    let seq: Seq
+    let exitCode: Int32
+    let text: String
+
+    init(_ frame: PeerFrame, at seq: Seq, exitCode: Int32, text: String) {
+        (history, epoch) = (frame.history, frame.epoch)
+        (self.seq, self.exitCode, self.text) = (seq, exitCode, text)
+    }
+}
+
+/// The details of refusals, which the reducer sends before the refusals themselves.
+struct HeardDetails: Equatable, Sendable {
+    private var texts: [UInt64: String] = [:]
+
+    /// More details than a reducer sends at a time.
+    private static var countMax: Int { 64 }
+
+    mutating func hear(_ details: [RefusalDetail], above settled: UInt64) {
+        for detail in details where detail.number > settled && texts.count < Self.countMax {
+            texts[detail.number] = detail.text
+        }
+    }
+
+    /// The detail of an entry's refusal; empty if there is none.
+    func text(of number: UInt64) -> String { texts.isEmpty ? "" : texts[number] ?? "" }
+
+    mutating func forget(upTo settled: UInt64) {
+        if !texts.isEmpty { texts = texts.filter { $0.key > settled } }
     }
 }

@@ -157,7 +157,7 @@ struct PoisonWatch: Sendable {
     /// Clears suspects that were consumed before the journal's end, or that no peer can send again, once the records that prove
     /// it are durable. A timer that fired in the turn that started it stays a suspect. What started it may come again, and then
     /// the timer has the same ID.
-    mutating func review(_ journaled: JournaledCore) {
+    mutating func review(_ journaled: JournaledState) {
         for suspect in suspects where !suspect.isRetry && !suspect.isOfSchedule {
             if suspect.session == .none, let timer = suspect.effect, timer.seq > journaled.seq { continue }
             let isSettled = journaled.sessions[suspect.session].map { suspect.number <= $0.watermark } ?? true

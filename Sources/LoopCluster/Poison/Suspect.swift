@@ -17,19 +17,6 @@ public struct Suspect: Equatable, Sendable {
     /// How often the process ended in the event.
     public var crashes: UInt32
 
-    /// Creates a suspect from its parts.
-    public init(
-        session: SessionID, number: UInt64, effect: EffectID?, hash: UInt64, phase: QuarantineRecord.Phase,
-        crashes: UInt32
-    ) {
-        self.session = session
-        self.number = number
-        self.effect = effect
-        self.hash = hash
-        self.phase = phase
-        self.crashes = crashes
-    }
-
     /// An entry is set aside after this many crashes.
     static let crashesMax: UInt32 = 2
 

@@ -1,6 +1,5 @@
 import LoopCollections
 public import LoopCore
-import LoopWire
 
 /// Some records of a journal, in order, with those events that were decoded in advance.
 public struct DecodedPage: Sendable {

@@ -27,7 +27,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private enum State {
         case cold
         /// Without an end it is in the middle of a row, at which a snapshot may have been taken.
-        case warm(Recovery<Definition>, RowEnd?, History)
+        case warm(Recovery, RowEnd?, History)
         case stopped
     }
 
@@ -51,7 +51,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     ///   - warm: the state from which to continue, or nil to begin with a snapshot.
     public init(
         _ definition: Definition, coder: any ValueCoder, reinterprets: Reinterpretation = .never,
-        from warm: consuming WarmState<Definition>? = nil
+        from warm: consuming WarmState? = nil
     ) {
         self.definition = definition
         self.coder = coder
@@ -65,27 +65,27 @@ public struct JournalFollower<Definition: LoopDefinition> {
     /// The seq and the position of the newest applied record that the journal has, or nil while it is cold.
     public var applied: (seq: Seq, position: UInt64)? {
         guard case .warm(let recovery, _, _) = state else { return nil }
-        let (seq, position) = (recovery.core.seq, recovery.core.position)
+        let (seq, position) = (recovery.journaled.seq, recovery.journaled.position)
         return (Seq(seq.value - RecordLog(ahead).eventsCount), position - UInt64(ahead.count))
     }
 
     /// The present history of its state, or nil while it is cold.
     package var history: History? {
         guard case .warm(let recovery, _, _) = state else { return nil }
-        return recovery.core.history
+        return recovery.journaled.history
     }
 
     /// How many records are known to be in the journal, but are not applied yet.
     public var lag: UInt64 { newest - min(newest, applied?.position ?? 0) }
 
     /// The state for the next leader, or nil if there is none that could be continued.
-    public var warm: WarmState<Definition>? {
+    public var warm: WarmState? {
         guard case .warm(let recovery, let end?, let history) = state else { return nil }
-        return WarmState(recovery.core, at: end, of: history, ahead: Array(ahead))
+        return WarmState(recovery.journaled, at: end, of: history, ahead: Array(ahead))
     }
 
     /// Hands over its warm state, and is cold afterwards.
-    public mutating func handOver() -> WarmState<Definition>? {
+    public mutating func handOver() -> WarmState? {
         guard let warm else { return nil }
         (state, ahead) = (.cold, [])
         return warm
@@ -124,7 +124,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
     private mutating func begin(_ journal: any FollowedJournal) throws -> Look {
         let recovery = try Recovery(beginningIn: journal, definition, coder: coder, reinterprets: reinterprets)
         notes = recovery.notes
-        let (position, seq) = (recovery.core.position, recovery.core.seq)
+        let (position, seq) = (recovery.journaled.position, recovery.journaled.seq)
         let end = try journal.end(ofRowAt: position)
         state = .warm(recovery, end, journal.history)
         newest = max(journal.position, position)
@@ -135,12 +135,12 @@ public struct JournalFollower<Definition: LoopDefinition> {
         _ journal: any FollowedJournal, _ bytesMax: Int, _ isCurrent: () throws -> Bool, _ isStopped: (() -> Bool)?
     ) throws -> Look {
         guard case .warm(var recovery, let end, let history) = state else { return .level }
-        let position = recovery.core.position - UInt64(ahead.count)
+        let position = recovery.journaled.position - UInt64(ahead.count)
         let found =
             journal.history == history
             ? try journal.page(after: position, checksum: end?.checksum, bytesMax: bytesMax) : nil
         let others = found == nil ? "does not have record" : "has other records behind record"
-        guard let page = found, let rest = WarmState<Definition>.rest(of: ahead, behind: page.records) else {
+        guard let page = found, let rest = WarmState.rest(of: ahead, behind: page.records) else {
             guard try isCurrent() else {
                 throw JournalError(
                     .unreachable, operation: "be followed",
@@ -169,7 +169,7 @@ public struct JournalFollower<Definition: LoopDefinition> {
             throw error
         }
         state = .warm(recovery, page.end, history)
-        let reached = recovery.core.position - UInt64(ahead.count)
+        let reached = recovery.journaled.position - UInt64(ahead.count)
         newest = max(newest, reached)
         return reached < newest ? .behind : .level
     }

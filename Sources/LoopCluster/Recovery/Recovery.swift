@@ -1,5 +1,4 @@
 public import LoopCore
-import LoopWire
 
 /// Rebuilds what the journal determines, from the newest snapshot that can be trusted and the records after it. (Protocol,
 /// section 7.)
@@ -9,20 +8,17 @@ import LoopWire
 ///            └────────── every record after it, in order ◀────────────┘
 ///
 /// A standby has a warm state, and continues from it if the journal has its last row.
-public struct Recovery<Definition: LoopDefinition> {
+public struct Recovery {
     /// The rebuilt state.
-    package private(set) var core: JournaledState<Definition>
+    package private(set) var journaled: JournaledState
     /// The snapshot that it began from, or nil if it began from the first record. After a warm state, it is the newest snapshot.
     public private(set) var snapshot: SnapshotEntry?
     /// The seq of the warm state that it began from, or nil if it did not.
     public private(set) var warmSeq: Seq?
     /// How many records were replayed.
-    public var recordsCount: UInt64 { counts.records }
-    /// How many of the replayed records were events.
-    public var eventsCount: UInt64 { counts.events }
+    public private(set) var recordsCount: UInt64 = 0
     /// The newest records of a warm state that the journal lacks. The caller appends them before anything else.
     public private(set) var lacking: [Record] = []
-    private var counts = ReplayCounts()
     /// Notes for people, about snapshots and a warm state that could not be used.
     public private(set) var notes: [String] = []
 
@@ -38,36 +34,24 @@ public struct Recovery<Definition: LoopDefinition> {
     ///   - ignoresArguments: whether to use the journal's initial state instead of the definition's. For tools that do not know
     ///     the arguments of the run.
     ///   - note: the note in which each step is written, in case the process ends in it.
+    ///   - rules: the rules that a machine under test breaks.
     ///   - warm: the state from which to continue, if the journal continues it. If not, `notes` says why.
     ///   - isStopped: called before each record; returns true if the result is not needed any more.
     ///   - pages: returns the records after a position, as the journal does, with events that are already decoded. If nil, the
     ///     journal is read here, and events are decoded one by one.
     /// - Throws: `RecoveryError`, or the journal's `JournalError`.
-    public init(
-        _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
-        reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        warm: consuming WarmState<Definition>? = nil, isStopped: (() -> Bool)? = nil,
-        pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
-    ) throws {
-        try self.init(
-            definition, from: journal, coder: coder, through: limit, reinterprets: reinterprets,
-            ignoresArguments: ignoresArguments, note: note, breaking: BrokenRules(), warm: warm.take(),
-            isStopped: isStopped, pages: pages)
-    }
-
-    /// Does what the public initialiser does, for a machine that breaks rules.
     package init(
-        _ definition: Definition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
+        _ definition: some LoopDefinition, from journal: any Journal, coder: any ValueCoder, through limit: Seq? = nil,
         reinterprets: Reinterpretation = .never, ignoresArguments: Bool = false, note: CrashNote? = nil,
-        breaking rules: BrokenRules, warm: consuming WarmState<Definition>? = nil, isStopped: (() -> Bool)? = nil,
+        breaking rules: BrokenRules = BrokenRules(), warm: consuming WarmState? = nil, isStopped: (() -> Bool)? = nil,
         pages: ((_ after: UInt64) throws -> DecodedPage)? = nil
     ) throws {
-        core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
         if try !goOn(from: warm.take(), journal) { try begin(definition, journal, coder, limit, ignoresArguments) }
-        core.core.brokenRules = rules
-        core.reinterprets = reinterprets
-        core.ignoresArguments = ignoresArguments
-        core.note = note
+        journaled.brokenRules = rules
+        journaled.reinterprets = reinterprets
+        journaled.ignoresArguments = ignoresArguments
+        journaled.note = note
         do {
             try replay(limit, isStopped) { [pageBytes = Self.pageBytes] position in
                 if let pages { return try pages(position) }
@@ -101,27 +85,27 @@ public struct Recovery<Definition: LoopDefinition> {
 
     /// Creates a recovery that applies the records it is given later, to follow a journal.
     init(
-        beginningIn journal: any Journal, _ definition: Definition, coder: any ValueCoder,
+        beginningIn journal: any Journal, _ definition: some LoopDefinition, coder: any ValueCoder,
         reinterprets: Reinterpretation
     ) throws {
-        core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
         try begin(definition, journal, coder, nil, false)
-        core.reinterprets = reinterprets
+        journaled.reinterprets = reinterprets
     }
 
     /// Creates a recovery that continues from a warm state.
-    init(going warm: WarmState<Definition>, reinterprets: Reinterpretation) {
-        core = warm.core
-        core.reinterprets = reinterprets
+    init(going warm: WarmState, reinterprets: Reinterpretation) {
+        journaled = warm.journaled
+        journaled.reinterprets = reinterprets
     }
 
     /// Applies the next records.
     mutating func apply(_ page: DecodedPage, _ isStopped: (() -> Bool)?) throws(RecoveryError) {
-        _ = try core.core.replay(page, nil, isStopped, &counts)
+        _ = try journaled.replay(page, nil, isStopped, &recordsCount)
     }
 
     /// - Returns: whether the journal continues a warm state.
-    private mutating func goOn(from warm: WarmState<Definition>?, _ journal: any Journal) throws(JournalError) -> Bool {
+    private mutating func goOn(from warm: WarmState?, _ journal: any Journal) throws(JournalError) -> Bool {
         guard let warm else { return false }
         switch try warm.continuation(in: journal) {
         case .refused(let reason):
@@ -129,14 +113,14 @@ public struct Recovery<Definition: LoopDefinition> {
             return false
         case .lacks(let records): lacking = records
         }
-        core = warm.core
+        journaled = warm.journaled
         snapshot = try journal.snapshots().first
         warmSeq = warm.seq
         return true
     }
 
     private mutating func begin(
-        _ definition: Definition, _ journal: any Journal, _ coder: any ValueCoder, _ limit: Seq?,
+        _ definition: some LoopDefinition, _ journal: any Journal, _ coder: any ValueCoder, _ limit: Seq?,
         _ ignoresArguments: Bool
     ) throws {
         for entry in try journal.snapshots() where limit.map({ entry.seq <= $0 }) ?? true {
@@ -149,7 +133,7 @@ public struct Recovery<Definition: LoopDefinition> {
                         "it is of record \(restored.position), seq \(restored.seq), and is listed for record \(entry.position)"
                     )
                 }
-                core = restored
+                journaled = restored
                 snapshot = entry
                 return
             } catch let error as JournalError where error.kind == .corrupt {
@@ -168,32 +152,26 @@ public struct Recovery<Definition: LoopDefinition> {
     private mutating func replay(
         _ limit: Seq?, _ isStopped: (() -> Bool)?, _ pages: (UInt64) throws -> DecodedPage
     ) throws {
-        defer { core.note?.leave() }
+        defer { journaled.note?.leave() }
         while true {
-            let page = try pages(core.position)
+            let page = try pages(journaled.position)
             if page.records.isEmpty { return }
-            if !(try core.core.replay(page, limit, isStopped, &counts)) { return }
+            if !(try journaled.replay(page, limit, isStopped, &recordsCount)) { return }
         }
     }
 }
 
-/// How many records and events a replay has applied.
-struct ReplayCounts {
-    var records: UInt64 = 0
-    var events: UInt64 = 0
-}
-
-extension JournaledCore {
+extension JournaledState {
     /// Applies records up to a seq, decoding the events that are not decoded yet.
     /// - Returns: whether there may be more before the limit.
     fileprivate mutating func replay(
-        _ page: DecodedPage, _ limit: Seq?, _ isStopped: (() -> Bool)?, _ counts: inout ReplayCounts
+        _ page: DecodedPage, _ limit: Seq?, _ isStopped: (() -> Bool)?, _ recordsCount: inout UInt64
     ) throws(RecoveryError) -> Bool {
         let (note, decoded) = (note, page.events)
         for index in page.records.indices {
             let record = page.records[index]
             if let isStopped, isStopped() { throw .stopped }
-            guard Self.beginReplay(of: record, at: position + 1, limit, note, &counts) else { return false }
+            guard Self.beginReplay(of: record, at: position + 1, limit, note, &recordsCount) else { return false }
             do {
                 // The definition migrates events of another schema.
                 if let decoded, let place = decoded.place(of: index), journaledDefinition?.schema == loop.schema {
@@ -211,14 +189,13 @@ extension JournaledCore {
 
     /// - Returns: whether the record is to be applied.
     fileprivate static func beginReplay(
-        of record: Record, at position: UInt64, _ limit: Seq?, _ note: CrashNote?, _ counts: inout ReplayCounts
+        of record: Record, at position: UInt64, _ limit: Seq?, _ note: CrashNote?, _ recordsCount: inout UInt64
     ) -> Bool {
         if case .event(let event) = record {
             if let limit, event.seq > limit { return false }
             note?.enterReplay(position: position, seq: event.seq)
-            counts.events += 1
         }
-        counts.records += 1
+        recordsCount += 1
         return true
     }
 }
@@ -297,5 +274,39 @@ public enum RecoveryError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unreadable(let seq, let position, let reason, _):
             "the record \(position) of the journal, at seq \(seq), cannot be applied: \(reason)"
         }
+    }
+}
+
+extension Recovery {
+    /// Rebuilds the state after a seq, to show it.
+    ///
+    /// Events of other definitions with the same schema are applied with this definition. Their queries may differ, but effects
+    /// are not shown.
+    /// - Parameters:
+    ///   - seq: the last seq to replay, or nil for all.
+    ///   - journal: the journal to replay.
+    ///   - definition: the loop to recover.
+    ///   - coder: the coder of the definition's values.
+    /// - Throws: `RecoveryError`, or the journal's `JournalError`.
+    public init(
+        showing seq: Seq?, of journal: any Journal, _ definition: some LoopDefinition, coder: any ValueCoder
+    ) throws {
+        do {
+            try self.init(
+                definition, from: journal, coder: coder, through: seq, reinterprets: .sameSchema, ignoresArguments: true
+            )
+        } catch RecoveryError.definition(let mismatch) {
+            throw try Self.ofAnotherSchema(mismatch, journal, definition)
+        }
+        if let seq, journaled.seq != seq { throw RecoveryError.endsBefore(seq, at: journaled.seq) }
+    }
+
+    private static func ofAnotherSchema(
+        _ mismatch: DefinitionMismatch, _ journal: any Journal, _ definition: some LoopDefinition
+    ) throws(JournalError) -> RecoveryError {
+        let own = DefinitionFingerprint(of: definition).value
+        let first = try journal.snapshots().last { $0.fingerprint == own && $0.seq >= mismatch.seq }
+        return .ofAnotherSchema(
+            mismatch.seq, schema: mismatch.journal.schema, own: mismatch.binary.schema, first: first?.seq)
     }
 }

@@ -1,5 +1,4 @@
 public import LoopCore
-import LoopWire
 
 /// What would happen if this program continued a journal that another one wrote.
 public struct RehearsalReport: Codable, Equatable, Sendable {
@@ -21,21 +20,13 @@ public struct RehearsalReport: Codable, Equatable, Sendable {
     public var started = 0
     /// How many live effects taking over would give a newer request.
     public var updated = 0
-
-    /// Creates a report of a replay that has found nothing yet.
-    public init(from: UInt64, through: UInt64) {
-        self.from = from
-        self.through = through
-    }
 }
 
 /// Replays a journal through another program's reducer and queries, and tries its definition upgrade, without changing anything.
-public struct Rehearsal<Definition: LoopDefinition> {
-    private static var pageBytes: Int { 4 << 20 }
-
+public enum Rehearsal {
     /// - Throws: `JournalError` or `SnapshotError` if the journal cannot be read.
     public static func report(
-        on journal: any Journal, of definition: Definition, coder: any ValueCoder
+        on journal: any Journal, of definition: some LoopDefinition, coder: any ValueCoder
     ) throws -> RehearsalReport {
         var report = try replayed(journal, definition, coder)
         try takeOver(journal, definition, coder, &report)
@@ -43,53 +34,52 @@ public struct Rehearsal<Definition: LoopDefinition> {
     }
 
     private static func replayed(
-        _ journal: any Journal, _ definition: Definition, _ coder: any ValueCoder
+        _ journal: any Journal, _ definition: some LoopDefinition, _ coder: any ValueCoder
     ) throws -> RehearsalReport {
-        var core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        var journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
         if try !journal.hasFirstRecord() {
             let snapshots = try journal.snapshots()
             // A start needs no damaged snapshot if there is another one.
             let oldest = snapshots.last { (try? journal.content(of: $0)) != nil } ?? snapshots.last
             if let oldest {
-                core = try JournaledState(
+                journaled = try JournaledState(
                     restoring: journal.content(of: oldest), definition: definition, coder: coder, ignoresArguments: true
                 )
             }
         }
-        core.ignoresArguments = true
-        core.reinterprets = .always
-        var report = RehearsalReport(from: core.seq.value, through: core.seq.value)
-        var lastEqual = core.seq
+        journaled.ignoresArguments = true
+        journaled.reinterprets = .always
+        var report = RehearsalReport(from: journaled.seq.value, through: journaled.seq.value)
+        var lastEqual = journaled.seq
         func note(_ text: String) { if report.difference == nil { report.difference = text } }
-        while true {
-            let records = try journal.records(after: core.position, bytesMax: Self.pageBytes)
-            if records.isEmpty { return report }
-            for record in records {
-                if case .event(let event) = record, let effect = event.effect, core.effects[effect] == nil {
-                    report.unwanted += 1
-                    note("seq \(event.seq) is an event of the effect \(effect), which does not live then")
-                }
-                do {
-                    try core.apply(record)
-                    if let seq = record.hashedSeq { lastEqual = seq }
-                } catch let difference as ReplayDifference {
-                    note("between seq \(lastEqual) and seq \(difference.seq): the state hashes differ")
-                } catch {
-                    report.undecodable += 1
-                    note("seq \(core.seq.next) cannot be applied: \(error)")
-                }
-                report.through = core.seq.value
+        try journal.forEachRecord(after: journaled.position) { record in
+            if case .event(let event) = record, let effect = event.effect, journaled.effects[effect] == nil {
+                report.unwanted += 1
+                note("seq \(event.seq) is an event of the effect \(effect), which does not live then")
             }
+            do {
+                try journaled.apply(record)
+                if let seq = record.hashedSeq { lastEqual = seq }
+            } catch let difference as ReplayDifference {
+                note("between seq \(lastEqual) and seq \(difference.seq): the state hashes differ")
+            } catch {
+                report.undecodable += 1
+                note("seq \(journaled.seq.next) cannot be applied: \(error)")
+            }
+            report.through = journaled.seq.value
+            return true
         }
+        return report
     }
 
     private static func takeOver(
-        _ journal: any Journal, _ definition: Definition, _ coder: any ValueCoder, _ report: inout RehearsalReport
+        _ journal: any Journal, _ definition: some LoopDefinition, _ coder: any ValueCoder,
+        _ report: inout RehearsalReport
     ) throws {
         do {
             let recovery = try Recovery(definition, from: journal, coder: coder, ignoresArguments: true)
-            var core = recovery.core
-            for change in try core.apply(.definition(core.ownDefinition)) {
+            var journaled = recovery.journaled
+            for change in try journaled.apply(.definition(journaled.ownDefinition)) {
                 switch change.kind {
                 case .started: report.started += 1
                 case .updated: report.updated += 1

@@ -15,8 +15,6 @@ public struct Verification<Definition: LoopDefinition> {
     /// The damage of snapshots that cannot be read. They are not compared, and the replay does not need them.
     private var damages: [String] = []
 
-    private static var pageBytes: Int { 4 << 20 }
-
     /// - Throws: `RecoveryError` and `JournalError` if the journal cannot be replayed at all.
     public static func report(
         on journal: any Journal, of definition: Definition, coder: any ValueCoder
@@ -57,64 +55,62 @@ public struct Verification<Definition: LoopDefinition> {
 
     /// - Returns: false if the start is a snapshot that cannot be read.
     private mutating func run(from start: SnapshotEntry?, _ snapshots: [SnapshotEntry]) throws -> Bool {
-        var core = JournaledState(definition: definition, coder: coder, history: journal.history)
+        var journaled = JournaledState(definition: definition, coder: coder, history: journal.history)
         if let start {
             guard let restored = try restored(start) else { return false }
-            core = restored
+            journaled = restored
         }
-        core.ignoresArguments = true
+        journaled.ignoresArguments = true
         report = VerifyReport(
-            from: core.seq.value, through: core.seq.value, records: 0, snapshots: 0, stateHashes: 0, difference: nil)
-        var next = snapshots.drop { $0.position <= core.position }
-        var lastEqual = core.seq
-        while true {
-            let records = try journal.records(after: core.position, bytesMax: Self.pageBytes)
-            if records.isEmpty { break }
-            for record in records {
-                do {
-                    try core.apply(record)
-                } catch let difference as ReplayDifference {
-                    report.difference =
-                        "the state hash at seq \(difference.seq) is \(hexadecimal(difference.journaled)) in the"
-                        + " journal and \(hexadecimal(difference.replayed)) here; they were last equal at seq \(lastEqual)"
-                    return true
-                }
-                report.records += 1
-                report.through = core.seq.value
-                if let seq = record.hashedSeq {
-                    report.stateHashes += 1
-                    lastEqual = seq
-                }
-                while let snapshot = next.first, snapshot.position == core.position {
-                    next.removeFirst()
-                    guard let differences = try differences(of: snapshot, from: core) else { continue }
-                    if !differences.isEmpty {
-                        report.difference =
-                            "the snapshot at seq \(snapshot.seq) is not what the replay comes to in"
-                            + " \(differences.joined(separator: ", ")); they were last equal at seq \(lastEqual)"
-                        return true
-                    }
-                    lastEqual = core.seq
-                }
+            from: journaled.seq.value, through: journaled.seq.value, records: 0, snapshots: 0, stateHashes: 0,
+            difference: nil)
+        var next = snapshots.drop { $0.position <= journaled.position }
+        var lastEqual = journaled.seq
+        try journal.forEachRecord(after: journaled.position) { record in
+            do {
+                try journaled.apply(record)
+            } catch let difference as ReplayDifference {
+                report.difference =
+                    "the state hash at seq \(difference.seq) is \(hexadecimal(difference.journaled)) in the"
+                    + " journal and \(hexadecimal(difference.replayed)) here; they were last equal at seq \(lastEqual)"
+                return false
             }
+            report.records += 1
+            report.through = journaled.seq.value
+            if let seq = record.hashedSeq {
+                report.stateHashes += 1
+                lastEqual = seq
+            }
+            while let snapshot = next.first, snapshot.position == journaled.position {
+                next.removeFirst()
+                guard let differences = try differences(of: snapshot, from: journaled) else { continue }
+                if !differences.isEmpty {
+                    report.difference =
+                        "the snapshot at seq \(snapshot.seq) is not what the replay comes to in"
+                        + " \(differences.joined(separator: ", ")); they were last equal at seq \(lastEqual)"
+                    return false
+                }
+                lastEqual = journaled.seq
+            }
+            return true
         }
         return true
     }
 
     /// - Returns: the differences, or nil if the snapshot cannot be compared, because it is damaged or another definition's.
     private mutating func differences(
-        of entry: SnapshotEntry, from core: JournaledState<Definition>
+        of entry: SnapshotEntry, from journaled: JournaledState
     ) throws -> [String]? {
         let isOwn = entry.fingerprint == DefinitionFingerprint(of: definition).value
         guard let restored = try restored(entry, isOwn: isOwn) else { return nil }
         report.snapshots += 1
-        return try restored.differences(from: core)
+        return try restored.differences(from: journaled)
     }
 
     /// - Parameter isOwn: whether the definition made the snapshot. If not, only its bytes are checked.
     private mutating func restored(
         _ entry: SnapshotEntry, isOwn: Bool = true
-    ) throws -> JournaledState<Definition>? {
+    ) throws -> JournaledState? {
         let damage: String
         do {
             let content = try journal.content(of: entry)

@@ -7,8 +7,8 @@ import LoopWire
 /// Each of these is in the journal, or this process can append it in its next term, if no other process has appended since.
 ///
 ///     journal:  ── row ── row ─┤ end          state:  ── row ── row ─┤ end ── ahead ──▶
-public struct WarmState<Definition: LoopDefinition>: Sendable {
-    let core: JournaledState<Definition>
+public struct WarmState: Sendable {
+    let journaled: JournaledState
     /// The row that the journal must have.
     package let end: RowEnd
     /// The history that the journal began with.
@@ -17,18 +17,18 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     package let ahead: [Record]
 
     /// The seq of the state.
-    public var seq: Seq { core.seq }
+    public var seq: Seq { journaled.seq }
 
     /// How far the journal was followed, without the records that have no receipt.
     package var followed: FollowedEnd {
         FollowedEnd(
-            end: end, seq: Seq(core.seq.value - RecordLog(ahead).eventsCount), history: core.history)
+            end: end, seq: Seq(journaled.seq.value - RecordLog(ahead).eventsCount), history: journaled.history)
     }
 
-    init(_ core: JournaledState<Definition>, at end: RowEnd, of history: History, ahead: [Record] = []) {
-        var core = core
-        core.note = nil
-        self.core = core
+    init(_ journaled: JournaledState, at end: RowEnd, of history: History, ahead: [Record] = []) {
+        var journaled = journaled
+        journaled.note = nil
+        self.journaled = journaled
         self.end = end
         self.history = history
         self.ahead = ahead
@@ -39,12 +39,12 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
     /// - Parameters:
     ///   - journal: the journal that the machine wrote, which may have failed.
     ///   - ahead: the newest records of the machine, in order, with all that the journal may lack.
-    package init?(of core: JournaledState<Definition>, at journal: any Journal, ahead: [Record] = []) {
+    package init?(of journaled: JournaledState, at journal: any Journal, ahead: [Record] = []) {
         guard let end = (journal as? any FollowedJournal)?.newestEnd,
-            core.position >= end.position, core.position - end.position <= UInt64(ahead.count)
+            journaled.position >= end.position, journaled.position - end.position <= UInt64(ahead.count)
         else { return nil }
-        let count = Int(core.position - end.position)
-        self.init(core, at: end, of: journal.history, ahead: Array(ahead.suffix(count)))
+        let count = Int(journaled.position - end.position)
+        self.init(journaled, at: end, of: journal.history, ahead: Array(ahead.suffix(count)))
     }
 
     /// How a journal continues a warm state.
@@ -66,7 +66,7 @@ public struct WarmState<Definition: LoopDefinition>: Sendable {
         }
         var lacking = ahead[...]
         while !lacking.isEmpty {
-            let page = try journal.records(after: core.position - UInt64(lacking.count), bytesMax: 1 << 20)
+            let page = try journal.records(after: journaled.position - UInt64(lacking.count), bytesMax: 1 << 20)
             if page.isEmpty { break }
             guard let rest = Self.rest(of: lacking, behind: page) else {
                 return .refused("the journal has other records behind record \(end.position)")

@@ -22,7 +22,7 @@ struct Publication: Sendable {
 
     /// Sends the whole assignment of a member, over ROUTER.
     func sendAssignments(
-        _ grants: [Grant], to session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
+        _ grants: [Grant], to session: SessionID, _ members: inout Members, _ journaled: JournaledState,
         _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard let index = members.index(forKey: session), let watermark = journaled.sessions[session]?.watermark else {
@@ -36,7 +36,7 @@ struct Publication: Sendable {
 
     /// Sends acknowledgements to the members whose entries were consumed.
     func acknowledge(
-        _ members: inout Members, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ members: inout Members, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         for session in turn.acknowledgementsDue {
             guard let index = members.index(forKey: session), let record = journaled.sessions[session] else { continue }
@@ -55,7 +55,7 @@ struct Publication: Sendable {
 
     /// Answers a peer with the outcomes of its entries after a number.
     func answerOutcomes(
-        after number: UInt64, of session: SessionID, _ members: Members, _ journaled: JournaledCore,
+        after number: UInt64, of session: SessionID, _ members: Members, _ journaled: JournaledState,
         _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard let member = members[session], let record = journaled.sessions[session] else { return }

@@ -27,7 +27,7 @@ public struct ReducerConfiguration: Sendable {
     public var publisher: String
     /// The address of the collector, in the form of ``publisher``.
     public var collector: String
-    /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerCore.admit`.
+    /// Whether the reducer has keys. Then no key is admitted until the shell calls `ReducerMachine.admit`.
     public var isGuarded = false
     /// Whether other machines can reach the reducer although it has no keys. The status warns of it.
     public var isOpenToAll = false
@@ -59,10 +59,12 @@ public struct ReducerConfiguration: Sendable {
     /// How many bytes of the newest transitions are kept, for observers of events that have missed some.
     package var transitionBytesMax = 4 << 20
 
-    /// Whether a clock that is behind the times in the journal counts as right. An epoch then begins with the clock's time.
+    /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. An epoch then begins
+    /// with the clock's time. Use it for one start.
     public var acceptsClock = false
 
-    /// Whether each event is reduced twice, with a hash after it. For development, at several times the cost.
+    /// Whether each event is reduced twice and everything is hashed afterwards. This is for development, and costs several times as
+    /// much. The log names an event that gave two states; `verify` then finds a difference between processes at its exact seq.
     public var checksPurity = false
 
     /// Creates a configuration. Every limit has a default that suits a production loop.

@@ -1,5 +1,4 @@
 import LoopCore
-import LoopWire
 
 /// The schedules of the definition, by feedback number, with their plans and the events of their runs. Their next times are in
 /// the journaled state. (Protocol, section 6.)
@@ -21,7 +20,7 @@ struct Schedules: Sendable {
     static var countMax: Int { 256 }
 
     /// - Parameter zones: the time zones that the definition's schedules name. A schedule without its zone does not run.
-    mutating func begin(_ journaled: JournaledCore, _ zones: ZoneDatabase) {
+    mutating func begin(_ journaled: JournaledState, _ zones: ZoneDatabase) {
         self = Schedules()
         for number in journaled.table.numbers {
             guard let feedback = journaled.table[number], let facts = feedback.schedule,
@@ -50,7 +49,7 @@ struct Schedules: Sendable {
     }
 
     /// When the next schedule is due, by the reducer's steady clock.
-    func deadline(_ journaled: JournaledCore, _ clock: ReducerClock) -> MonotonicTime? {
+    func deadline(_ journaled: JournaledState, _ clock: ReducerClock) -> MonotonicTime? {
         if all.isEmpty { return nil }
         return first(journaled.schedules).flatMap { clock.steadyTime(of: $0.next, after: journaled.time) }
     }

@@ -1,5 +1,4 @@
 import LoopCore
-import LoopWire
 
 /// Hashes of everything the journal determines, to check replays. (Promise G8.)
 ///
@@ -18,7 +17,7 @@ struct StateHashing: Sendable {
 
     /// Writes a hash if one is due. The larger the state, the more events come between two hashes, so that the cost for each
     /// event stays small.
-    mutating func hashIfDue(_ journaled: inout JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
+    mutating func hashIfDue(_ journaled: inout JournaledState, _ turn: inout TurnOutput, _ context: TurnContext) {
         guard context.configuration.stateHashes, journaled.seq.value - seq.value >= interval, job == nil else {
             return
         }
@@ -35,7 +34,7 @@ struct StateHashing: Sendable {
 
     /// Writes the hash of what was marked as the next record. The hash of an earlier mark is ignored.
     mutating func finish(
-        _ job: UInt64, _ hash: UInt64, _ bytes: Int, _ journaled: inout JournaledCore, _ turn: inout TurnOutput
+        _ job: UInt64, _ hash: UInt64, _ bytes: Int, _ journaled: inout JournaledState, _ turn: inout TurnOutput
     ) {
         guard self.job == job else { return }
         self.job = nil
@@ -46,7 +45,7 @@ struct StateHashing: Sendable {
     /// Forgets the job, so that a result from before the new history is ignored.
     mutating func forgetJob() { job = nil }
 
-    private mutating func noteDigest(of bytes: Int, _ journaled: inout JournaledCore) {
+    private mutating func noteDigest(of bytes: Int, _ journaled: inout JournaledState) {
         journaled.digestedBytes = bytes
         interval = max(16, UInt64(bytes / Self.bytesPerEvent))
     }

@@ -1,6 +1,5 @@
 import LoopCollections
 import LoopCore
-import LoopWire
 
 /// The timers among the live effects: which are set, and which is due. (Protocol, section 6.)
 ///
@@ -21,7 +20,7 @@ struct Timers: Sendable {
     static var countMax: Int { 1024 }
 
     /// Sets the timers among all live effects.
-    mutating func begin(_ journaled: JournaledCore) {
+    mutating func begin(_ journaled: JournaledState) {
         self = Timers()
         guard journaled.loop.feedbacks.contains(where: { $0.timer != nil }) else { return }
         facts = (0..<UInt32(journaled.table.names.count)).map { journaled.table[$0]?.timer }
@@ -34,7 +33,7 @@ struct Timers: Sendable {
     }
 
     /// Takes note that a transition has changed a timer.
-    mutating func follow(_ change: LiveChange, _ journaled: JournaledCore, _ rules: BrokenRules) {
+    mutating func follow(_ change: LiveChange, _ journaled: JournaledState, _ rules: BrokenRules) {
         awaitsTurn = false
         switch change.kind {
         case .started, .updated:
@@ -48,7 +47,7 @@ struct Timers: Sendable {
     }
 
     /// Sets a timer. One that is completed, or whose time cannot be read, is not set.
-    private mutating func set(_ id: EffectID, at place: Int, _ journaled: JournaledCore) {
+    private mutating func set(_ id: EffectID, at place: Int, _ journaled: JournaledState) {
         guard journaled.effects[at: place].isOpen,
             let time = facts[Int(id.feedback)]?.time(journaled.effects[at: place].request)
         else { return queue.clear(id) }
@@ -66,7 +65,7 @@ struct Timers: Sendable {
     }
 
     /// The encoded event of a timer, or nil if the definition cannot make one from the request.
-    func event(of id: EffectID, _ journaled: JournaledCore) -> [UInt8]? {
+    func event(of id: EffectID, _ journaled: JournaledState) -> [UInt8]? {
         guard let place = journaled.effects.index(forKey: id) else { return nil }
         return facts[Int(id.feedback)]?.event(journaled.effects[at: place].request)
     }

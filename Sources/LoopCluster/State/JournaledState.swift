@@ -2,100 +2,168 @@ package import LoopCollections
 package import LoopCore
 package import LoopWire
 
-/// A `JournaledCore` with the type of its state, to create one or to read the state.
-package struct JournaledState<Definition: LoopDefinition>: Sendable {
-    /// Everything, without the definition's types.
-    package var core: JournaledCore
+/// Everything the journal determines, and nothing else: the state, its queries, the live effects, the sessions.
+///
+/// The reducer's machine changes it only through records, live and at replay alike, so that a replay gives the same result
+/// (G8). It begins empty, or with a snapshot. The first definition record runs the queries on the initial state.
+///
+/// A copy is an independent value. Another thread can encode a copy while this one continues.
+package struct JournaledState: Sendable {
+    package let loop: LoopFacts
+    /// Which events of another definition are applied with this one, instead of being refused.
+    package var reinterprets = Reinterpretation.never
+    /// Whether such events were applied. Only a snapshot makes that unnecessary at the next start.
+    package internal(set) var hasReinterpreted = false
+    /// Whether to use the journal's initial state instead of the definition's. For tools that do not know the arguments of the run.
+    package var ignoresArguments = false
+    /// The note in which each step is written, in case the process ends in it, or nil in a state that is only shown.
+    package var note: CrashNote?
+    package var brokenRules = BrokenRules()
 
-    private typealias TypedFold = Fold<Definition, Definition.State, Definition.Event>
+    package internal(set) var history: History
+    /// The newest epochs, the present one last; at most `epochsMax`.
+    package internal(set) var epochs: [Epoch] = []
+    /// The state, and the memory of its queries.
+    var loopState: any LoopState
+    package internal(set) var seq = Seq.initial
+    package internal(set) var time = WallTime(milliseconds: 0)
+    package internal(set) var effects = HashTable<EffectID, LiveEffect>()
+    package internal(set) var sessions = HashTable<SessionID, SessionRecord>()
+    /// The newest session of each peer, while it exists.
+    package internal(set) var sessionByPeer: [PeerID: SessionID] = [:]
+    /// The sessions of a peer that were followed by a newer one and still exist, the newest last. Such a peer has been at
+    /// another history, and has forgotten its numbers.
+    var olderSessions: [PeerID: [SessionID]] = [:]
+    package internal(set) var nextSession = SessionID(1)
+    /// The bytes of answers that all sessions keep.
+    package internal(set) var answersBytes = 0
+    package var answersBytesMax = KeptAnswers.totalBytesMax
+    /// The entries that were set aside, by their number in the quarantine.
+    package internal(set) var quarantine: [UInt64: QuarantineRecord] = [:]
+    package internal(set) var quarantinedCount: UInt64 = 0
+    /// The schedules' next times and status, by the numbers of their feedbacks.
+    package internal(set) var schedules: [UInt32: ScheduleStanding] = [:]
+    /// The position of the last record applied.
+    package internal(set) var position: UInt64 = 0
+    /// The feedbacks by the journal's numbers.
+    package internal(set) var table: FeedbackTable
+    /// The newest definition record, or nil if there was none yet.
+    package internal(set) var journaledDefinition: DefinitionRecord?
 
-    /// - Parameter core: a core that began with a definition of this type.
-    init(_ core: JournaledCore) { self.core = core }
+    /// The memory of another definition's queries until this one takes over, or nil if it has.
+    var foreign: [UInt32: QueryMemory]?
+    /// How many effects have started at this seq, so that those of a definition upgrade get new indices.
+    var startsCount: UInt32 = 0
+    /// The digest at the newest mark, until its journaled hash comes. Only at replay.
+    var mark: (seq: Seq, hash: UInt64)?
+    /// The last known size of what is hashed, in bytes, or 0 if it was never known.
+    var digestedBytes = 0
+    var changes: [EffectChange] = []
+    /// The result of the last changes, whose memory is used again.
+    var live: [LiveChange] = []
+
+    /// How many epochs are remembered.
+    static var epochsMax: Int { 64 }
 
     /// Creates an empty one.
-    package init(definition: Definition, coder: any ValueCoder, history: History) {
-        core = JournaledCore(
-            LoopFacts(definition, coder: coder), TypedFold(definition, coder: coder), history: history)
+    package init(definition: some LoopDefinition, coder: any ValueCoder, history: History) {
+        loop = LoopFacts(definition, coder: coder)
+        loopState = DefinedState(definition, coder: coder)
+        self.history = history
+        table = FeedbackTable(names: [], declared: loop.feedbacks)
+        loopState.beginQueries(table.numbers)
+        foreign = [:]
     }
 
-    /// Continues from a snapshot. If another definition of this loop made it, that one's effects stay as they are until this
-    /// one takes over, by its definition record.
-    /// - Parameter ignoresArguments: whether the snapshot may be of a run with other arguments.
-    /// - Throws: `SnapshotError` if the bytes are not what was written, or are of another loop or run, or of a schema that
-    ///   cannot be migrated. It never traps, whatever the bytes are.
-    package init(
-        restoring document: [UInt8], definition: Definition, coder: any ValueCoder, ignoresArguments: Bool = false
-    ) throws(SnapshotError) {
-        core = try JournaledCore(
-            restoring: document, LoopFacts(definition, coder: coder), TypedFold(definition, coder: coder),
-            ignoresArguments: ignoresArguments)
-    }
+    package var epoch: Epoch { epochs.last ?? .none }
 
-    private var fold: TypedFold {
-        guard let fold = core.fold as? TypedFold else {
-            preconditionFailure("the state is a \(type(of: core.fold)) and was taken for a \(TypedFold.self)")
+    /// The definition's state.
+    /// - Parameter definition: a definition of the type with which this began. Another one is a programming error.
+    package func state<Definition: LoopDefinition>(of definition: Definition) -> Definition.State {
+        let state = loopState.boxedState
+        guard let state = state as? Definition.State else {
+            preconditionFailure("a state of \(type(of: definition)) was asked for, and it is a \(type(of: state))")
         }
-        return fold
+        return state
     }
 
-    package var state: Definition.State { fold.state }
-    package var definition: Definition { fold.definition }
+    /// Whether an epoch that a peer has seen is one of this journal's, as far as the journal remembers. If not, the journal was
+    /// copied, or restored from a backup, and was continued in two ways.
+    package func knows(_ seen: Epoch) -> Bool {
+        if seen.number > epoch.number { return false }
+        guard let own = epochs.first(where: { $0.number == seen.number }) else { return true }
+        return own == seen
+    }
 
-    /// Applies one record. See `JournaledCore.apply`.
-    @discardableResult
-    package mutating func apply(_ record: Record) throws -> [LiveChange] { try core.apply(record) }
+    /// The feedback of an effect, or nil if the definition no longer has it.
+    package func feedback(of effect: EffectID) -> FeedbackFacts? { table[effect.feedback] }
 
-    /// The names of the parts in which two states of one loop differ. See `JournaledCore.differences`.
-    package func differences(from other: JournaledState) throws -> [String] {
-        try core.differences(from: other.core)
+    /// The priority of the effect at a place, by its request.
+    func priority(of effect: EffectID, at place: Int) -> Int32 {
+        guard let feedback = table[effect.feedback], feedback.hasPriority else { return 0 }
+        return feedback.priority(of: effects[at: place].request)
+    }
+
+    /// The name of an effect's feedback, even if the definition no longer has it.
+    package func feedbackName(of effect: EffectID) -> String {
+        effect.feedback < table.names.count ? table.names[Int(effect.feedback)] : "\(effect.feedback)"
+    }
+
+    /// The effects that failed for good, by ID, with their messages.
+    var parked: [(id: EffectID, effect: LiveEffect, message: String)] {
+        effects.compactMap { id, effect in
+            if case .parked(let message) = effect.status { (id, effect, message) } else { nil }
+        }.sorted { $0.id < $1.id }
+    }
+
+    /// The record that this definition writes into the journal when it takes over.
+    package var ownDefinition: DefinitionRecord {
+        DefinitionRecord(
+            fingerprint: loop.fingerprint.value, schema: loop.schema, initial: loop.initialHash,
+            initialState: journaledDefinition == nil ? (try? loopState.encodedState()) ?? [] : [],
+            feedbacks: table.names)
+    }
+
+    /// Forgets outcomes that their sender knows. This is not journaled: a replay brings back more of them, never fewer.
+    package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
+        if brokenRules.contains(.settledOutcomesAreForgotten) { return }
+        guard let index = sessions.index(forKey: session) else { return }
+        let before = sessions[at: index].answers.byteCount
+        sessions[at: index].forget(upTo: settled)
+        if before > 0 { answersBytes += sessions[at: index].answers.byteCount - before }
     }
 }
 
-/// What does not depend on the definition's types.
 extension JournaledState {
-    package var reinterprets: Reinterpretation {
-        get { core.reinterprets }
-        set { core.reinterprets = newValue }
-    }
-    package var ignoresArguments: Bool {
-        get { core.ignoresArguments }
-        set { core.ignoresArguments = newValue }
-    }
-    package var note: CrashNote? {
-        get { core.note }
-        set { core.note = newValue }
+    /// The newest existing session of a peer, or nil if it has none.
+    func session(of peer: PeerID) -> SessionID? { sessionByPeer[peer] ?? olderSessions[peer]?.last }
+}
+
+/// Changes by machines that break a rule. No real node calls them.
+extension JournaledState {
+    /// Marks an attempt as void without a record.
+    package mutating func voidWithoutRecord(_ effect: EffectID, upTo attempt: Attempt) { void(effect, upTo: attempt) }
+
+    /// Consumes an entry without a record.
+    package mutating func consumeWithoutRecord(_ session: SessionID, _ number: UInt64, _ outcome: EntryOutcome) {
+        consume(session, number, ofEffect: false, notable: outcome)
     }
 
-    package var coder: any ValueCoder { core.loop.coder }
-    package var fingerprint: DefinitionFingerprint { core.loop.fingerprint }
-    package var feedbacks: [FeedbackFacts] { core.loop.feedbacks }
-    package var initialHash: UInt64 { core.loop.initialHash }
-    package var hasReinterpreted: Bool { core.hasReinterpreted }
-    package var history: History { core.history }
-    package var epoch: Epoch { core.epoch }
-    package var epochs: [Epoch] { core.epochs }
-    package var seq: Seq { core.seq }
-    package var time: WallTime { core.time }
-    package var effects: HashTable<EffectID, LiveEffect> { core.effects }
-    package var sessions: HashTable<SessionID, SessionRecord> { core.sessions }
-    package var sessionByPeer: [PeerID: SessionID] { core.sessionByPeer }
-    package var nextSession: SessionID { core.nextSession }
-    package var quarantine: [UInt64: QuarantineRecord] { core.quarantine }
-    package var quarantinedCount: UInt64 { core.quarantinedCount }
-    package var position: UInt64 { core.position }
-    package var schedules: [UInt32: ScheduleStanding] { core.schedules }
-    package var table: FeedbackTable { core.table }
-    package var journaledDefinition: DefinitionRecord? { core.journaledDefinition }
-    package var ownDefinition: DefinitionRecord { core.ownDefinition }
-
-    package func knows(_ seen: Epoch) -> Bool { core.knows(seen) }
-    package func feedback(number: UInt32) -> FeedbackFacts? { core.table[number] }
-    package func feedback(of effect: EffectID) -> FeedbackFacts? { core.table[effect.feedback] }
-    package func feedbackName(of effect: EffectID) -> String { core.feedbackName(of: effect) }
-    package func digest() -> (hash: UInt64, bytes: Int) { core.digest() }
-    package func snapshot() throws(SnapshotError) -> [UInt8] { try core.snapshot() }
-    package mutating func forget(what rules: BrokenRules) { core.forget(what: rules) }
-    package mutating func forgetOutcomes(of session: SessionID, upTo settled: UInt64) {
-        core.forgetOutcomes(of: session, upTo: settled)
+    /// Loses what a snapshot lacks if these rules are broken.
+    package mutating func forget(what rules: BrokenRules) {
+        if rules.contains(.snapshotsHoldSessions) {
+            for (place, _) in sessions.places { sessions[at: place] = SessionRecord(peer: sessions[at: place].peer) }
+        }
+        if rules.contains(.snapshotsHoldAnswers) {
+            for (place, _) in sessions.places { sessions[at: place].answers = KeptAnswers() }
+            answersBytes = 0
+        }
+        if rules.contains(.snapshotsHoldFloors) {
+            for effect in effects.keys { effects[effect]?.floor = .none }
+        }
+        if rules.contains(.snapshotsHoldStatus) {
+            for effect in effects.keys { effects[effect]?.status = .open }
+        }
+        if rules.contains(.sessionNumbersGrow) { nextSession = SessionID(UInt64(sessions.count) + 1) }
     }
 }

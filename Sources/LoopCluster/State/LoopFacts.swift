@@ -1,4 +1,4 @@
-package import LoopCore
+public import LoopCore
 package import LoopWire
 
 /// What a machine uses of a definition besides its state: names, versions, feedbacks. Nothing here has the definition's types.
@@ -66,7 +66,7 @@ package final class FeedbackFacts: Sendable {
     }
 
     /// The priority of an effect, by the bytes of its request, or 0 if they cannot be read.
-    func priority(of request: RequestBytes) -> Int32 {
+    func priority(of request: [UInt8]) -> Int32 {
         guard let priority, let known = try? requestCoding?.decode(request, coder) else { return 0 }
         return priority(known)
     }
@@ -75,10 +75,10 @@ package final class FeedbackFacts: Sendable {
     var hasPriority: Bool { priority != nil }
 
     /// A request's bytes, or nil if its type cannot cross a process, its encoding fails, or it is too large.
-    func encode(_ request: any Sendable) -> RequestBytes? {
-        var encoded: RequestBytes?
+    func encode(_ request: any Sendable) -> [UInt8]? {
+        var encoded: [UInt8]?
         try? requestCoding?.withEncoding(request, coder) { bytes in
-            if bytes.count <= Wire.requestBytesMax { encoded = RequestBytes(bytes) }
+            if bytes.count <= Wire.requestBytesMax { encoded = Array(bytes) }
         }
         return encoded
     }
@@ -101,7 +101,7 @@ package struct ScheduleFacts: Sendable {
 /// What the reducer uses of a feedback when an effect has failed for good.
 package struct FailingFacts: Sendable {
     /// Makes the encoded event for an encoded request and a failure, or returns nil if the feedback makes no event of this failure.
-    let event: @Sendable (RequestBytes, EffectFailure) throws(NoFailingEvent) -> [UInt8]?
+    let event: @Sendable ([UInt8], EffectFailure) throws(NoFailingEvent) -> [UInt8]?
 
     init?<State, Event: Encodable>(_ feedback: Feedback<State, Event>, _ coder: any ValueCoder) {
         guard let failing = feedback.failureEvent, let coding = feedback.requestCoding else { return nil }
@@ -121,17 +121,80 @@ package struct FailingFacts: Sendable {
 /// What the reducer uses of a feedback's timers.
 package struct TimerFacts: Sendable {
     /// The due time of an encoded request, or nil if it cannot be read.
-    let time: @Sendable (RequestBytes) -> WallTime?
+    let time: @Sendable ([UInt8]) -> WallTime?
     /// The encoded event of an encoded request, or nil if it cannot be made.
-    let event: @Sendable (RequestBytes) -> [UInt8]?
+    let event: @Sendable ([UInt8]) -> [UInt8]?
 
-    init<Event: Encodable>(_ timer: FeedbackTimer<Event>, _ coder: any ValueCoder) {
-        time = { request in request.withBytes { try? timer.encodedTime($0, coder) } }
-        event = { request in request.withBytes { bytes in try? coder.encode(timer.encodedEvent(bytes, coder)) } }
+    init<State, Event: Encodable>(_ timer: FeedbackTimer<State, Event>, _ coder: any ValueCoder) {
+        time = { try? timer.encodedTime($0.span, coder) }
+        event = { try? coder.encode(timer.encodedEvent($0.span, coder)) }
     }
 
     /// Whether a timer that has fired is requested for another time.
-    func isMoved(_ effect: LiveEffect, to request: RequestBytes) -> Bool {
+    func isMoved(_ effect: LiveEffect, to request: [UInt8]) -> Bool {
         effect.status == .completed && time(effect.request) != time(request)
+    }
+}
+
+/// What a local and a remote definition must have in common: the feedbacks and their placements.
+public struct DefinitionFingerprint: Equatable, Sendable {
+    /// The 64-bit FNV-1a hash of the name, the schema and the lines of `feedbacks`.
+    public let value: UInt64
+    /// One line for each feedback, "name@placement", in the definition's order. The order does not change `value`.
+    public let feedbacks: [String]
+
+    /// Computes the fingerprint of a definition.
+    public init<Definition: LoopDefinition>(of definition: Definition) {
+        feedbacks = definition.allFeedbacks.map { "\($0.name)@\($0.placement)" }
+        let sorted = feedbacks.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let lines = ["\(Definition.name)#\(Definition.schema)"] + sorted
+        value = StableHash.fnv1a(lines.joined(separator: "\n").utf8)
+    }
+}
+
+/// The feedbacks of a definition, by the numbers that a journal has given to their names.
+///
+/// A name gets the next number when a definition first has it, and keeps it for the life of the journal. No other name ever
+/// gets the number, so that an effect's ID always means the same feedback.
+package struct FeedbackTable: Sendable {
+    /// All names that there ever were, by number.
+    package let names: [String]
+    /// The numbers of the definition's feedbacks, in the order of their declaration.
+    package let numbers: [UInt32]
+    private let feedbacks: [FeedbackFacts?]
+
+    /// - Parameters:
+    ///   - names: the names that the journal knows, by number.
+    ///   - declared: the definition's feedbacks. Those with new names get the next numbers.
+    package init(names: [String], declared: [FeedbackFacts]) {
+        var names = names
+        var numbers: [String: UInt32] = [:]
+        for (number, name) in names.enumerated() where numbers[name] == nil { numbers[name] = UInt32(number) }
+        for feedback in declared where numbers[feedback.name] == nil {
+            numbers[feedback.name] = UInt32(names.count)
+            names.append(feedback.name)
+        }
+        var feedbacks: [FeedbackFacts?] = Array(repeating: nil, count: names.count)
+        for feedback in declared {
+            if let number = numbers[feedback.name] { feedbacks[Int(number)] = feedback }
+        }
+        self.names = names
+        self.numbers = declared.map { numbers[$0.name] ?? 0 }
+        self.feedbacks = feedbacks
+    }
+
+    /// The definition's feedback of this number, or nil if the definition has none, or no longer.
+    package subscript(number: UInt32) -> FeedbackFacts? {
+        number < feedbacks.count ? feedbacks[Int(number)] : nil
+    }
+
+    /// The group whose members run the feedback's effects, or "" if the definition no longer has it.
+    func group(_ number: UInt32) -> String { self[number]?.placement ?? "" }
+
+    /// The policies of the definition's feedbacks, by number.
+    var policies: [UInt32: EffectPolicy] {
+        var policies: [UInt32: EffectPolicy] = [:]
+        for number in numbers { policies[number] = self[number]?.policy }
+        return policies
     }
 }

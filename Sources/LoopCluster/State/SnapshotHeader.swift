@@ -1,4 +1,4 @@
-package import LoopCore
+public import LoopCore
 package import LoopWire
 
 /// The beginning of a snapshot, which describes it and can be read without the definition.
@@ -6,7 +6,7 @@ package import LoopWire
 /// | bytes | field |
 /// |---|---|
 /// | 8 | "LOOPSNAP" |
-/// | 2 | format version u16: 6 if there are schedules, else 5; 1 to 4 are read too |
+/// | 2 | format version u16: 6 if there are schedules, else 5 |
 /// | 4 + n | loop name |
 /// | 8 | history u64 |
 /// | 8 | position u64 of the last record that it covers |
@@ -31,22 +31,8 @@ package struct SnapshotHeader: Equatable, Sendable {
     package var fingerprint: UInt64
     package var schema: UInt64
     package var initial: UInt64
-    /// The format in which it was written.
-    package private(set) var format: UInt16
-
-    package init(
-        loop: String, history: History, position: UInt64, seq: Seq, fingerprint: UInt64, schema: UInt64,
-        initial: UInt64, hasSchedules: Bool = false
-    ) {
-        self.loop = loop
-        self.history = history
-        self.position = position
-        self.seq = seq
-        self.fingerprint = fingerprint
-        self.schema = schema
-        self.initial = initial
-        format = hasSchedules ? Self.formatVersion : Self.formatWithoutSchedules
-    }
+    /// Whether the body ends with schedules.
+    fileprivate(set) var hasSchedules = false
 
     /// The whole document, in one chunk of memory.
     /// - Parameters:
@@ -57,7 +43,7 @@ package struct SnapshotHeader: Equatable, Sendable {
     ) throws(Failure) -> [UInt8] {
         var writer = ByteWriter(capacity: bodyBytes + bodyBytes / 8 + loop.utf8.count + 128)
         writer.append(bytes: Self.magic)
-        writer.u16(format)
+        writer.u16(hasSchedules ? Self.formatVersion : Self.formatWithoutSchedules)
         writer.string(loop)
         writer.u64(history.value)
         writer.u64(position)
@@ -90,11 +76,14 @@ package struct SnapshotHeader: Equatable, Sendable {
             var reader = ByteReader(content.dropFirst(magic.count))
             let version = try reader.u16()
             guard version <= formatVersion else { throw SnapshotError.newerFormat(version) }
+            guard version >= formatWithoutSchedules else {
+                throw SnapshotError.corrupt("its format is \(version), which no release has written")
+            }
             var header = SnapshotHeader(
                 loop: try reader.string(), history: History(try reader.u64()), position: try reader.u64(),
                 seq: Seq(try reader.u64()), fingerprint: try reader.u64(), schema: try reader.u64(),
                 initial: try reader.u64())
-            header.format = version
+            header.hasSchedules = version == formatVersion
             guard try reader.u64() == UInt64(reader.remaining) else {
                 throw SnapshotError.corrupt("it is not as long as it says")
             }
@@ -103,6 +92,52 @@ package struct SnapshotHeader: Equatable, Sendable {
             throw error
         } catch {
             throw .corrupt("\(error)")
+        }
+    }
+}
+
+/// A snapshot cannot be made, or the loop cannot continue from it.
+public enum SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The bytes are not those that were written.
+    case corrupt(String)
+    /// It was written by a newer release in a form that this one does not know.
+    case newerFormat(UInt16)
+    /// It is of another loop.
+    case otherLoop(snapshot: String, binary: String)
+    /// It is of another run.
+    case otherArguments(OtherArguments)
+    /// Its state is older than the definition can migrate.
+    case schemaTooOld(snapshot: UInt64, oldest: Int, binary: Int)
+    /// Its state is newer than the definition.
+    case schemaTooNew(snapshot: UInt64, binary: Int)
+    /// Its state cannot be read: decoding or `migrateState` threw.
+    case unreadableState(seq: Seq, schema: UInt64, reason: String)
+    /// The state, or what a query remembers, cannot be encoded.
+    case unencodable(String)
+    /// This definition has not taken over: it has no definition record yet, and another definition's queries still count.
+    case notTakenOver
+
+    /// The error and its remedy in one line, for people.
+    public var description: String {
+        switch self {
+        case .corrupt(let what): "the snapshot is damaged: \(what)"
+        case .newerFormat(let version):
+            "the snapshot is of format \(version), this release reads formats up to \(SnapshotHeader.formatVersion); start a newer"
+                + " release"
+        case .otherLoop(let snapshot, let binary): "the snapshot is of the loop \"\(snapshot)\", this is \"\(binary)\""
+        case .otherArguments(let other): "\(other)"
+        case .schemaTooOld(let snapshot, let oldest, let binary):
+            "the snapshot has schema \(snapshot); this build has schema \(binary) and migrates states from schema"
+                + " \(oldest) on: start a build that reads schema \(snapshot) and has schema \(oldest) or newer, stop it"
+                + " with SIGTERM, then start this one"
+        case .schemaTooNew(let snapshot, let binary):
+            "the snapshot has schema \(snapshot), this build has schema \(binary): start the newer build, or one of before"
+                + " the change on a backup of the journal"
+        case .unreadableState(let seq, let schema, let reason):
+            "the state of schema \(schema) at seq \(seq) cannot be read: \(reason); where State or its encoding has"
+                + " changed, raise `schema` and say in `migrateState` how the old one is read"
+        case .unencodable(let reason): "a snapshot cannot be made: \(reason)"
+        case .notTakenOver: "a snapshot cannot be made before this definition has taken over; begin an epoch first"
         }
     }
 }

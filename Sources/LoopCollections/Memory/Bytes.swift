@@ -10,28 +10,6 @@ extension Span<UInt8> {
     ) -> Number {
         unsafe Number(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: type))
     }
-
-    /// The bytes as the lowest of a number, with 0 for the others. There may be up to 16.
-    @inlinable
-    package var word: UInt128 {
-        var word: UInt128 = 0
-        unsafe withUnsafeMutableBytes(of: &word) { word in
-            unsafe withUnsafeBytes { unsafe word.copyMemory(from: $0) }
-        }
-        return UInt128(littleEndian: word)
-    }
-}
-
-extension UInt128 {
-    /// Lends the bytes of the number, the lowest first.
-    @inlinable
-    package func withBytes<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try unsafe withUnsafeBytes(of: littleEndian) { (bytes) throws(Failure) in
-            try unsafe body(bytes.assumingMemoryBound(to: UInt8.self).span)
-        }
-    }
 }
 
 extension Array<UInt8> {

@@ -44,12 +44,12 @@ package struct Lent: ~Copyable {
     /// Calls `body` with a property of the value, as `read(as:_:)` does. A stored property is read in place.
     @inlinable
     @inline(__always)
-    package func read<Root, Value, Result>(
-        _ property: PropertyPlace<Root, Value>, _ body: (Value) -> Result
-    ) -> Result {
+    package func read<Root, Value, Result, Failure: Error>(
+        _ property: PropertyPlace<Root, Value>, _ body: (Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let root = unsafe address(of: Root.self)
-        guard let offset = property.offset else { return unsafe body(root.pointee[keyPath: property.path]) }
-        return unsafe readBits(
+        guard let offset = property.offset else { return try unsafe body(root.pointee[keyPath: property.path]) }
+        return try unsafe readBits(
             of: (UnsafeRawPointer(root) + offset).assumingMemoryBound(to: Value.self), body)
     }
 

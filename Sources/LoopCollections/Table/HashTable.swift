@@ -45,28 +45,6 @@ package struct HashTable<Key: Equatable, Value> {
     @inlinable
     package func key(at place: Int) -> Key { unsafe taken.entries[place].key }
 
-    /// Fetches the entry at a place, which may be any number, into the processor's cache.
-    @inlinable
-    package func fetch(_ place: Int) {
-        guard let entry = unsafe address(of: place) else { return }
-        unsafe ProcessorCache.fetch(entry)
-        if MemoryLayout<Storage.Entry>.stride > 64 { unsafe ProcessorCache.fetch(entry + 64) }
-    }
-
-    @inlinable
-    func address(of place: Int) -> UnsafeRawPointer? {
-        guard let storage, place >= 0, unsafe place < storage.high else { return nil }
-        return unsafe UnsafeRawPointer(storage.entries + place)
-    }
-
-    /// Calls `body` with the value at a taken place, without a copy. The objects that it refers to are not retained.
-    @inlinable
-    package func read<Result>(at place: Int, _ body: (Value) -> Result) -> Result {
-        unsafe withUnsafeMutablePointer(to: &taken.entries[place].value) { value in
-            unsafe readBits(of: UnsafePointer(value), body)
-        }
-    }
-
     /// The value at a taken place.
     @inlinable
     package subscript(at place: Int) -> Value {

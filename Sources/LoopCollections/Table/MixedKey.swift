@@ -78,13 +78,6 @@ extension HashTable where Key: MixedKey {
     @inlinable
     package func index(forKey key: Key) -> Int? { find(key, key.mixed) }
 
-    /// - Parameter place: a place that may have the key, or nil if none was looked up.
-    @inlinable
-    package func index(forKey key: Key, near place: Int?) -> Int? {
-        if let place, has(key, at: place) { return place }
-        return find(key, key.mixed)
-    }
-
     @inlinable @discardableResult
     package mutating func removeValue(forKey key: Key) -> Value? {
         let hash = key.mixed

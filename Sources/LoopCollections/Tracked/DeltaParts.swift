@@ -1,5 +1,3 @@
-import LoopLock
-
 /// The tracked dictionaries of a state by their paths in it, or anchors in them. A difference to that state is made from them.
 ///
 /// A path has the keys that lead to the dictionary in the encoded state. Only paths of names count, because the elements of a set

@@ -1,5 +1,3 @@
-import LoopLock
-
 // Unsafe: the dictionary is retained while its entries are read, and the layout fits its types.
 
 /// The tracked dictionaries of a state whose manifest is encoded. In the manifest their numbers in this list, from 0, replace them.

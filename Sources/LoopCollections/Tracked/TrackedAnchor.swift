@@ -1,5 +1,3 @@
-import LoopLock
-
 // Unsafe: the log and the tree are retained while they are read.
 
 /// The stamps from which differences will start: those of dictionaries at the times when others received them.

@@ -1,5 +1,3 @@
-internal import LoopLock
-
 // Unsafe: the dictionary is retained while its entries are read, and the layout fits its types.
 
 extension TrackedDictionary: Encodable where Key: Encodable, Value: Encodable {

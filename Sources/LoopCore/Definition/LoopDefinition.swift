@@ -23,15 +23,8 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// The state before the first event.
     var initial: State { get }
 
-    /// Inferred: `Void` if `reduce` is implemented without a transition, `NeedsTransition` if it is only implemented with one.
-    associatedtype Reduction
-
-    /// Folds one event into the state. Optional if `reduce` with a transition is implemented.
-    func reduce(_ state: inout State, _ event: Event) -> Reduction
-
-    /// Folds one event into the state, with the transition's number, journaled time and random numbers. Optional if
-    /// `reduce` without a transition is implemented. If both are, this one is called.
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition)
+    /// Folds one event into the state, with the transition's number, journaled time and random numbers.
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition)
 
     /// One event of each case, because the cases of an enum are known from examples alone. `loopctl schema` and errors
     /// about undecodable events use them. Empty by default.
@@ -49,10 +42,13 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// How far a loop that is a job has come, for people; or nil if it does not say.
     func progress(of state: State) -> Progress?
 
+    /// The answer to an event of `ask`. An enum if events have answers of several types. `Never` by default, which answers nothing.
+    associatedtype Answer: Codable & Sendable = Never
+
     /// The answer to an event of `ask`, or nil if there is none, as by default. It must be a function of the event and of
     /// the state right after the event was applied, and of nothing else.
     ///
-    ///     func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    ///     func answer(to event: Event, in state: State) -> Receipt? {
     ///         switch event {
     ///         case .withdraw(let account, _): Receipt(balance: state.balances[account] ?? 0)
     ///         case .opened: nil
@@ -63,22 +59,15 @@ public protocol LoopDefinition<State, Event>: Sendable {
     /// - Parameters:
     ///   - event: the event that was applied.
     ///   - state: the state after it, and before the next one.
-    func answer(to event: Event, in state: State) -> (any Codable & Sendable)?
+    func answer(to event: Event, in state: State) -> Answer?
 
     /// Reads a state that an older definition of this loop wrote into a snapshot, in the present schema. By default it
     /// decodes the bytes as the present `State`.
     /// - Parameters:
     ///   - old: the encoded state.
     ///   - schema: the schema that wrote it, from `oldestSchema` up to below `schema`.
-    /// - Throws: anything if it cannot be read; the reducer then does not start.
-    func migrateState(_ old: Encoded, from schema: Int) throws -> State
-
-    /// Reads a state of an older schema, with the time of that state, which a present state may need for a deadline. By
-    /// default it calls the form without a time. If both are implemented, this one is called.
-    /// - Parameters:
-    ///   - old: the encoded state.
-    ///   - schema: the schema that wrote it, from `oldestSchema` up to below `schema`.
-    ///   - time: the journaled time of the last event before the snapshot, the same at each migration. 1970 if there was no event.
+    ///   - time: the journaled time of the last event before the snapshot, the same at each migration. 1970 if there was no
+    ///     event. A present state may need it for a deadline.
     /// - Throws: anything if it cannot be read; the reducer then does not start.
     func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State
 
@@ -104,12 +93,6 @@ extension LoopDefinition {
     /// Empty by default.
     public static var examples: [Event] { [] }
 
-    /// Lets the compiler infer that the definition needs a transition.
-    public func reduce(_ state: inout State, _ event: Event) -> NeedsTransition {
-        preconditionFailure(
-            "\(Self.self) reduces events with a transition only; call reduce(_:_:_:), or implement reduce(_:_:) too")
-    }
-
     /// Empty by default: observers follow the whole state.
     public var sections: [StateSection<State>] { [] }
 
@@ -120,31 +103,18 @@ extension LoopDefinition {
     public func progress(of state: State) -> Progress? { nil }
 
     /// Nil by default: the loop answers nothing.
-    public func answer(to event: Event, in state: State) -> (any Codable & Sendable)? { nil }
+    public func answer(to event: Event, in state: State) -> Answer? { nil }
 
     /// Decodes the old bytes as the present `State`. This suffices if the encoding has only gained optional fields.
     /// - Throws: the decoding error if the bytes are not a present `State`.
-    public func migrateState(_ old: Encoded, from schema: Int) throws -> State { try old.decode(State.self) }
-
-    /// Calls the form without a time.
-    /// - Throws: what that form throws.
     public func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
-        try migrateState(old, from: schema)
+        try old.decode(State.self)
     }
 
     /// Decodes the old bytes as the present `Event`. This suffices if the encoding has only gained optional fields.
     /// - Throws: the decoding error if the bytes are not a present `Event`.
     public func migrateEvent(_ old: Encoded, from schema: Int) throws -> Event { try old.decode(Event.self) }
 }
-
-extension LoopDefinition where Reduction == Void {
-    // Declared only here, so that a definition that implements neither `reduce` does not compile.
-    /// Calls `reduce` without the transition, for a definition that does not need it.
-    public func reduce(_ state: inout State, _ event: Event, _ transition: Transition) { reduce(&state, event) }
-}
-
-/// Marks a definition whose `reduce` needs the transition.
-public struct NeedsTransition: Sendable {}
 
 /// What a reducer may use besides state and event. It is the same at replay.
 public struct Transition: Sendable {

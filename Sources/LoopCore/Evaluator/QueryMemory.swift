@@ -1,8 +1,10 @@
 /// The memory that a query needs to continue in another process: its effects, and the request or key of each.
 ///
 /// The present requests are not part of it, because they are a function of the state.
+@usableFromInline
 package indirect enum QueryMemory: Equatable, Sendable {
     /// One effect and the request or key that it was started for.
+    @usableFromInline
     package struct Remembered: Equatable, Sendable {
         /// The encoded request of a switching query, or the encoded key of a keyed one.
         package var bytes: [UInt8]

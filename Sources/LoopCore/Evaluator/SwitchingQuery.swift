@@ -13,16 +13,20 @@ package struct SwitchingQuery<State: Sendable, Event: Sendable, Request: Sendabl
         case unchanged
         case nothing
         case wanted(Request)
+
+        /// The wish for a request, or for nothing.
+        @inlinable
+        package init(_ request: Request?) { self = request.map { .wanted($0) } ?? .nothing }
     }
 
     /// Whether a request replaces the one before it.
     @usableFromInline
     package enum Renewal: Sendable {
-        /// Only a different request does (`skippingRepeated`).
+        /// Only a different request does (`react(request:)`).
         case whenDifferent(@Sendable (Request, Request) -> Bool)
-        /// Every request does (`lensing`, `middleware`).
+        /// Every request does (`extracting`, `lensing`).
         case always
-        /// None does, until the query has requested nothing (`firstValueAfterNil`, `whenBecomesTrue`).
+        /// None does, until the query has requested nothing (`whenBecomesTrue`, `source`).
         case never
 
         /// Whether a transition that requests `new` ends the effect that was started for `old`.

@@ -78,6 +78,19 @@ public struct Retry: Hashable, Sendable {
         seconds = min(seconds, delayMax.inSeconds)
         return .seconds(seconds * (1 - jitter * random.fraction()))
     }
+
+    /// The delay before the next attempt after a failure that says whether and when it may be retried, or nil if the effect has
+    /// failed for good.
+    /// - Parameters:
+    ///   - isFinal: whether another attempt cannot succeed.
+    ///   - least: the shortest delay, or nil for that of the policy.
+    package func delay(
+        afterFailures failures: Int, isFinal: Bool, atLeast least: Duration?, random: inout SeededRandom
+    ) -> Duration? {
+        // It is drawn in any case, so that the delays of other effects do not depend on the kind of this failure.
+        let delay = delay(afterFailures: failures, random: &random)
+        return isFinal ? nil : delay.map { max($0, least ?? .zero) }
+    }
 }
 
 /// A token bucket: `perSecond` starts a second, up to `burst` at once.

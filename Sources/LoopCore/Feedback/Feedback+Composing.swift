@@ -5,7 +5,7 @@
 extension Feedback {
     /// Combines feedbacks into one. They get transitions in this order, and end together, with the loop or with the part
     /// that they are pulled back to. Each keeps its name, placement and policy. A modifier of the whole applies to each.
-    public static func combine(_ feedbacks: Feedback...) -> Feedback { Feedback(combining: feedbacks) }
+    public static func combine(_ feedbacks: Feedback...) -> Feedback { .combined(feedbacks) }
 
     /// This feedback in a loop whose state has this one as a part, and whose events have this one's as a case.
     /// - Parameters:
@@ -46,29 +46,25 @@ extension Feedback {
         embedEvent: @escaping @Sendable (Event) -> WholeEvent,
         extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Feedback<Whole, WholeEvent> {
-        if let parts {
-            return Feedback<Whole, WholeEvent>(
-                combining: parts.map {
+        let kind: Feedback<Whole, WholeEvent>.Kind
+        switch self.kind {
+        case .effect(let effect):
+            kind = .effect(effect.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
+        case .custom(let custom):
+            kind = .custom(custom.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
+        case .timer(let timer):
+            kind = .timer(timer.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent))
+        case .schedule(let schedule): kind = .schedule(schedule.map(embedEvent))
+        case .combined(let parts):
+            return .combined(
+                parts.map {
                     $0.pullback(
                         part: part, optionalValue: optionalValue, embedEvent: embedEvent,
                         extractEvent: extractEvent)
                 })
         }
-        var query: (@Sendable () -> any FeedbackQuery<Whole, WholeEvent>)?
-        if let makeQuery {
-            query = {
-                LocalQuery<Whole, WholeEvent, State, Event>(
-                    makeBase: makeQuery, value: optionalValue, extractEvent: extractEvent)
-            }
-        }
-        var failure: (@Sendable (any Sendable, EffectFailure) -> WholeEvent?)?
-        if let failureEvent { failure = { failureEvent($0, $1).map(embedEvent) } }
         return Feedback<Whole, WholeEvent>(
-            derived: qualified(by: part), query: query,
-            effect: { [effect] request, context in effect(request, context).map(embedEvent) },
-            failureEvent: failure,
-            custom: custom?.pullback(value: optionalValue, embedEvent: embedEvent, extractEvent: extractEvent),
-            timer: timer?.map(embedEvent), schedule: schedule?.map(embedEvent))
+            name: qualified(by: part).name, placement: placement, policy: policy, kind: kind, mistake: mistake)
     }
 
     /// This feedback for a state that may be absent.

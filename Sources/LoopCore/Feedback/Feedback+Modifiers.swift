@@ -1,6 +1,6 @@
 // Modifiers of feedbacks. Each returns a changed copy, so that they chain:
 //
-//     .each("download", requests: \.pending) { … }.on(.workers).retry(.exponential(max: 5)).timeout(.seconds(30))
+//     .react("download", requests: \.pending) { … }.on(.workers).retry(.exponential(max: 5)).timeout(.seconds(30))
 
 extension Feedback {
     /// This feedback with another placement of its effects.
@@ -64,11 +64,10 @@ extension Feedback {
     /// This feedback with its requests in groups, whose limits are those of the policy. The closure names the type of the
     /// requests: `{ (page: Page) in page.host }`.
     public func grouped<Request: Sendable>(by group: @escaping @Sendable (Request) -> String) -> Feedback {
-        if let mistake = mistake(of: "grouped(by:)", for: Request.self) { return mistaken(mistake) }
-        if custom != nil { return mistaken("\(name) follows a stream, so its effects have no groups") }
-        var copy = self
-        copy.group = { request in (request as? Request).map(group) ?? "" }
-        return copy
+        if let mistake = mistake(of: "grouped(by:)", for: Request.self, withoutRequests: "groups") {
+            return mistaken(mistake)
+        }
+        return changingEffect { $0.group = { request in (request as? Request).map(group) ?? "" } }
     }
 
     /// This feedback with equal shares for groups, so that a customer with ten thousand requests does not delay another's
@@ -93,15 +92,14 @@ extension Feedback {
     public func priority<Request: Sendable>(
         _ priority: @escaping @Sendable (Request) -> Int, step: Duration = .seconds(60)
     ) -> Feedback {
-        if let mistake = mistake(of: "priority(_:)", for: Request.self) { return mistaken(mistake) }
-        if custom != nil { return mistaken("\(name) follows a stream, so its effects have no priority") }
+        if let mistake = mistake(of: "priority(_:)", for: Request.self, withoutRequests: "priority") {
+            return mistaken(mistake)
+        }
         if step <= .zero {
             return mistaken("the feedback \"\(name)\" has a priority with a step of \(step), which must be above zero")
         }
-        var copy = self
-        copy.priority = { request in Int32(clamping: (request as? Request).map(priority) ?? 0) }
-        copy.policy.priorityStep = step
-        return copy
+        return changingEffect { $0.priority = { request in Int32(clamping: (request as? Request).map(priority) ?? 0) } }
+            .changing { $0.policy.priorityStep = step }
     }
 
     /// This feedback with an event for each effect that has failed for good, when an error or a timeout has ended its last
@@ -113,18 +111,44 @@ extension Feedback {
         _ event: @escaping @Sendable (Request, EffectFailure) -> Event?
     ) -> Feedback {
         if let mistake = mistake(of: "failing(_:)", for: Request.self) { return mistaken(mistake) }
+        let event = { @Sendable (request: any Sendable, failure: EffectFailure) -> Event? in
+            (request as? Request).flatMap { event($0, failure) }
+        }
+        var copy = changingEffect { $0.failureEvent = event }
+        if case .custom(var custom) = kind {
+            custom.failureEvent = event
+            copy.kind = .custom(custom)
+        }
+        return copy
+    }
+
+    /// This feedback with a change to the effect of its requests, if it has one.
+    private func changingEffect(_ change: (inout RequestEffect<State, Event>) -> Void) -> Feedback {
+        guard case .effect(var effect) = kind else { return self }
+        change(&effect)
         var copy = self
-        copy.failureEvent = { request, failure in (request as? Request).flatMap { event($0, failure) } }
-        copy.custom?.failureEvent = copy.failureEvent
+        copy.kind = .effect(effect)
         return copy
     }
 
     /// The error text for a modifier whose closure or key path is for requests of another type than the feedback's, or nil.
-    private func mistake<Request>(of modifier: String, for type: Request.Type) -> String? {
+    /// - Parameter lacked: what the effects of a stream do not have, or nil if they can have what the modifier gives.
+    private func mistake<Request>(
+        of modifier: String, for type: Request.Type, withoutRequests lacked: String? = nil
+    ) -> String? {
         let type = RequestType(type)
-        if requestType == type { return nil }
-        guard let requestType else { return "the feedback \"\(name)\" has no requests, and \(modifier) is for \(type)" }
-        return "the feedback \"\(name)\" has requests of type \(requestType), and its \(modifier) is for \(type);"
-            + " let the closure or the key path begin with \(requestType)"
+        let own: RequestType?
+        switch kind {
+        case .effect(let effect): own = effect.type
+        case .custom(let custom): own = custom.requestType
+        case .timer, .schedule, .combined: own = nil
+        }
+        guard let own else { return "the feedback \"\(name)\" has no requests, and \(modifier) is for \(type)" }
+        if own != type {
+            return "the feedback \"\(name)\" has requests of type \(own), and its \(modifier) is for \(type);"
+                + " let the closure or the key path begin with \(own)"
+        }
+        if let lacked, custom != nil { return "\(name) follows a stream, so its effects have no \(lacked)" }
+        return nil
     }
 }

@@ -4,7 +4,7 @@
 extension Feedback {
     /// This feedback with another name. The parts of a combined feedback are qualified with it: "name.part".
     public func named(_ name: String) -> Feedback {
-        if parts != nil { return qualified(by: name) }
+        if case .combined = kind { return qualified(by: name) }
         var copy = self
         copy.name = name
         return copy
@@ -42,3 +42,7 @@ extension Array {
         }
     }
 }
+
+/// The location of a call in the source, as the name of a feedback that has no other.
+@usableFromInline
+package func place(_ file: String, _ line: UInt, _ column: UInt) -> String { "\(file):\(line):\(column)" }

@@ -3,7 +3,7 @@ internal import LoopCollections
 /// A pure query, which derives requests from the state, joined to an effect, which fulfils a request and sends events.
 ///
 /// A feedback's name is the same in every process. Its `placement` says where effects run, its `policy` how they are
-/// retried and limited. The request type is erased here; the files `Feedback+….swift` have the forms that make one.
+/// retried and limited. The nine forms that make one are in `Feedback+Forms.swift` and its neighbours.
 public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     /// The name by which loops with workers or a journal identify the feedback.
     public internal(set) var name: String
@@ -11,55 +11,101 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
     public var placement: Placement
     /// How the effects are retried, limited and bounded in time.
     public var policy: EffectPolicy
-
-    /// Makes a new query machine. Nil for a feedback that derives no requests (`custom`).
-    package let makeQuery: (@Sendable () -> any FeedbackQuery<State, Event>)?
-    /// Makes the effect that fulfils a request.
-    package let effect: @Sendable (any Sendable, EffectContext) -> Effect<Event>
-    /// The coding of requests between processes, or nil if the request type is not `Codable`.
-    package let requestCoding: RequestCoding?
-    /// The group of a request for limits of concurrency and rate, or nil if there are no groups.
-    package var group: (@Sendable (any Sendable) -> String)?
-    /// The priority of a request, or nil if effects have none.
-    package var priority: (@Sendable (any Sendable) -> Int32)?
-    /// The event for an effect that has failed for good. Without one the effect is parked.
-    package var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
-    /// A feedback that sees every transition and contributes only what it sends.
-    package var custom: CustomFeedback<State, Event>?
-    /// The time and the event of a timer, or nil for every other feedback.
-    package var timer: FeedbackTimer<Event>?
-    /// The runs and the event of a schedule, or nil for every other feedback.
-    package let schedule: FeedbackSchedule<Event>?
-    /// The type of the requests, which modifiers compare; nil for `custom`. `compacting` has one, and no query.
-    package let requestType: RequestType?
-    /// The parts of a combined feedback, or nil for every other.
-    package let parts: [Feedback]?
+    /// What the feedback does.
+    package var kind: Kind
     /// A sentence for the author about what is wrong with the feedback, or nil. A loop with such a feedback does not start.
     package private(set) var mistake: String?
 
-    package init<Request: Sendable>(
-        name: String,
-        placement: Placement,
-        policy: EffectPolicy,
-        query: @escaping @Sendable () -> any FeedbackQuery<State, Event>,
-        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    /// What a feedback does.
+    package enum Kind: Sendable {
+        /// Keeps the effects of a query's requests live.
+        case effect(RequestEffect<State, Event>)
+        /// Follows every transition and contributes only what it sends.
+        case custom(CustomFeedback<State, Event>)
+        /// Sends an event for each request of a query when its time has come.
+        case timer(FeedbackTimer<State, Event>)
+        /// Sends an event at the times of a schedule.
+        case schedule(FeedbackSchedule<Event>)
+        /// Consists of other feedbacks.
+        case combined([Feedback])
+    }
+
+    package init(
+        name: String, placement: Placement = .local, policy: EffectPolicy = EffectPolicy(), kind: Kind,
+        mistake: String? = nil
     ) {
         self.name = name
         self.placement = placement
         self.policy = policy
-        makeQuery = query
-        self.effect = { request, context in
-            if let made = Self.fulfil(request, as: Request.self, context, effect) { return made }
-            return effect(Self.cast(request, to: Request.self, of: name), context)
+        self.kind = kind
+        self.mistake = mistake
+    }
+
+    package init<Request: Sendable>(
+        name: String, placement: Placement = .local, policy: EffectPolicy = EffectPolicy(),
+        query: @escaping @Sendable () -> any FeedbackQuery<State, Event>,
+        effect: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) {
+        let effect = RequestEffect(query: query, of: name, body: effect)
+        self.init(name: name, placement: placement, policy: policy, kind: .effect(effect))
+    }
+}
+
+/// The query and the effect of a feedback, with the request's type erased.
+package struct RequestEffect<State: Sendable, Event: Sendable>: Sendable {
+    /// Makes a new query machine.
+    package let query: @Sendable () -> any FeedbackQuery<State, Event>
+    /// Makes the effect that fulfils a request.
+    package let body: @Sendable (any Sendable, EffectContext) -> Effect<Event>
+    /// The type of the requests, which modifiers compare.
+    let type: RequestType
+    /// The coding of requests between processes, or nil if the request type is not `Codable`.
+    let coding: RequestCoding?
+    /// The group of a request for limits of concurrency and rate, or nil if there are no groups.
+    var group: (@Sendable (any Sendable) -> String)?
+    /// The priority of a request, or nil if effects have none.
+    var priority: (@Sendable (any Sendable) -> Int32)?
+    /// The event for an effect that has failed for good. Without one the effect is parked.
+    var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
+
+    init<Request: Sendable>(
+        query: @escaping @Sendable () -> any FeedbackQuery<State, Event>, of name: String,
+        body: @escaping @Sendable (Request, EffectContext) -> Effect<Event>
+    ) {
+        self.query = query
+        self.body = { request, context in
+            if let made = Self.fulfil(request, as: Request.self, context, body) { return made }
+            return body(Self.cast(request, to: Request.self, of: name), context)
         }
-        requestCoding = RequestCoding(Request.self)
-        group = nil
-        priority = nil
-        failureEvent = nil
-        custom = nil
-        schedule = nil
-        requestType = RequestType(Request.self)
-        parts = nil
+        type = RequestType(Request.self)
+        coding = RequestCoding(Request.self)
+    }
+
+    /// The effect of `base` with another query and another body, in a loop of other states and events.
+    package init<LocalState, LocalEvent>(
+        _ base: RequestEffect<LocalState, LocalEvent>, query: @escaping @Sendable () -> any FeedbackQuery<State, Event>,
+        body: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
+        failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?
+    ) {
+        self.query = query
+        self.body = body
+        type = base.type
+        coding = base.coding
+        group = base.group
+        priority = base.priority
+        self.failureEvent = failureEvent
+    }
+
+    /// This effect in a loop whose state has this one as a part, at times or always.
+    func pullback<Whole: Sendable, WholeEvent: Sendable>(
+        value: @escaping @Sendable (Whole) -> State?, embedEvent: @escaping @Sendable (Event) -> WholeEvent,
+        extractEvent: @escaping @Sendable (WholeEvent) -> Event?
+    ) -> RequestEffect<Whole, WholeEvent> {
+        var failure: (@Sendable (any Sendable, EffectFailure) -> WholeEvent?)?
+        if let failureEvent { failure = { failureEvent($0, $1).map(embedEvent) } }
+        return RequestEffect<Whole, WholeEvent>(
+            self, query: { [query] in LocalQuery(makeBase: query, value: value, extractEvent: extractEvent) },
+            body: { [body] request, context in body(request, context).map(embedEvent) }, failureEvent: failure)
     }
 
     /// Fulfils a request of exactly this type without a dynamic cast, or returns nil if it is of another type.
@@ -80,98 +126,86 @@ public struct Feedback<State: Sendable, Event: Sendable>: Sendable {
         }
         return request
     }
+}
 
-    /// This feedback in a loop of other states and events.
-    package init<LocalState, LocalEvent>(
-        derived base: Feedback<LocalState, LocalEvent>, query: (@Sendable () -> any FeedbackQuery<State, Event>)?,
-        effect: @escaping @Sendable (any Sendable, EffectContext) -> Effect<Event>,
-        failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)?, custom: CustomFeedback<State, Event>?,
-        timer: FeedbackTimer<Event>? = nil, schedule: FeedbackSchedule<Event>? = nil
-    ) {
-        name = base.name
-        placement = base.placement
-        policy = base.policy
-        makeQuery = query
-        self.effect = effect
-        requestCoding = base.requestCoding
-        group = base.group
-        priority = base.priority
-        self.failureEvent = failureEvent
-        self.custom = custom
-        self.timer = timer
-        self.schedule = schedule
-        requestType = base.requestType
-        parts = nil
-        mistake = base.mistake
+// What loops need of a feedback, whatever its kind.
+extension Feedback {
+    /// Makes a new query machine, or nil if the feedback derives no requests.
+    package var makeQuery: (@Sendable () -> any FeedbackQuery<State, Event>)? {
+        switch kind {
+        case .effect(let effect): effect.query
+        case .timer(let timer): timer.query
+        case .custom, .schedule, .combined: nil
+        }
     }
 
-    package init(name: String, custom: @escaping CustomBody<State, Event>) {
-        self.init(name: name, custom: CustomFeedback(body: custom), requestType: nil)
+    /// The coding of requests between processes, or nil if there are none or their type is not `Codable`.
+    package var requestCoding: RequestCoding? {
+        switch kind {
+        case .effect(let effect): effect.coding
+        case .timer(let timer): timer.coding
+        case .custom, .schedule, .combined: nil
+        }
     }
 
-    init(name: String, custom: CustomFeedback<State, Event>, requestType: RequestType?) {
-        self.name = name
-        placement = .local
-        policy = EffectPolicy()
-        makeQuery = nil
-        effect = { _, _ in .none }
-        requestCoding = nil
-        group = nil
-        priority = nil
-        failureEvent = nil
-        self.custom = custom
-        schedule = nil
-        self.requestType = requestType
-        parts = nil
+    /// The effect that fulfils a request. Timers and feedbacks without requests have none.
+    package func effect(_ request: any Sendable, _ context: EffectContext) -> Effect<Event> {
+        guard case .effect(let effect) = kind else { return .none }
+        return effect.body(request, context)
     }
 
-    init(name: String, schedule: FeedbackSchedule<Event>) {
-        self.name = name
-        placement = .reducer
-        policy = EffectPolicy()
-        makeQuery = nil
-        effect = { _, _ in .none }
-        requestCoding = nil
-        group = nil
-        failureEvent = nil
-        custom = nil
-        self.schedule = schedule
-        requestType = nil
-        parts = nil
+    /// The group of a request for limits of concurrency and rate, or nil if there are no groups.
+    package var group: (@Sendable (any Sendable) -> String)? {
+        if case .effect(let effect) = kind { effect.group } else { nil }
+    }
+
+    /// The priority of a request, or nil if effects have none.
+    package var priority: (@Sendable (any Sendable) -> Int32)? {
+        if case .effect(let effect) = kind { effect.priority } else { nil }
+    }
+
+    /// The event for an effect that has failed for good. Without one the effect is parked.
+    package var failureEvent: (@Sendable (any Sendable, EffectFailure) -> Event?)? {
+        if case .effect(let effect) = kind { effect.failureEvent } else { nil }
+    }
+
+    /// The body that follows the transitions, or nil for a feedback of another kind.
+    package var custom: CustomFeedback<State, Event>? {
+        if case .custom(let custom) = kind { custom } else { nil }
+    }
+
+    /// The time and the event of a timer, or nil for a feedback of another kind.
+    package var timer: FeedbackTimer<State, Event>? {
+        if case .timer(let timer) = kind { timer } else { nil }
+    }
+
+    /// The runs and the event of a schedule, or nil for a feedback of another kind.
+    package var schedule: FeedbackSchedule<Event>? {
+        if case .schedule(let schedule) = kind { schedule } else { nil }
     }
 }
 
 extension Feedback {
-    package init(combining parts: [Feedback]) {
-        name = parts.map(\.name).joined(separator: "+")
-        placement = .local
-        policy = EffectPolicy()
-        makeQuery = nil
-        effect = { _, _ in .none }
-        requestCoding = nil
-        group = nil
-        priority = nil
-        failureEvent = nil
-        custom = nil
-        schedule = nil
-        requestType = nil
-        self.parts = parts
-    }
-
     /// A copy with this mistake. The first mistake counts.
     func mistaken(_ mistake: String) -> Feedback {
         changing { $0.mistake = $0.mistake ?? mistake }
     }
 
     /// The feedbacks that this one consists of, none of them combined.
-    package var flattened: [Feedback] { parts.map { $0.flatMap(\.flattened) } ?? [self] }
+    package var flattened: [Feedback] {
+        if case .combined(let parts) = kind { parts.flatMap(\.flattened) } else { [self] }
+    }
 
     /// This feedback with a change to each of its parts.
     func changing(_ change: (inout Feedback) -> Void) -> Feedback {
-        if let parts { return Feedback(combining: parts.map { $0.changing(change) }) }
+        if case .combined(let parts) = kind { return .combined(parts.map { $0.changing(change) }) }
         var copy = self
         change(&copy)
         return copy
+    }
+
+    static func combined(_ parts: [Feedback]) -> Feedback {
+        Feedback(name: parts.map(\.name).joined(separator: "+"), kind: .combined(parts))
     }
 }
 
@@ -191,16 +225,12 @@ public enum Placement: Hashable, Sendable, CustomStringConvertible {
     /// In the process that owns the state.
     case local
     /// On any worker that serves this group.
-    case workers(String)
+    case workers(group: String)
     /// By the owner of the state itself, without a body: timers and schedules.
     case reducer
 
     /// On the workers of the group "default".
-    public static let workers = Placement.workers("default")
-
-    /// A spelling that the compiler corrects to `.workers("gpu")`.
-    @available(*, unavailable, renamed: "workers(_:)")
-    public static func workers(group: String) -> Placement { .workers(group) }
+    public static let workers = Placement.workers(group: "default")
 
     /// `local`, `workers(group)` or `reducer`: the text that a definition's fingerprint contains.
     public var description: String {
@@ -260,46 +290,5 @@ package struct RequestCoding: Sendable {
         of known: Known, as type: Request.Type, _ coder: any ValueCoder, _ body: (Span<UInt8>) -> Void
     ) throws -> Bool {
         try Lent.read(known, as: type) { try coder.withEncoding(of: $0, body) } != nil
-    }
-}
-
-/// The coder of values that cross a process or reach a journal. It is deterministic: equal values have equal bytes in every
-/// process.
-public protocol ValueCoder: Sendable {
-    /// Encodes a value into a new array.
-    /// - Throws: an error if the value cannot be encoded, such as one that throws in `encode(to:)`.
-    func encode<Value: Encodable>(_ value: Value) throws -> [UInt8]
-    /// Lends the encoded bytes of a value, without a copy if the coder can.
-    /// - Throws: an error if the value cannot be encoded; `body` is then not called.
-    func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws
-    /// Decodes a value from all of the bytes.
-    /// - Throws: an error if the bytes are not a value of the type.
-    func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws -> Value
-    /// Decodes a part of a message, without a copy if the coder can.
-    /// - Throws: an error if the bytes are not a value of the type.
-    func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value
-    /// Decodes lent bytes, without a copy if the coder can.
-    /// - Throws: an error if the bytes are not a value of the type.
-    func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value
-}
-
-extension ValueCoder {
-    /// Encodes the value into an array and lends that. A coder may replace it by a better way.
-    /// - Throws: what `encode` throws; `body` is then not called.
-    public func withEncoding<Value: Encodable>(of value: Value, _ body: (Span<UInt8>) -> Void) throws {
-        let bytes = try encode(value)
-        body(bytes.span)
-    }
-
-    /// Copies the bytes into an array and decodes that. A coder may replace it by a better way.
-    /// - Throws: an error if the bytes are not a value of the type.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
-        try decode(type, from: Array(bytes))
-    }
-
-    /// Copies the bytes into an array and decodes that. A coder may replace it by a better way.
-    /// - Throws: an error if the bytes are not a value of the type.
-    public func decode<Value: Decodable>(_ type: Value.Type, from bytes: Span<UInt8>) throws -> Value {
-        try decode(type, from: Array(bytes))
     }
 }

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// A handle through which code outside of a loop sends events into it.
 ///

@@ -71,7 +71,7 @@ public struct Fields<State: Sendable>: Sendable, ExpressibleByArrayLiteral {
 ///     static let fields: Fields<State> = [Field("name", \.name), Field("news", \.wantsNews)]
 ///     static func set(_ change: FieldChange) -> Event { .set(change) }
 ///
-///     func reduce(_ state: inout State, _ event: Event) {
+///     func reduce(into state: inout State, _ event: Event, _: Transition) {
 ///         switch event {
 ///         case .set(let change): Self.fields.apply(change, to: &state)
 ///         …

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// The states of a loop that is made for each iteration, starts with it and ends with it.
 ///
@@ -77,7 +77,7 @@ public struct ColdStates<State: Sendable>: AsyncSequence, Sendable {
         make = {
             let feedbacks = feedbacks.flatMap(\.flattened)
             let runtime = LoopRuntime(
-                name: "loop", initial: initial, reduce: .plain(reducer.body), outcome: nil, feedbacks: feedbacks,
+                name: "loop", initial: initial, reduce: reducer.body, outcome: nil, feedbacks: feedbacks,
                 clock: LoopClock(clock), seed: .random(in: .min ... .max), isPaced: true)
             let states = runtime.subscribe(.unbounded, onEnd: { [weak runtime] in runtime?.stop() })
             return (ColdRun(runtime, hasEvents: !feedbacks.isEmpty), states)

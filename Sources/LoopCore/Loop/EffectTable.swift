@@ -59,8 +59,9 @@ package struct EffectTable: Sendable {
     private let trust: Duration?
     private let policies: [EffectPolicy]
     private let names: [String]
-    private var scheduler: EffectScheduler
-    private var records: [EffectID: Record] = [:]
+    /// The live effects. The scheduler knows each by its place.
+    private var records = HashTable<EffectID, Record>()
+    private var scheduler: PlacedScheduler
     private var timeouts = BinaryHeap<Timeout>()
     private var random: SeededRandom
 
@@ -78,7 +79,7 @@ package struct EffectTable: Sendable {
         self.trust = trust
         schedules = LocalSchedules(feedbacks.map { $0.schedule.map { ($0.schedule, $0.missed) } }, zones: zones)
         let numbered = policies.enumerated().map { (UInt32($0.offset), $0.element) }
-        scheduler = EffectScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
+        scheduler = PlacedScheduler(policies: Dictionary(uniqueKeysWithValues: numbered))
         random = SeededRandom(seed: seed)
     }
 
@@ -88,37 +89,41 @@ package struct EffectTable: Sendable {
     mutating func begin(
         _ id: EffectID, request: any Sendable, group: String?, priority: Int32, at now: MonotonicTime
     ) -> Launch? {
-        records[id] = Record(request: request, group: group, priority: priority)
+        let place = records.updateValue(Record(request: request, group: group, priority: priority), forKey: id)
         if let time = time(of: id, request) {
             timers.set(id, to: time)
             return nil
         }
         guard isUnlimited(id) else {
-            scheduler.add(id, group: group, priority: priority)
+            scheduler.add(at: place, of: id.feedback, group: group, priority: priority)
             return nil
         }
-        scheduler.adopt(id, group: group, priority: priority)
-        return launch(id, at: now)
+        scheduler.adopt(at: place, of: id.feedback, group: group, priority: priority)
+        return launch(at: place, at: now)
     }
 
     /// Sets a newer request of an effect. It returns whether a running attempt should get the request.
     mutating func update(_ id: EffectID, request: any Sendable, priority: Int32) -> Bool {
-        records[id]?.request = request
-        records[id]?.priority = priority
-        scheduler.prioritize(id, priority)
-        if let time = time(of: id, request), records[id]?.phase == .waiting { timers.set(id, to: time) }
-        return records[id]?.phase == .running
+        guard let place = records.index(forKey: id) else { return false }
+        records[at: place].request = request
+        records[at: place].priority = priority
+        scheduler.prioritize(at: place, priority)
+        let phase = records[at: place].phase
+        if phase == .waiting, let time = time(of: id, request) { timers.set(id, to: time) }
+        return phase == .running
     }
 
     mutating func cancel(_ id: EffectID) {
-        records[id] = nil
-        scheduler.remove(id)
+        if let place = records.index(forKey: id) {
+            scheduler.remove(at: place)
+            records.remove(at: place, id.mixed)
+        }
         if hasTimers { timers.clear(id) }
     }
 
     mutating func cancelAll() {
-        for id in records.keys { scheduler.remove(id) }
-        records = [:]
+        for (place, _) in records.places { scheduler.remove(at: place) }
+        records.removeAll()
         timers.removeAll()
     }
 
@@ -174,17 +179,14 @@ package struct EffectTable: Sendable {
 
     /// The next effect that its limits allow to start.
     mutating func next(at now: MonotonicTime) -> Launch? {
-        while let id = scheduler.next(at: now, where: { _ in true }) {
-            if let launch = launch(id, at: now) { return launch }
-        }
-        return nil
+        scheduler.next(at: now, where: { _ in true }).map { launch(at: $0, at: now) }
     }
 
-    private mutating func launch(_ id: EffectID, at now: MonotonicTime) -> Launch? {
-        guard var record = records[id] else { return nil }
-        record.phase = .running
-        record.attempt += 1
-        records[id] = record
+    private mutating func launch(at place: Int, at now: MonotonicTime) -> Launch {
+        let id = records.key(at: place)
+        records[at: place].phase = .running
+        records[at: place].attempt += 1
+        let record = records[at: place]
         if let limit = policy(of: id).timeout {
             timeouts.push(Timeout(time: now + limit, id: id, attempt: record.attempt))
         }
@@ -195,37 +197,42 @@ package struct EffectTable: Sendable {
     package func phase(of id: EffectID) -> EffectPhase? { records[id]?.phase }
 
     /// Whether events of the effect are still valid.
-    func isLive(_ id: EffectID) -> Bool { records[id] != nil }
+    func isLive(_ id: EffectID) -> Bool { records.contains(id) }
 
     /// Whether this attempt may send.
-    package func isRunning(_ id: EffectID, attempt: Int) -> Bool {
-        records[id].map { $0.phase == .running && $0.attempt == attempt } ?? false
+    package func isRunning(_ id: EffectID, attempt: Int) -> Bool { placeOfRunning(id, attempt: attempt) != nil }
+
+    private func placeOfRunning(_ id: EffectID, attempt: Int) -> Int? {
+        guard let place = records.index(forKey: id), records[at: place].phase == .running,
+            records[at: place].attempt == attempt
+        else { return nil }
+        return place
     }
 
     /// Completes the effect. It returns false if the attempt was void already.
     mutating func complete(_ id: EffectID, attempt: Int) -> Bool {
-        guard isRunning(id, attempt: attempt) else { return false }
-        records[id]?.phase = .completed
-        scheduler.remove(id)
+        guard let place = placeOfRunning(id, attempt: attempt) else { return false }
+        records[at: place].phase = .completed
+        scheduler.remove(at: place)
         return true
     }
 
     mutating func fail(_ id: EffectID, attempt: Int, error: any Error, at now: MonotonicTime) -> FailureAction {
-        guard var record = records[id], isRunning(id, attempt: attempt) else { return .none }
-        record.failures += 1
-        record.failure = EffectFailure(error).message
+        guard let place = placeOfRunning(id, attempt: attempt) else { return .none }
+        records[at: place].failures += 1
+        records[at: place].failure = EffectFailure(error).message
         let advice = error as? any RetryAdvice
-        let delay = policy(of: id).retry.delay(afterFailures: record.failures, random: &random)
-        if let delay, advice?.isTransient ?? true {
-            record.phase = .waiting
-            records[id] = record
-            scheduler.requeue(id, notBefore: now + max(delay, advice?.retryAfter ?? .zero))
+        let delay = policy(of: id).retry.delay(
+            afterFailures: records[at: place].failures, isFinal: advice?.isTransient == false,
+            atLeast: advice?.retryAfter, random: &random)
+        if let delay {
+            records[at: place].phase = .waiting
+            scheduler.requeue(at: place, notBefore: now + delay)
             return .retry
         }
-        record.phase = .parked
-        records[id] = record
-        scheduler.remove(id)
-        return .final(request: record.request)
+        records[at: place].phase = .parked
+        scheduler.remove(at: place)
+        return .final(request: records[at: place].request)
     }
 
     /// Completes a parked effect whose failure has become an event.
@@ -235,11 +242,11 @@ package struct EffectTable: Sendable {
 
     /// Retries a parked effect from the beginning. It returns false if the effect is not parked.
     mutating func retryParked(_ id: EffectID) -> Bool {
-        guard var record = records[id], record.phase == .parked else { return false }
-        record.phase = .waiting
-        record.failures = 0
-        records[id] = record
-        scheduler.add(id, group: record.group, priority: record.priority)
+        guard let place = records.index(forKey: id), records[at: place].phase == .parked else { return false }
+        records[at: place].phase = .waiting
+        records[at: place].failures = 0
+        scheduler.add(
+            at: place, of: id.feedback, group: records[at: place].group, priority: records[at: place].priority)
         return true
     }
 
@@ -258,7 +265,9 @@ package struct EffectTable: Sendable {
     }
 
     /// The phase of every live effect.
-    var phases: [EffectID: EffectPhase] { records.mapValues(\.phase) }
+    var phases: [EffectID: EffectPhase] {
+        Dictionary(uniqueKeysWithValues: records.map { ($0.key, $0.value.phase) })
+    }
 
     // MARK: Time
 
@@ -301,4 +310,24 @@ package enum EffectPhase: String, Hashable, Sendable {
     case completed
     /// It has failed for good. Only a query of the parked effects shows it.
     case parked
+}
+
+/// An effect that has failed for good and has no event for it. It remains listed until its request vanishes or it is retried.
+public struct ParkedEffect: Equatable, Sendable {
+    /// The effect's ID in the loop, by which it can be retried.
+    public let id: EffectID
+    /// The name of its feedback.
+    public let feedback: String
+    /// How many attempts have failed.
+    public let failures: Int
+    /// The text of the last error.
+    public let reason: String
+
+    /// Creates a parked effect from its parts.
+    public init(id: EffectID, feedback: String, failures: Int, reason: String) {
+        self.id = id
+        self.feedback = feedback
+        self.failures = failures
+        self.reason = reason
+    }
 }

@@ -23,10 +23,27 @@ extension Loop {
     }
 
     /// The answer to an event, of any type.
-    func answer(to event: Event) async throws(SendRefusal) -> LoopAnswer {
-        switch seat {
-        case .root(let runtime): try await runtime.ask(event)
-        case .scope(let scope): try await scope.ask(event)
+    func answer(to event: Event) async throws(SendRefusal) -> LoopAnswer { try await source.ask(event) }
+}
+
+/// Where an event was applied, with the answer of a loop in this process.
+@usableFromInline
+package struct LoopAnswer: Sendable {
+    package let seq: Seq
+    /// The answer, or nil if the definition has none or the sender did not ask.
+    package let value: (any Codable & Sendable)?
+
+    package init(seq: Seq, value: (any Codable & Sendable)?) {
+        self.seq = seq
+        self.value = value
+    }
+
+    /// The answer as a value of a type.
+    package func value<Value>(as type: Value.Type) throws(AskError) -> Value {
+        guard let value else { throw .unanswered(at: seq, .undefined) }
+        guard let typed = value as? Value else {
+            throw .otherType(at: seq, "it is a \(Swift.type(of: value)), and a \(type) was asked for")
         }
+        return typed
     }
 }

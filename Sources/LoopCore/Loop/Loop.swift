@@ -6,7 +6,8 @@
 public final class Loop<State: Sendable, Event: Sendable>: Sendable {
     /// The runtime of the loop, or nil if this is a scope of another loop.
     @usableFromInline let runtime: LoopRuntime<State, Event>?
-    private let scope: LoopScope<State, Event>?
+    /// The runtime or the scope.
+    let source: any LoopSource<State, Event>
 
     /// Creates and starts a loop.
     /// - Parameters:
@@ -20,10 +21,10 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: .min ... .max)
     ) {
         let runtime = LoopRuntime(
-            name: "loop", initial: initial, reduce: .plain(reducer.body), outcome: nil,
+            name: "loop", initial: initial, reduce: reducer.body, outcome: nil,
             feedbacks: feedbacks.isEmpty ? [] : feedbacks.flatMap { $0.flattened }, clock: LoopClock(clock), seed: seed)
         self.runtime = runtime
-        scope = nil
+        source = runtime
         runtime.start()
     }
 
@@ -53,74 +54,46 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
         seed: UInt64 = .random(in: .min ... .max)
     ) where Definition.State == State, Definition.Event == Event {
         let runtime = LoopRuntime(
-            name: Definition.name, initial: definition.initial, reduce: .informed { definition.reduce(&$0, $1, $2) },
+            name: Definition.name, initial: definition.initial,
+            reduce: .informed { definition.reduce(into: &$0, $1, $2) },
             outcome: { definition.outcome(of: $0) }, answer: { definition.answer(to: $0, in: $1) },
             feedbacks: definition.allFeedbacks, clock: LoopClock(clock), seed: seed)
         self.runtime = runtime
-        scope = nil
+        source = runtime
         runtime.start()
     }
 
-    init(scope: LoopScope<State, Event>) {
+    init(scope: any LoopSource<State, Event>) {
         runtime = nil
-        self.scope = scope
-    }
-
-    var seat: LoopSeat<State, Event> {
-        if let runtime { return .root(runtime) }
-        guard let scope else { preconditionFailure("a loop has a runtime or is a scope") }
-        return .scope(scope)
+        source = scope
     }
 
     deinit { runtime?.stop() }
 
     /// The state after the last event that was reduced.
-    public var state: State {
-        switch seat {
-        case .root(let runtime): runtime.state
-        case .scope(let scope): scope.state()
-        }
-    }
+    public var state: State { source.state }
 
     /// The number of the last transition; 0 before the first.
-    public var seq: Seq {
-        switch seat {
-        case .root(let runtime): runtime.seq
-        case .scope(let scope): scope.seq()
-        }
-    }
+    public var seq: Seq { source.seq }
 
     /// The current state, then every later one without a gap.
     public var states: States<State> { States(subscribe: subscription) }
 
     /// Begins a subscription, which does not keep the loop alive.
-    package var subscription: States<State>.Subscribe {
-        switch seat {
-        case .root(let runtime): { [weak runtime] in runtime?.subscribe($0) ?? AsyncStream { $0.finish() } }
-        case .scope(let scope): scope.subscribe
-        }
-    }
+    package var subscription: States<State>.Subscribe { source.subscription }
 
     /// A link to the loop that does not keep it alive.
-    package var link: LoopLink<State, Event> {
-        switch seat {
-        case .root(let runtime):
-            LoopLink(
-                state: { [weak runtime] in runtime?.state }, send: { [weak runtime] in runtime?.send($0) },
-                mutate: { [weak runtime] in runtime?.mutate($0) })
-        case .scope(let scope): scope.link
-        }
-    }
+    package var link: LoopLink<State, Event> { source.link }
 
     /// Queues one event. Without contention it is reduced before the return. From inside a reducer, an effect or a
     /// delivery, it is reduced after the current one. After the loop's end it does nothing.
     @inlinable
     public func send(_ event: Event) {
-        if let runtime { runtime.send(event) } else { sendThroughScope(event) }
+        if let runtime { runtime.queue(.event(event)) } else { sendThroughScope(event) }
     }
 
     @usableFromInline
-    func sendThroughScope(_ event: Event) { scope?.send(event) }
+    func sendThroughScope(_ event: Event) { withExtendedLifetime(self) { link.send(event) } }
 
     /// Sets a part of the state through the event queue. This publishes a state, bypasses the reducer, and gives feedbacks
     /// no event.
@@ -132,65 +105,26 @@ public final class Loop<State: Sendable, Event: Sendable>: Sendable {
 
     /// Changes the state by a closure, through the event queue.
     package func mutate(_ change: @escaping @Sendable (inout State) -> Void) {
-        switch seat {
-        case .root(let runtime): runtime.mutate(change)
-        case .scope(let scope): scope.mutate(change)
-        }
+        withExtendedLifetime(self) { link.mutate(change) }
     }
 
     /// Ends the loop: no more events are reduced, queued events are discarded, effects are cancelled, and the sequences of
     /// states end. From inside a delivery it takes effect before the next event.
-    public func stop() {
-        switch seat {
-        case .root(let runtime): runtime.stop()
-        case .scope(let scope): scope.stop()
-        }
-    }
+    public func stop() { source.stop() }
 
     /// The loop's result, or nil until its definition has one.
-    public var outcome: Outcome? {
-        switch seat {
-        case .root(let runtime): runtime.outcome
-        case .scope(let scope): scope.outcome()
-        }
-    }
+    public var outcome: Outcome? { source.outcome }
 
     /// The effects that have failed for good, oldest first.
-    public var parked: [ParkedEffect] {
-        switch seat {
-        case .root(let runtime): runtime.parked
-        case .scope(let scope): scope.parked()
-        }
-    }
+    public var parked: [ParkedEffect] { source.parked }
 
     /// How far the running effects that have reported it have come; see ``EffectContext/progress(_:_:)``.
-    public var effectProgress: [EffectID: EffectProgress] {
-        switch seat {
-        case .root(let runtime): runtime.effectProgress
-        case .scope(let scope): scope.effectProgress()
-        }
-    }
+    public var effectProgress: [EffectID: EffectProgress] { source.effectProgress }
 
     /// The phase of every live effect, including those that have completed and are still requested.
-    package var phases: [EffectID: EffectPhase] {
-        switch seat {
-        case .root(let runtime): runtime.phases
-        case .scope(let scope): scope.phases()
-        }
-    }
+    package var phases: [EffectID: EffectPhase] { source.phases }
 
     /// Retries a parked effect from the beginning. It returns false if there is no such parked effect.
     @discardableResult
-    public func retryParked(_ id: EffectID) -> Bool {
-        switch seat {
-        case .root(let runtime): runtime.retryParked(id)
-        case .scope(let scope): scope.retryParked(id)
-        }
-    }
-}
-
-/// Where a loop runs: in a runtime of its own, or as a scope of another loop.
-enum LoopSeat<State: Sendable, Event: Sendable>: Sendable {
-    case root(LoopRuntime<State, Event>)
-    case scope(LoopScope<State, Event>)
+    public func retryParked(_ id: EffectID) -> Bool { source.retryParked(id) }
 }

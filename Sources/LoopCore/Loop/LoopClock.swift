@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// A clock that also has the time of day, such as a virtual one. Loops in this process take the times of their transitions
 /// and timers from it. With any other clock except the system's, the time of day starts at the present one and advances

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 // Sending by effects, custom feedbacks and inputs.
 
@@ -16,53 +16,68 @@ extension LoopRuntime {
     private func submit(
         _ event: Event, confirmed: Bool, sender: Shared.Sender
     ) async throws(SendRefusal) -> Seq {
-        var entry = Shared.Entry(input: .event(event))
-        if case .effect(let id, _) = sender { entry.source = id }
         if !confirmed {
             let isFull = shared.withLock { $0.queuedCount >= Self.queuedEventsMax }
             if !isFull {
-                if let refusal = accept(entry, sender) { throw refusal }
-                drain()
+                if let refusal = accept(event, sender) { throw refusal }
                 return .initial
             }
         }
-        let result = await withCheckedContinuation { [entry] continuation in
-            var entry = entry
-            entry.waiter = .outcome(continuation)
-            if let refusal = accept(entry, sender) {
-                continuation.resume(returning: .failure(refusal))
-            } else {
-                drain()
-            }
-        }
-        return try result.get()
+        return try await confirm(event, sender, wantsAnswer: false).seq
     }
 
     /// Queues an event, and waits for the answer to it.
     func ask(_ event: Event) async throws(SendRefusal) -> LoopAnswer {
+        try await confirm(event, nil, wantsAnswer: true)
+    }
+
+    /// Queues an event, and waits until it was applied.
+    private func confirm(
+        _ event: Event, _ sender: Shared.Sender?, wantsAnswer: Bool
+    ) async throws(SendRefusal) -> LoopAnswer {
         let result = await withCheckedContinuation { continuation in
-            var entry = Shared.Entry(input: .event(event))
-            entry.waiter = .answer(continuation)
-            let refusal = locked { [entry] in $0.enqueue(entry) }
-            if let refusal { continuation.resume(returning: .failure(refusal)) } else { drain() }
+            if let refusal = accept(event, sender, (continuation, wantsAnswer)) {
+                continuation.resume(returning: .failure(refusal))
+            }
         }
         return try result.get()
     }
 
-    /// Queues an event without waiting, and reduces it if the loop is or soon becomes idle. Void once its sender has gone.
-    func post(_ event: Event, as sender: Shared.Sender) {
-        let thread = CurrentThread.identity
-        let isClaimed = gate.claimIdle(thread) || gate.claimIdleSoon(thread)
-        let mayDrain = shared.withLock { shared in
-            guard shared.refusal(of: sender) == nil else { return isClaimed }
-            shared.queue.append(Shared.Entry(input: .event(event)))
-            if isClaimed { gate.markPending() }
-            return isClaimed || gate.claim(thread, isPending: true)
+    /// Queues an event without waiting. Void once its sender has gone.
+    func post(_ event: Event, as sender: Shared.Sender) { _ = accept(event, sender) }
+
+    /// Queues an event and drains, or returns why the event is refused.
+    private func accept(
+        _ event: Event, _ sender: Shared.Sender?, _ waiter: EventOrigin.Waiter? = nil
+    ) -> SendRefusal? {
+        let effect: EffectID? = if case .effect(let id, _) = sender { id } else { nil }
+        let hasOrigin = effect != nil || waiter != nil
+        let entry = Shared.Entry(.event(event), hasOrigin ? EventOrigin(effect: effect, waiter: waiter) : nil)
+        let (refusal, mayDrain) = shared.withLock { shared -> (SendRefusal?, Bool) in
+            if let refusal = shared.refusal(of: sender) ?? shared.enqueue(entry) { return (refusal, false) }
+            return (nil, shared.claim())
         }
-        if mayDrain { takeSteps() }
+        if mayDrain { drain() }
+        return refusal
+    }
+}
+
+/// The effect that sent an event, and the caller that waits until the event was applied. It is an object because most events have
+/// neither, and because the size of a continuation is known only at run time.
+@usableFromInline
+final class EventOrigin: Sendable {
+    /// A caller that waits, and whether it also waits for the definition's answer.
+    typealias Waiter = (
+        continuation: CheckedContinuation<Result<LoopAnswer, SendRefusal>, Never>, wantsAnswer: Bool
+    )
+
+    let effect: EffectID?
+    let waiter: Waiter?
+
+    init(effect: EffectID?, waiter: Waiter? = nil) {
+        self.effect = effect
+        self.waiter = waiter
     }
 
-    private func accept(_ entry: Shared.Entry, _ sender: Shared.Sender) -> SendRefusal? {
-        locked { $0.refusal(of: sender) ?? $0.enqueue(entry) }
-    }
+    func refuse(_ refusal: SendRefusal) { waiter?.continuation.resume(returning: .failure(refusal)) }
 }

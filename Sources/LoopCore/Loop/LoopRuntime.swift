@@ -1,4 +1,4 @@
-public import LoopLock
+public import LoopCollections
 
 /// The shell around a loop in this process. It passes events to the thread that has the right to drain, and runs effects as
 /// tasks. Outside of the lock, it does the work that `LoopShared` returns.
@@ -14,8 +14,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     }
 
     @usableFromInline let shared: Locked<Shared>
-    /// The right to drain.
-    @usableFromInline let gate = LoopGate()
     /// The state of a turn, accessed only by the thread that has the right to drain.
     @usableFromInline let turn: Exclusive<LoopTurn<State, Event>>
     /// Whether transitions involve only queries: there is no outcome and no custom feedback.
@@ -57,15 +55,6 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         turn = Exclusive(LoopTurn(initial: initial, reduce: reduce, feedbacks: feedbacks, seed: seed))
     }
 
-    /// Runs a critical section that may queue something.
-    func locked<Result>(_ body: (inout sending Shared) -> sending Result) -> sending Result {
-        shared.withLock { shared in
-            let result = body(&shared)
-            if !shared.isQueueEmpty { gate.markPending() }
-            return result
-        }
-    }
-
     // MARK: Interface of the loop
 
     var state: State { shared.withLock { $0.state } }
@@ -78,7 +67,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     func start() {
         // Without feedbacks the initial state has no consequences.
         if isSimple, !hasTimers, turn.withValue({ $0.evaluator.isEmpty }) { return }
-        _ = gate.claimIdle(CurrentThread.identity)
+        _ = shared.withLock { $0.claim() }
         let initial = turn.withValue { $0.state }
         tellCustoms(initial, nil)
         let wishes = turn.withValue { turn in
@@ -90,11 +79,11 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             stop()
         }
         if !wishes.isEmpty || hasTimers { perform(apply(wishes)) }
-        takeSteps()
+        drain()
     }
 
     private func apply(_ wishes: [LoopTurn<State, Event>.Wish]) -> Shared.Work {
-        locked { [clock, hasTimers] shared in
+        shared.withLock { [clock, hasTimers] shared in
             guard hasTimers else { return shared.apply(wishes, at: clock.now()) }
             let moment = clock.moment
             shared.see(moment)
@@ -106,22 +95,15 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     @inlinable
     func wallMilliseconds() -> Int64 { wallTime?().milliseconds ?? WallClock.milliseconds }
 
+    /// Queues an input. The thread that finds no other draining reduces it before the return. After the loop's end it does nothing.
     @inlinable
-    func send(_ event: Event) {
-        let thread = CurrentThread.identity
-        guard gate.claimIdle(thread) || gate.claimIdleSoon(thread) else { return queue(.event(event)) }
-        let changes = turn.withValue { $0.advance(event) { wallMilliseconds() } }
-        if !isSimple || !changes.isEmpty || !publishAndRelease() { finish(event, changes) }
+    func queue(_ input: LoopInput<State, Event>) {
+        let (isNext, mayDrain) = shared.withLock { ($0.queueUnlessNext(input), $0.claim()) }
+        if mayDrain, !isNext || reduce(input, nil) { drain() }
     }
 
-    func mutate(_ change: @escaping @Sendable (inout State) -> Void) { queue(.change(change)) }
-
     func stop() {
-        let remains = shared.withLock { shared in
-            gate.markEnded()
-            return shared.stop()
-        }
-        guard let remains else { return }
+        guard let remains = shared.withLock({ $0.stop() }) else { return }
         for waiter in remains.waiters { waiter.refuse(SendRefusal(.ended)) }
         for handle in remains.handles { handle.cancel() }
         for custom in remains.customs { custom.cancel() }
@@ -146,101 +128,63 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     /// Lets a loop that runs at the pace of its reader reduce one event, now or when there is one.
     func step() {
-        shared.withLock { $0.isHeld = false }
-        drain()
+        let mayDrain = shared.withLock { shared in
+            shared.isHeld = false
+            return shared.claim()
+        }
+        if mayDrain { drain() }
     }
 
     func retryParked(_ id: EffectID) -> Bool {
-        guard let work = locked({ [clock] in $0.retryParked(id, at: clock.now()) }) else { return false }
+        guard let work = shared.withLock({ [clock] in $0.retryParked(id, at: clock.now()) }) else { return false }
         performAndDrain(work)
         return true
     }
 
     // MARK: Draining
 
-    @inlinable
-    func queue(_ input: LoopInput<State, Event>) {
-        let mayDrain = shared.withLock { shared in
-            if shared.isStopped { return false }
-            shared.queue.append(Shared.Entry(input: input))
-            return gate.claim(CurrentThread.identity, isPending: true)
-        }
-        if mayDrain { takeSteps() }
-    }
-
-    func drain() {
-        if shared.withLock({ !$0.isStopped && !$0.isQueueEmpty && gate.claim(CurrentThread.identity, isPending: false) }
-        ) {
-            takeSteps()
-        }
-    }
-
     /// Does the work that a critical section outside of a drain has returned. Events from the effects that start here are
     /// reduced after all of them have started.
     func performAndDrain(_ work: Shared.Work) {
-        let mayDrain = shared.withLock { !$0.isStopped && gate.claim(CurrentThread.identity, isPending: false) }
+        let mayDrain = shared.withLock { $0.claim() }
         perform(work)
-        if mayDrain { takeSteps() } else { drain() }
+        if mayDrain || shared.withLock({ $0.claim() }) { drain() }
     }
 
-    /// Processes the queue until it is empty, and releases the right to drain under the same lock that found it empty.
+    /// Processes the queue until it is empty. The critical section that finds it empty also gives the right to drain back.
     @inlinable
-    func takeSteps() {
-        var step = shared.withLock { nextStep(&$0) }
-        while let current = step {
-            switch current {
-            case .refuse(let entry):
+    func drain() {
+        while let entry = shared.withLock({ $0.next() }) {
+            if entry.isStale {
                 refuse(entry)
-                step = shared.withLock { nextStep(&$0) }
-            case .apply(let entry):
-                let changes = turn.withValue { $0.advance(entry.input) { wallMilliseconds() } }
-                if isSimple, changes.isEmpty, entry.waiter == nil {
-                    let (isPublished, next) = shared.withLock { publishAndNext(&$0) }
-                    step = next
-                    if isPublished { continue }
-                }
-                deliver(entry, changes)
-                step = shared.withLock { nextStep(&$0) }
+            } else if !reduce(entry.input, entry.origin) {
+                return
             }
         }
     }
 
+    /// Applies an input, and publishes the state.
+    /// - Returns: whether this thread still has the right to drain.
     @inlinable
-    func nextStep(_ shared: inout Shared) -> Shared.Step? {
-        if let step = shared.nextStep() { return step }
-        gate.release(hasEnded: shared.isStopped)
-        return nil
-    }
-
-    @usableFromInline
-    func refuse(_ entry: Shared.Entry) { entry.waiter?.refuse(SendRefusal(.stale)) }
-
-    /// Publishes a transition for which no caller waits, and releases the right to drain. It returns false, and does
-    /// nothing, if more must be done.
-    @inlinable
-    func publishAndRelease() -> Bool {
-        shared.withLock { shared in
-            guard !shared.isStopped, shared.subscribers.isEmpty, shared.queue.isEmpty else { return false }
-            turn.withValue { (shared.state, shared.seq) = ($0.state, $0.seq) }
-            gate.release(hasEnded: false)
-            return true
+    func reduce(_ input: LoopInput<State, Event>, _ origin: EventOrigin?) -> Bool {
+        let changes = turn.withValue { $0.advance(input) { wallMilliseconds() } }
+        if isSimple, changes.isEmpty, origin == nil, let mustRest = shared.withLock({ publish(&$0) }) {
+            return !mustRest
         }
+        deliver(Shared.Entry(input, origin), changes)
+        return true
     }
 
-    /// Publishes a transition for which no caller waits, and returns the next step under the same lock. It returns false if
-    /// the loop has stopped or has subscribers.
-    @inlinable
-    func publishAndNext(_ shared: inout Shared) -> (Bool, Shared.Step?) {
-        guard !shared.isStopped, shared.subscribers.isEmpty else { return (false, nil) }
-        turn.withValue { (shared.state, shared.seq) = ($0.state, $0.seq) }
-        return (true, nextStep(&shared))
-    }
-
-    /// Delivers the transition of an event that was not queued, and processes the queue.
     @usableFromInline
-    func finish(_ event: Event, _ changes: [EffectChange]) {
-        deliver(Shared.Entry(input: .event(event)), changes)
-        takeSteps()
+    func refuse(_ entry: Shared.Entry) { entry.origin?.refuse(SendRefusal(.stale)) }
+
+    /// Publishes a transition for which no caller waits.
+    /// - Returns: whether the right to drain was given back; or nil if the loop has stopped or has subscribers.
+    @inlinable
+    func publish(_ shared: inout Shared) -> Bool? {
+        guard !shared.isStopped, shared.subscribers.isEmpty else { return nil }
+        turn.withValue { _ = shared.commit(state: $0.state, seq: $0.seq, outcome: nil) }
+        return shared.mustRest()
     }
 
     /// Publishes a transition, notifies subscribers and the waiting caller, and makes the changes of the queries.
@@ -254,7 +198,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             shared.commit(state: state, seq: seq, outcome: outcome) ? shared.subscribers : nil
         }
         guard let subscribers else {
-            entry.waiter?.refuse(SendRefusal(.ended))
+            entry.origin?.refuse(SendRefusal(.ended))
             return
         }
         for subscriber in subscribers { subscriber.states.yield(state) }
@@ -269,14 +213,10 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
 
     /// Tells the waiting caller, if any, that its event was applied.
     private func tell(_ entry: Shared.Entry, _ state: State, _ seq: Seq) {
-        switch entry.waiter {
-        case .outcome(let continuation): continuation.resume(returning: .success(seq))
-        case .answer(let continuation):
-            var answer: (any Codable & Sendable)?
-            if case .event(let event) = entry.input { answer = answerOf?(event, state) }
-            continuation.resume(returning: .success(LoopAnswer(seq: seq, value: answer)))
-        case nil: break
-        }
+        guard let waiter = entry.origin?.waiter else { return }
+        var answer: (any Codable & Sendable)?
+        if waiter.wantsAnswer, case .event(let event) = entry.input { answer = answerOf?(event, state) }
+        waiter.continuation.resume(returning: .success(LoopAnswer(seq: seq, value: answer)))
     }
 
     // MARK: Effects
@@ -291,12 +231,8 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
             for handle in work.cancelled { handle.cancel() }
             for (updates, request) in work.updated { updates.yield(request) }
             if let timer = work.timer { arm(timer) }
-            for failure in work.failures { report(failure) }
-            for due in work.due { fire(due.id, due.request) }
-            for (feedback, run) in work.runs {
-                if let event = feedbacks[feedback].schedule?.event(run) {
-                    _ = locked { $0.enqueue(Shared.Entry(input: .event(event))) }
-                }
+            for occasion in work.occasions {
+                if let event = occasion.event(feedbacks) { shared.withLock { _ = $0.enqueue(event, of: occasion) } }
             }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
@@ -316,7 +252,7 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
         let effect = feedbacks[Int(id.feedback)].effect(launch.effect.request, context)
         switch effect.body {
         case .events(let events):
-            return locked { [clock] in
+            return shared.withLock { [clock] in
                 $0.complete(id, attempt: attempt, sending: events, at: clock.now())
             }
         case .run, .task:
@@ -337,22 +273,34 @@ final class LoopRuntime<State: Sendable, Event: Sendable>: @unchecked Sendable {
     }
 
     private func end(_ id: EffectID, _ attempt: Int, _ error: (any Error)?) {
-        let work = locked { [clock] shared in
+        let work = shared.withLock { [clock] shared in
             guard let error else { return shared.complete(id, attempt: attempt, at: clock.now()) }
             return shared.fail(id, attempt: attempt, error: error, at: clock.now())
         }
         performAndDrain(work)
     }
 
-    /// Queues the event of an effect that has failed for good, if its feedback makes one.
-    private func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
-        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
-        if let event { locked { $0.settle(failure.id, by: event) } }
+    // MARK: Time
+
+    func arm(_ timer: Shared.Timer) {
+        timer.replaced?.cancel()
+        guard let deadline = timer.deadline else { return }
+        let generation = timer.generation
+        // Detached, like an effect. The next timer or the loop's end cancels it.
+        let task = Task.detached(executorPreference: clock.executor) { [weak self, clock] in
+            guard (try? await clock.sleep(deadline)) != nil else { return }
+            self?.timerFired(generation)
+        }
+        if !shared.withLock({ $0.attachTimer(task, generation: generation) }) { task.cancel() }
     }
 
-    /// Queues the event of a timer that is due, which its feedback makes.
-    private func fire(_ id: EffectID, _ request: any Sendable) {
-        if let event = feedbacks[Int(id.feedback)].timer?.event(request) { _ = locked { $0.fire(id, event) } }
+    func timerFired(_ generation: UInt64) {
+        let limits = feedbacks.map { $0.policy.timeout ?? .zero }
+        let work = shared.withLock { [clock, hasTimers] shared in
+            if hasTimers { shared.see(clock.moment) }
+            return shared.timerFired(generation: generation, at: clock.now()) { limits[Int($0.feedback)] }
+        }
+        performAndDrain(work)
     }
 
     // MARK: Custom feedbacks

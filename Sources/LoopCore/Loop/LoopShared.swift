@@ -4,15 +4,23 @@
 package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
     @usableFromInline
     package struct Entry: Sendable {
-        @usableFromInline package var input: LoopInput<State, Event>
+        @usableFromInline package let input: LoopInput<State, Event>
+        /// The effect that sent the event and the caller that waits for it, or nil if there is neither.
+        @usableFromInline let origin: EventOrigin?
+        /// Whether the effect that sent the event was cancelled while the event was queued. Such an event is refused.
+        @usableFromInline package var isStale = false
+
         /// The effect that sent the event, or nil if no effect did and thus no effect's end removes it.
-        @usableFromInline package var source: EffectID?
-        @usableFromInline var waiter: LoopWaiter?
+        package var source: EffectID? { origin?.effect }
 
         @inlinable
-        package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
+        init(_ input: LoopInput<State, Event>, _ origin: EventOrigin?) {
             self.input = input
-            self.source = source
+            self.origin = origin
+        }
+
+        package init(input: LoopInput<State, Event>, source: EffectID? = nil) {
+            self.init(input, source.map { EventOrigin(effect: $0) })
         }
     }
 
@@ -23,62 +31,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         case custom(UInt64)
     }
 
-    /// A running body of a custom feedback.
-    package struct CustomHandle: Sendable {
-        var finish: @Sendable () -> Void
-        var task: Task<Void, Never>?
-
-        func cancel() {
-            finish()
-            task?.cancel()
-        }
-    }
-
-    /// A running attempt, as the shell tracks it.
-    package struct Handle: Sendable {
-        var attempt: Int
-        var task: Task<Void, Never>?
-        var updates: AsyncStream<any Sendable>.Continuation
-
-        package func cancel() {
-            task?.cancel()
-            updates.finish()
-        }
-    }
-
-    package struct Launch: Sendable {
-        package var effect: EffectTable.Launch
-        package var updates: AsyncStream<any Sendable>
-    }
-
-    /// The next step of a drain.
-    @usableFromInline
-    package enum Step: Sendable {
-        case apply(Entry)
-        /// The event's effect has been cancelled since the event was queued.
-        case refuse(Entry)
-    }
-
-    /// The work to do after a critical section, in this order.
-    package struct Work: Sendable {
-        package var cancelled: [Handle] = []
-        package var updated: [(updates: AsyncStream<any Sendable>.Continuation, request: any Sendable)] = []
-        package var launches: [Launch] = []
-        /// Failures for which feedbacks may make an event.
-        package var failures: [(id: EffectID, request: any Sendable, failure: EffectFailure)] = []
-        /// Timers for which feedbacks make their event, in order.
-        package var due: [(id: EffectID, request: any Sendable)] = []
-        /// Runs of schedules for which feedbacks make their event, in order.
-        package var runs: [(feedback: Int, run: ScheduleRun)] = []
-        package var timer: Timer?
-    }
-
-    package struct Timer: Sendable {
-        var replaced: Task<Void, Never>?
-        package var deadline: MonotonicTime?
-        package var generation: UInt64
-    }
-
     @usableFromInline
     package struct Subscriber: Sendable {
         var token: UInt64
@@ -87,13 +39,15 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     @usableFromInline package var state: State
     @usableFromInline package var seq = Seq.initial
-    package private(set) var outcome: Outcome?
+    @usableFromInline package var outcome: Outcome?
     @usableFromInline package var isStopped = false
     /// Whether the loop runs at the pace of its one reader: after each transition it pauses until the reader requests another.
-    private let isPaced: Bool
+    @usableFromInline let isPaced: Bool
     @usableFromInline var isHeld: Bool
     package private(set) var table: EffectTable
     @usableFromInline var queue = EventQueue<Entry>()
+    /// Whether a thread has the right to drain, which one thread has at a time.
+    @usableFromInline var isDraining = false
     private var handles: [EffectID: Handle] = [:]
     @usableFromInline var subscribers: [Subscriber] = []
     private var nextToken: UInt64 = 0
@@ -114,8 +68,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     var queuedCount: Int { queue.count }
 
-    package var isQueueEmpty: Bool { queue.isEmpty }
-
     /// The reason why a sender may not send, or nil if it may.
     package func refusal(of sender: Sender?) -> SendRefusal? {
         if isStopped { return SendRefusal(.ended) }
@@ -135,21 +87,51 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         return nil
     }
 
-    /// The next step, or nil if nothing is queued, or the loop is paused or has ended.
+    /// Takes the right to drain. It returns false if another thread has it, or the loop has ended.
     @inlinable
-    package mutating func nextStep() -> Step? {
-        guard !isStopped, !isHeld, let entry = queue.popFirst() else { return nil }
-        if let source = entry.source, !isLive(source) { return .refuse(entry) }
-        return .apply(entry)
+    mutating func claim() -> Bool {
+        if isDraining || isStopped { return false }
+        isDraining = true
+        return true
+    }
+
+    /// Queues an input, unless the caller is the next to drain and nothing is queued before.
+    /// - Returns: whether the caller must claim the right to drain and reduce the input itself.
+    @inlinable
+    mutating func queueUnlessNext(_ input: LoopInput<State, Event>) -> Bool {
+        if isStopped { return false }
+        if !isDraining, !isHeld, queue.isEmpty { return true }
+        queue.append(Entry(input, nil))
+        return false
+    }
+
+    /// The next entry for the thread that has the right to drain. Gives the right back and returns nil if nothing is queued, or the
+    /// loop is paused or has ended.
+    @inlinable
+    package mutating func next() -> Entry? {
+        if mustRest() { return nil }
+        guard var entry = queue.popFirst() else { return nil }
+        if let origin = entry.origin { entry.isStale = isStale(origin) }
+        return entry
+    }
+
+    /// Gives the right to drain back if nothing is queued, or the loop is paused or has ended.
+    /// - Returns: whether the right was given back.
+    @inlinable
+    mutating func mustRest() -> Bool {
+        guard isStopped || isHeld || queue.isEmpty else { return false }
+        isDraining = false
+        return true
     }
 
     @usableFromInline
-    func isLive(_ id: EffectID) -> Bool { table.isLive(id) }
+    func isStale(_ origin: EventOrigin) -> Bool { origin.effect.map { !table.isLive($0) } ?? false }
 
     // MARK: Transitions
 
     /// Publishes a transition. It returns false if the loop has been stopped meanwhile.
     @discardableResult
+    @inlinable
     package mutating func commit(state: State, seq: Seq, outcome: Outcome?) -> Bool {
         if isStopped { return false }
         self.state = state
@@ -222,15 +204,28 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         switch table.fail(id, attempt: attempt, error: error, at: now) {
         case .none: return
         case .retry: break
-        case .final(let request): work.failures.append((id, request, EffectFailure(error)))
+        case .final(let request): work.occasions.append(.failure(id, request: request, EffectFailure(error)))
         }
         if let handle = handles.removeValue(forKey: id) { work.cancelled.append(handle) }
     }
 
-    /// Queues the event of a failure, and completes the parked effect.
-    package mutating func settle(_ id: EffectID, by event: Event) {
-        table.settle(id)
-        _ = enqueue(Entry(input: .event(event), source: id))
+    /// Queues the event of an occasion, which completes an effect that has failed, or a timer. An earlier event in the queue may
+    /// still cancel a timer.
+    /// - Returns: false if the timer was cancelled before.
+    @discardableResult
+    package mutating func enqueue(_ event: Event, of occasion: Occasion) -> Bool {
+        var source: EffectID?
+        switch occasion {
+        case .failure(let id, _, _):
+            table.settle(id)
+            source = id
+        case .timer(let id, _):
+            guard !isStopped, table.fire(id) else { return false }
+            source = id
+        case .schedule: break
+        }
+        _ = enqueue(Entry(input: .event(event), source: source))
+        return true
     }
 
     /// Whether there are timers, for which the clocks must be read before `apply` and `timerFired`.
@@ -238,15 +233,6 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     /// Takes a new reading of both clocks.
     package mutating func see(_ moment: Moment) { table.see(moment) }
-
-    /// Queues the event of a timer. An earlier event in the queue may still cancel it.
-    /// - Returns: false if the timer was cancelled before.
-    @discardableResult
-    package mutating func fire(_ id: EffectID, _ event: Event) -> Bool {
-        guard !isStopped, table.fire(id) else { return false }
-        _ = enqueue(Entry(input: .event(event), source: id))
-        return true
-    }
 
     package mutating func retryParked(_ id: EffectID, at now: MonotonicTime) -> Work? {
         if isStopped || !table.retryParked(id) { return nil }
@@ -265,8 +251,8 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
             fail(id, attempt: attempt, error: EffectFailure.timedOut(limit: limit(id)), at: now, into: &work)
         }
         if table.hasTimers {
-            work.due = table.takeDue(at: now)
-            work.runs = table.takeDueRuns(at: now)
+            work.occasions += table.takeDue(at: now).map { Occasion.timer($0.id, request: $0.request) }
+            work.occasions += table.takeDueRuns(at: now).map { Occasion.schedule(feedback: $0.feedback, $0.run) }
         }
         proceed(&work, at: now)
         return work
@@ -353,7 +339,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
 
     /// Everything that must be ended together with the loop.
     package struct Remains: Sendable {
-        var waiters: [LoopWaiter]
+        var waiters: [EventOrigin]
         var handles: [Handle]
         var subscribers: [Subscriber]
         var customs: [CustomHandle]
@@ -365,7 +351,7 @@ package struct LoopShared<State: Sendable, Event: Sendable>: Sendable {
         if isStopped { return nil }
         isStopped = true
         let remains = Remains(
-            waiters: queue.takeAll().compactMap(\.waiter), handles: Array(handles.values), subscribers: subscribers,
+            waiters: queue.takeAll().compactMap(\.origin), handles: Array(handles.values), subscribers: subscribers,
             customs: Array(customs.values), timer: timer?.task)
         handles = [:]
         subscribers = []

@@ -35,33 +35,24 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
     package mutating func advance(
         _ input: LoopInput<State, Event>?, wallMilliseconds: () -> Int64
     ) -> [EffectChange] {
+        var applied: Event?
         switch input {
-        case .event(let event): return advance(event, wallMilliseconds: wallMilliseconds)
+        case .event(let event):
+            applied = event
+            seq = seq.next
+            switch reduce {
+            case .plain(let reduce): reduce(&state, event)
+            case .informed(let reduce):
+                let transition = transition(wallMilliseconds())
+                reduce(&state, event, transition)
+            }
         case .change(let change):
             seq = seq.next
             change(&state)
         case nil: break
         }
-        return evaluate(nil)
-    }
-
-    /// Applies one event.
-    @inlinable
-    mutating func advance(_ event: Event, wallMilliseconds: () -> Int64) -> [EffectChange] {
-        seq = seq.next
-        switch reduce {
-        case .plain(let reduce): reduce(&state, event)
-        case .informed(let reduce):
-            let transition = transition(wallMilliseconds())
-            reduce(&state, event, transition)
-        }
-        return evaluate(event)
-    }
-
-    @inlinable
-    mutating func evaluate(_ event: Event?) -> [EffectChange] {
         var changes: [EffectChange] = []
-        if !evaluator.isEmpty { evaluator.advance(state: state, event: event, seq: seq, into: &changes) }
+        if !evaluator.isEmpty { evaluator.advance(state: state, event: applied, seq: seq, into: &changes) }
         return changes
     }
 
@@ -89,7 +80,7 @@ package struct LoopTurn<State: Sendable, Event: Sendable>: Sendable {
 
 /// The function that folds an event into a loop's state.
 @usableFromInline
-package enum LoopReduce<State: Sendable, Event: Sendable>: Sendable {
+package enum LoopReduce<State, Event>: Sendable {
     /// A function of event and state alone, for which no clock is read.
     case plain(@Sendable (inout State, Event) -> Void)
     /// A function that also gets the transition's number, time and random numbers.

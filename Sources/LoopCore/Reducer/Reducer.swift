@@ -1,47 +1,49 @@
 /// Folds an event into a state, which is the only way in which a state changes. It must be a function of its arguments: no
 /// clock, no chance, no order of a set or dictionary.
 public struct Reducer<State, Event>: Sendable {
-    let body: @Sendable (inout State, Event) -> Void
+    package let body: LoopReduce<State, Event>
 
     /// Creates a reducer that changes the state in place.
     /// - Parameter body: folds one event into the state; a function of its arguments.
-    public init(_ body: @escaping @Sendable (inout State, Event) -> Void) { self.body = body }
+    public init(_ body: @escaping @Sendable (inout State, Event) -> Void) { self.body = .plain(body) }
 
     /// Creates a reducer that returns the new state, as in the first generation.
     public init(returning body: @escaping @Sendable (State, Event) -> State) {
-        self.body = { state, event in state = body(state, event) }
+        self.body = .plain { state, event in state = body(state, event) }
     }
 
-    /// Creates the reducer of a definition, for a loop that has the definition as a part. It gets no transition.
+    /// Creates the reducer of a definition, for a loop that has the definition as a part.
     public init<Definition: LoopDefinition>(_ definition: Definition)
-    where Definition.State == State, Definition.Event == Event, Definition.Reduction == Void {
-        body = { state, event in definition.reduce(&state, event) }
+    where Definition.State == State, Definition.Event == Event {
+        body = .informed { definition.reduce(into: &$0, $1, $2) }
     }
 
-    /// Not available: a part receives no transition, and this definition's `reduce` needs one.
-    @available(*, unavailable, message: "a part is reduced without a transition; implement reduce(_:_:) as well")
-    public init<Definition: LoopDefinition>(_ definition: Definition)
-    where Definition.State == State, Definition.Event == Event, Definition.Reduction == NeedsTransition {
-        fatalError("unavailable")
-    }
+    init(_ body: LoopReduce<State, Event>) { self.body = body }
 
     /// Folds one event into the state.
-    public func callAsFunction(_ state: inout State, _ event: Event) { body(&state, event) }
+    public func callAsFunction(_ state: inout State, _ event: Event, _ transition: Transition) {
+        switch body {
+        case .plain(let reduce): reduce(&state, event)
+        case .informed(let reduce): reduce(&state, event, transition)
+        }
+    }
 
     /// Combines reducers, which run in order on one state: one event, one new state.
     public static func combine(_ reducers: Reducer...) -> Reducer {
-        Reducer { state, event in
-            for reducer in reducers { reducer(&state, event) }
-        }
+        Reducer(
+            .informed { state, event, transition in
+                for reducer in reducers { reducer(&state, event, transition) }
+            })
     }
 
     /// This reducer for a part of a larger state. An event from which `event` extracts nothing changes nothing.
     public func pullback<Whole, WholeEvent>(
         value: any WritableKeyPath<Whole, State> & Sendable, event extract: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Reducer<Whole, WholeEvent> {
-        Reducer<Whole, WholeEvent> { whole, wholeEvent in
-            if let event = extract(wholeEvent) { self(&whole[keyPath: value], event) }
-        }
+        Reducer<Whole, WholeEvent>(
+            .informed { whole, wholeEvent, transition in
+                if let event = extract(wholeEvent) { self(&whole[keyPath: value], event, transition) }
+            })
     }
 
     /// This reducer for a case of a larger state. Outside of the case an event changes nothing.
@@ -49,19 +51,52 @@ public struct Reducer<State, Event>: Sendable {
         extract: @escaping @Sendable (Whole) -> State?, embed: @escaping @Sendable (State) -> Whole,
         event extractEvent: @escaping @Sendable (WholeEvent) -> Event?
     ) -> Reducer<Whole, WholeEvent> {
-        Reducer<Whole, WholeEvent> { whole, wholeEvent in
-            guard let event = extractEvent(wholeEvent), var state = extract(whole) else { return }
-            self(&state, event)
-            whole = embed(state)
-        }
+        Reducer<Whole, WholeEvent>(
+            .informed { whole, wholeEvent, transition in
+                guard let event = extractEvent(wholeEvent), var state = extract(whole) else { return }
+                self(&state, event, transition)
+                whole = embed(state)
+            })
     }
 
     /// This reducer for a state that may be absent. If it is, an event changes nothing.
     public func optional() -> Reducer<State?, Event> {
-        Reducer<State?, Event> { state, event in
-            guard var value = state.take() else { return }
-            self(&value, event)
-            state = value
-        }
+        Reducer<State?, Event>(
+            .informed { state, event, transition in
+                guard var value = state.take() else { return }
+                self(&value, event, transition)
+                state = value
+            })
+    }
+}
+
+// Reducers of a part, by key paths and cases; and a reducer that logs its work.
+
+extension Reducer {
+    /// This reducer for a part of a larger state and one case of a larger event.
+    public func pullback<Whole, WholeEvent>(
+        value: any WritableKeyPath<Whole, State> & Sendable, event: CasePath<WholeEvent, Event>
+    ) -> Reducer<Whole, WholeEvent> {
+        pullback(value: value, event: event.extract)
+    }
+
+    /// This reducer for one case of a larger state, and one of a larger event. Outside of the case an event changes nothing.
+    public func pullback<Whole, WholeEvent>(
+        value: CasePath<Whole, State>, event: CasePath<WholeEvent, Event>
+    ) -> Reducer<Whole, WholeEvent> {
+        pullback(extract: value.extract, embed: value.embed, event: event.extract)
+    }
+
+    /// This reducer with a log line for each event and the state that follows it.
+    /// - Parameter log: gets one line for each event; prints it by default. It is called in the reducer's process, and
+    ///   again at every replay.
+    public func logging(
+        _ log: @escaping @Sendable (String) -> Void = { print($0) }
+    ) -> Reducer {
+        Reducer(
+            .informed { state, event, transition in
+                self(&state, event, transition)
+                log("\(event) → \(state)")
+            })
     }
 }

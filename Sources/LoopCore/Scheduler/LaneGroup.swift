@@ -1,5 +1,3 @@
-import LoopCollections
-
 /// The effects of a lane that share a limit or a share.
 struct LaneGroup: Sendable {
     typealias Ticket = TicketQueue.Ticket

@@ -132,15 +132,6 @@ package struct PlacedScheduler: Sendable {
         lanes.compactMap { $0.deadline(after: now) }.min()
     }
 
-    /// The place of an effect that will probably start after this many others, or nil if none is known.
-    package func place(after distance: Int) -> Int? {
-        // If several feedbacks wait, their turns rotate. Then this is a guess that prefetches too much or too little.
-        lanes.isEmpty ? nil : lanes[turn < lanes.count ? turn : 0].place(after: distance).map { Int($0) }
-    }
-
-    /// Prefetches the entry of the effect at a place into the processor's cache.
-    package func fetch(_ place: Int) { entries.fetch(place) }
-
     private mutating func nextTicket() -> UInt64 {
         ticket += 1
         return ticket

@@ -34,9 +34,6 @@ struct SchedulerEntries: Sendable {
         return entries[place]
     }
 
-    /// Prefetches the entry at a place into the processor's cache.
-    func fetch(_ place: Int) { ProcessorCache.fetch(entries, at: place) }
-
     mutating func put(_ entry: Entry, at place: Int32) {
         while entries.count <= Int(place) { entries.append(.none) }
         entries[Int(place)] = entry

@@ -194,9 +194,6 @@ struct SchedulerLane: Sendable {
         return found.place
     }
 
-    /// The place of an effect that will probably start after this many others, or nil if none is known.
-    func place(after distance: Int) -> Int32? { isGrouped ? nil : groups[0].queue.place(after: distance) }
-
     /// Whether `start` would return an effect.
     func canStart(at now: MonotonicTime) -> Bool { hasOffer && isOpen(at: now) }
 

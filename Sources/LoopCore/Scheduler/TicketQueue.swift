@@ -25,9 +25,6 @@ struct TicketQueue: Sendable {
         return other
     }
 
-    /// The place of the effect that is this far behind the first in the line, or nil if there is none.
-    func place(after distance: Int) -> Int32? { head + distance < line.count ? line[head + distance].place : nil }
-
     mutating func push(_ ticket: Ticket) {
         if let last = line.last, ticket < last { late.push(ticket) } else { line.append(ticket) }
     }

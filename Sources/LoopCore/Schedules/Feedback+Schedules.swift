@@ -8,14 +8,18 @@ extension Feedback {
     /// another one under its name.
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop. Operators know the schedule by it.
+    ///     With nil it is named for the place of the call in the source.
     ///   - schedule: the times of its runs.
     ///   - missed: what happens to runs whose time passed while no process ran the loop.
     ///   - event: the event of a run.
     public static func schedule(
-        _ name: String, _ schedule: Schedule, missed: MissedRuns = .once,
-        event: @escaping @Sendable (ScheduleRun) -> Event
+        _ name: String?, _ schedule: Schedule, missed: MissedRuns = .once,
+        event: @escaping @Sendable (ScheduleRun) -> Event,
+        file: String = #fileID, line: UInt = #line, column: UInt = #column
     ) -> Feedback {
-        Feedback(name: name, schedule: FeedbackSchedule(schedule: schedule, missed: missed, event: event))
+        Feedback(
+            name: name ?? place(file, line, column), placement: .reducer,
+            kind: .schedule(FeedbackSchedule(schedule: schedule, missed: missed, event: event)))
     }
 }
 

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Linux
 internal import LoopCluster
-internal import LoopLock
+internal import LoopCollections
 
 /// The changes that a journal makes to files and folders, one system call each. Those that SQLite makes are not among them.
 package struct Disk: Sendable {
@@ -158,19 +158,14 @@ package struct Disk: Sendable {
     /// The first `count` bytes, or fewer if the file has become shorter. The caller's checksum finds that out.
     func bytes(of file: borrowing Descriptor, _ count: Int, _ path: String) throws(JournalError) -> [UInt8] {
         try Self.check(size: count, of: path)
-        do throws(SystemError) {
-            return try file.bytes(atMost: count)
-        } catch {
-            throw .system("read \(path)", error.code)
-        }
+        return try naming("read \(path)") { () throws(SystemError) in try file.bytes(atMost: count) }
     }
 
     private static func check(size: Int, of path: String) throws(JournalError) {
         guard size > fileBytesMax else { return }
         throw JournalError(
-            .corrupt, operation: "read \(path)",
-            reason: "it has \(size) bytes, and a process on this machine reads at most \(fileBytesMax)",
-            remedy: JournalError.Kind.corrupt.remedy)
+            .corrupt, "read \(path)",
+            "it has \(size) bytes, and a process on this machine reads at most \(fileBytesMax)")
     }
 
     /// Truncates a file and syncs it.

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Linux
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// A file next to a journal with the position of its newest record. It is written after each row, and not synced.

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Linux
-internal import LoopCluster
-internal import LoopWire
+package import LoopCluster
 
 extension JournalError.Kind {
     /// What a person can do about it, unless a better remedy is known.
@@ -22,7 +21,30 @@ extension JournalError.Kind {
     }
 }
 
+/// An error of the system or of SQLite, which is the cause of a journal's error.
+protocol JournalCause: Error {
+    /// The error of the journal's operation that it has ended.
+    func ending(_ operation: String) -> JournalError
+}
+
+extension SystemError: JournalCause {
+    func ending(_ operation: String) -> JournalError { .system(operation, code) }
+}
+
+extension OpeningError: JournalCause {
+    func ending(_ operation: String) -> JournalError { .opening(operation, self) }
+}
+
+extension SQLiteError: JournalCause {
+    func ending(_ operation: String) -> JournalError { .sqlite(operation, self) }
+}
+
 extension JournalError {
+    /// An error with the usual remedy of its kind.
+    package init(_ kind: Kind, _ operation: String, _ reason: String) {
+        self.init(kind, operation: operation, reason: reason, remedy: kind.remedy)
+    }
+
     /// The error of a system call that failed.
     static func system(_ operation: String, _ code: Int32) -> JournalError {
         let kind: Kind =
@@ -67,35 +89,13 @@ extension JournalError {
     }
 }
 
-/// Runs `body`. If SQLite refuses something there, the error names the operation.
-func naming<Result: ~Copyable>(
-    _ operation: String, _ body: () throws(SQLiteError) -> Result
+/// Runs `body`. If the system or SQLite refuses something there, the error names the operation.
+func naming<Result: ~Copyable, Cause: JournalCause>(
+    _ operation: String, _ body: () throws(Cause) -> Result
 ) throws(JournalError) -> Result {
-    do throws(SQLiteError) {
+    do throws(Cause) {
         return try body()
     } catch {
-        throw .sqlite(operation, error)
-    }
-}
-
-/// Runs `body`. If a file cannot be opened there, the error names the operation.
-func naming<Result: ~Copyable>(
-    _ operation: String, _ body: () throws(OpeningError) -> Result
-) throws(JournalError) -> Result {
-    do throws(OpeningError) {
-        return try body()
-    } catch {
-        throw .opening(operation, error)
-    }
-}
-
-/// Runs `body`. If the system refuses something there, the error names the operation.
-func naming<Result: ~Copyable>(
-    _ operation: String, _ body: () throws(SystemError) -> Result
-) throws(JournalError) -> Result {
-    do throws(SystemError) {
-        return try body()
-    } catch {
-        throw .system(operation, error.code)
+        throw error.ending(operation)
     }
 }

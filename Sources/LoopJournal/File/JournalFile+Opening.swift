@@ -1,5 +1,4 @@
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// The result of checking a journal at its opening.
@@ -40,9 +39,7 @@ extension JournalFile {
         try checkVersion(path)
         let owner = try metaText("loop") ?? ""
         guard owner == loop else {
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(path) is the journal of the loop \(owner), not of \(loop)",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(path) is the journal of the loop \(owner), not of \(loop)")
         }
         try checkIdentity(path, loop: loop)
         let history = try history()
@@ -153,10 +150,10 @@ extension JournalFile {
             if isNoted && log.isEmpty { return }
             // The durability of the next rows must be known after a loss of power.
             try setSynchronous(.fsync)
-            try transaction { () throws(SQLiteError) in
+            try database.transaction { () throws(SQLiteError) in
                 try set("durability", durability.number)
                 try set("position", position)
-                try execute("DELETE FROM meta WHERE name = 'made_whole'")
+                try database.execute("DELETE FROM meta WHERE name = 'made_whole'")
             }
             try setSynchronous(durability)
             try checkpoint()

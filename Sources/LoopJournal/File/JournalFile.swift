@@ -1,6 +1,5 @@
 internal import Linux
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// The database of a journal: its schema, and the statements that are reused.
@@ -26,7 +25,7 @@ final class JournalFile: BatchRows {
         """,
     ])
 
-    private let database: Database
+    let database: Database
     private var insertion: KeptStatement?
     private var selection: KeptStatement?
     private var lookup: KeptStatement?
@@ -50,9 +49,7 @@ final class JournalFile: BatchRows {
     /// Refuses a file that is no journal, or one of a newer version. Changes nothing.
     func checkVersion(_ path: String) throws(JournalError) {
         guard try number("PRAGMA application_id") == Self.applicationID else {
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(path) is a database of another program",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(path) is a database of another program")
         }
         let version = try number("PRAGMA user_version") ?? 0
         guard version == Self.version else {
@@ -63,20 +60,14 @@ final class JournalFile: BatchRows {
         }
         let difference = try naming("be opened") { () throws(SQLiteError) in try Self.schema.difference(in: database) }
         if let difference {
-            throw JournalError(
-                .foreign, operation: "be opened", reason: "\(path) has not the tables of a journal: \(difference)",
-                remedy: JournalError.Kind.foreign.remedy)
+            throw JournalError(.foreign, "be opened", "\(path) has not the tables of a journal: \(difference)")
         }
     }
 
     /// Refuses a file that has replaced the one that was checked before.
     func checkIsOne(of files: borrowing DatabaseFiles) throws(JournalError) {
         let hasMoved = try hasMoved()
-        do throws(OpeningError) {
-            try files.checkAgain(hasMoved: hasMoved)
-        } catch {
-            throw .opening("be opened", error)
-        }
+        try naming("be opened") { () throws(OpeningError) in try files.checkAgain(hasMoved: hasMoved) }
     }
 
     /// Whether the file has another name by now, or none.
@@ -183,7 +174,7 @@ final class JournalFile: BatchRows {
 
     func remove(_ row: BatchRow) throws(JournalError) {
         try naming("cut off its last row") { () throws(SQLiteError) in
-            try execute("DELETE FROM batches WHERE first_position = \(row.firstPosition)")
+            try database.execute("DELETE FROM batches WHERE first_position = \(row.firstPosition)")
         }
     }
 
@@ -268,21 +259,10 @@ final class JournalFile: BatchRows {
         try naming("be read") { () throws(SQLiteError) in try database.integer(sql) }
     }
 
-    func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement(sql, in: database) }
-
-    func execute(_ sql: String) throws(SQLiteError) { try database.execute(sql) }
-
-    func transaction(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) { try database.transaction(body) }
-
-    var logPages: Int { database.logPages }
-
     /// The size of the log in bytes, by its count of pages.
     var logBytes: Int {
-        get throws(JournalError) { 32 + logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
+        get throws(JournalError) { 32 + database.logPages * (24 + Int(try number("PRAGMA page_size") ?? 0)) }
     }
-
-    /// Makes the closing remove the log, because one file is easier to copy than two. If that fails, the next opening does it.
-    func removesLogAtClose() { database.removesLogAtClose() }
 
     /// Moves the log into the file, as far as no reader needs older pages.
     /// - Returns: whether the whole log is in the file now.

@@ -56,11 +56,9 @@ struct FileLock: ~Copyable {
         case nil: descriptor = last
         case EAGAIN?, EACCES?:
             throw JournalError(
-                .locked, operation: "be opened for writing",
-                reason:
-                    "another process writes \(path): it has opened the file under another name, or \(path)-lock was"
-                    + " removed",
-                remedy: JournalError.Kind.locked.remedy)
+                .locked, "be opened for writing",
+                "another process writes \(path): it has opened the file under another name, or \(path)-lock was"
+                    + " removed")
         case let code?: throw .system("lock \(path)", code)
         }
     }

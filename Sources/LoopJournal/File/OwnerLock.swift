@@ -23,9 +23,7 @@ struct OwnerLock: ~Copyable {
         while let code = Self.refusal(of: lock) {
             var error = JournalError.system("lock \(path)", code)
             if code == EWOULDBLOCK {
-                error = JournalError(
-                    .locked, operation: "be opened for writing", reason: "\(Self.owner(lock)) has it (\(path))",
-                    remedy: JournalError.Kind.locked.remedy)
+                error = JournalError(.locked, "be opened for writing", "\(Self.owner(lock)) has it (\(path))")
                 if let whileLocked {
                     // The system has no wait for a lock that ends when this process is asked to stop.
                     usleep(Self.triesEvery)
@@ -48,13 +46,12 @@ struct OwnerLock: ~Copyable {
 
     /// Whether no other process, or other reducer of this one, has taken the lock since this one had it.
     static func isMarked(_ path: String, address: String?) -> Bool {
-        let lock: Descriptor
-        do throws(OpeningError) {
-            lock = try Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead })
-        } catch {
-            return false
-        }
-        return (try? lock.bytes(atMost: 1024)) == mark(address)
+        content(of: path) == mark(address)
+    }
+
+    /// What is in the file, as far as this process may read it.
+    private static func content(of path: String) -> [UInt8]? {
+        try? Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead }).bytes(atMost: 1024)
     }
 
     /// Unlocks before the descriptor is closed. A child that another thread is starting has the descriptor too, and with it the
@@ -72,14 +69,7 @@ struct OwnerLock: ~Copyable {
     /// The address at which peers find the process that has the lock, or nil if it names none. If no process has the lock, the
     /// address has no meaning.
     static func address(in path: String) -> String? {
-        let lock: Descriptor
-        do throws(OpeningError) {
-            lock = try Descriptor.checked(path, O_RDONLY, flaw: { $0.flawToRead })
-        } catch {
-            return nil
-        }
-        let lines = ((try? lock.bytes(atMost: 512)) ?? []).split(
-            separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        let lines = (content(of: path) ?? []).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         // The line must be whole.
         guard lines.count >= 3, !lines[1].isEmpty else { return nil }
         return String(validating: lines[1], as: UTF8.self)

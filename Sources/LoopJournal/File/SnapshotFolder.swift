@@ -6,8 +6,6 @@ struct SnapshotFolder: Sendable {
     let path: String
     let disk: Disk
 
-    static let operation = "keep a snapshot"
-
     /// The name has the position and the checksum, so that two snapshots at one position have different names.
     static func name(_ entry: SnapshotEntry) -> String {
         let digits = String(entry.checksum, radix: 16)
@@ -107,6 +105,16 @@ struct SnapshotFolder: Sendable {
 }
 
 extension SnapshotEntry {
+    /// A snapshot as a journal lists it, or nil if a number is impossible.
+    package init?(listedAt position: Int64, seq: Int64, fingerprint: Int64, byteCount: Int64, checksum: Int64) {
+        guard let position = UInt64(exactly: position), let seq = UInt64(exactly: seq),
+            let byteCount = Int(exactly: byteCount), let checksum = UInt32(exactly: checksum)
+        else { return nil }
+        self.init(
+            position: position, seq: Seq(seq), fingerprint: UInt64(bitPattern: fingerprint), byteCount: byteCount,
+            checksum: checksum)
+    }
+
     /// The checksum of the bytes, the position, the seq and the fingerprint.
     package func sum(of bytes: [UInt8]) -> UInt32 {
         var sum = Checksum()

@@ -1,5 +1,4 @@
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// The files next to a journal that show how far it had come. Nothing else shows that a log was lost.

@@ -1,7 +1,7 @@
 // Unsafe: zlib reads the bytes of a span during the call, and no byte beyond the count.
 
 internal import CZLib
-internal import LoopLock
+internal import LoopCollections
 
 /// CRC-32 as zlib computes it (ITU-T V.42, the reflected polynomial 0xedb88320).
 package struct Checksum {

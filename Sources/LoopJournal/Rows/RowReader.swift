@@ -2,7 +2,6 @@ import CBOR
 internal import Linux
 package import LoopCluster
 package import LoopCore
-internal import LoopWire
 
 /// The storage of a journal's rows: a file, or a database.
 package protocol BatchRows {
@@ -49,8 +48,7 @@ package struct RowReader: Sendable {
         guard position < tail.position else { return [] }
         guard position >= base.position else {
             throw JournalError(
-                .trimmed, operation: "read the records after \(position)",
-                reason: "the records up to \(base.position) were trimmed", remedy: JournalError.Kind.trimmed.remedy)
+                .trimmed, "read the records after \(position)", "the records up to \(base.position) were trimmed")
         }
         var link = try link(before: position + 1, in: source)
         guard link.position <= position else { throw damaged(after: link, "two rows hold record \(position + 1)") }
@@ -339,8 +337,16 @@ extension JournalError {
             remedy: HistoryLost.remedy(loop: loop, seq: kept, place: path.shellWord))
     }
 
+    /// The error of an operation after one that has failed.
+    package static func afterwards(_ operation: String, _ failure: JournalError) -> JournalError {
+        JournalError(
+            failure.kind, operation: operation,
+            reason: "it could not \(failure.operation) before (\(failure.reason)), and nothing behind that is safe",
+            remedy: failure.remedy, fault: failure.fault)
+    }
+
     package static func misuse(_ operation: String, _ reason: String) -> JournalError {
-        JournalError(.misuse, operation: operation, reason: reason, remedy: Kind.misuse.remedy)
+        JournalError(.misuse, operation, reason)
     }
 }
 

@@ -2,6 +2,8 @@
 
 internal import CSQLite
 internal import Glibc
+internal import Linux
+internal import LoopCore
 
 /// A connection to a SQLite database. It belongs to one thread, and is closed when it goes out of scope.
 ///
@@ -9,9 +11,9 @@ internal import Glibc
 ///
 /// The file is not trusted. Its triggers, views and functions do not run, its pages are checked as they are read, and no value in
 /// it is longer than ``valueBytesMax``.
-@safe public struct Database: ~Copyable {
+@safe package struct Database: ~Copyable {
     /// The ways to open a database.
-    public enum Access: Equatable, Sendable {
+    package enum Access: Equatable, Sendable {
         /// Read and write. The file is created if it does not exist.
         case create
         /// Read and write an existing file.
@@ -23,7 +25,7 @@ internal import Glibc
     }
 
     /// How much of the write-ahead log a checkpoint moves into the file.
-    public enum Checkpoint: Sendable {
+    package enum Checkpoint: Sendable {
         /// As far as possible without waiting for other connections.
         case passive
         /// The whole log, which is then cut to length 0. Waits for readers up to the busy limit.
@@ -31,7 +33,7 @@ internal import Glibc
     }
 
     /// The longest text, blob or row, in bytes. A longer one is an error of the kind `tooLarge`.
-    public static let valueBytesMax = 512 << 20
+    package static let valueBytesMax = 512 << 20
 
     let raw: OpaquePointer
     private let pages: UnsafeMutablePointer<Int32>
@@ -46,7 +48,7 @@ internal import Glibc
     ///   - system: the name of the file system layer, or nil for the standard one. For tests.
     /// - Throws: ``SQLiteError`` if the file cannot be opened or created. SQLite reads it with the first statement, so it detects
     ///   only then that a file is not a database.
-    public init(_ path: String, _ access: Access, system: String? = nil) throws(SQLiteError) {
+    package init(_ path: String, _ access: Access, system: String? = nil) throws(SQLiteError) {
         let file = Self.withoutLinks(path)
         var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
         switch access {
@@ -88,22 +90,22 @@ internal import Glibc
 
     /// The number of pages in the write-ahead log after the last transaction in which this connection wrote. Only
     /// ``checkpoint(_:)`` moves them into the file.
-    public var logPages: Int { unsafe Int(pages.pointee) }
+    package var logPages: Int { unsafe Int(pages.pointee) }
 
     /// Sets the busy limit: how long a statement waits for another connection before it fails as `busy`.
     /// - Parameter milliseconds: the limit; 0, the initial value, does not wait.
-    public borrowing func waitForOthers(milliseconds: Int32) { unsafe sqlite3_busy_timeout(raw, milliseconds) }
+    package borrowing func waitForOthers(milliseconds: Int32) { unsafe sqlite3_busy_timeout(raw, milliseconds) }
 
     /// Runs one or more statements, and drops their rows.
     /// - Throws: ``SQLiteError`` if a statement fails. The statements before it keep their effect.
-    public borrowing func execute(_ sql: String) throws(SQLiteError) {
+    package borrowing func execute(_ sql: String) throws(SQLiteError) {
         let result = unsafe sqlite3_exec(raw, sql, nil, nil, nil)
         if result != SQLITE_OK { throw failure(result, "run \(sql)") }
     }
 
     /// Runs `body` as one transaction, which is committed as a whole or not at all.
     /// - Throws: what `body` throws, and ``SQLiteError`` if the transaction cannot begin or be committed. Nothing is changed then.
-    public borrowing func transaction(
+    package borrowing func transaction(
         _ body: () throws(SQLiteError) -> Void
     ) throws(SQLiteError) {
         try execute("BEGIN IMMEDIATE")
@@ -119,7 +121,7 @@ internal import Glibc
 
     /// The first column of the first row as a number, or nil if there is no row or the value is NULL.
     /// - Throws: ``SQLiteError`` if the statement fails.
-    public borrowing func integer(_ sql: String) throws(SQLiteError) -> Int64? {
+    package borrowing func integer(_ sql: String) throws(SQLiteError) -> Int64? {
         var statement = try Statement(sql, in: self)
         guard try statement.step() else { return nil }
         return statement.optionalInteger(0)
@@ -127,7 +129,7 @@ internal import Glibc
 
     /// The first column of the first row as text, or nil if there is no row or the value is NULL.
     /// - Throws: ``SQLiteError`` if the statement fails.
-    public borrowing func text(_ sql: String) throws(SQLiteError) -> String? {
+    package borrowing func text(_ sql: String) throws(SQLiteError) -> String? {
         var statement = try Statement(sql, in: self)
         guard try statement.step() else { return nil }
         return statement.text(0)
@@ -137,7 +139,7 @@ internal import Glibc
     /// - Returns: whether the whole log is in the file now. It is false also if another connection is in the way, which is no
     ///   error.
     /// - Throws: ``SQLiteError`` if reading, writing or syncing fails.
-    public borrowing func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Bool {
+    package borrowing func checkpoint(_ checkpoint: Checkpoint) throws(SQLiteError) -> Bool {
         let mode =
             switch checkpoint {
             case .passive: SQLITE_CHECKPOINT_PASSIVE
@@ -153,7 +155,7 @@ internal import Glibc
 
     /// Whether the name under which the file was opened now leads to another file, or to none.
     /// - Throws: ``SQLiteError`` if the file system layer cannot say so.
-    public borrowing func hasMoved() throws(SQLiteError) -> Bool {
+    package borrowing func hasMoved() throws(SQLiteError) -> Bool {
         var moved: Int32 = 0
         let result = unsafe sqlite3_file_control(raw, "main", SQLITE_FCNTL_HAS_MOVED, &moved)
         guard result == SQLITE_OK else { throw failure(result, "look at the file") }
@@ -161,10 +163,22 @@ internal import Glibc
     }
 
     /// Makes the close move the log into the file and remove it, if this is the last connection and the checkpoint succeeds.
-    public borrowing func removesLogAtClose() { unsafe loop_sqlite_keep_log(raw, 0) }
+    package borrowing func removesLogAtClose() { unsafe loop_sqlite_keep_log(raw, 0) }
 
-    /// The number of rows that the last statement changed.
-    public var changes: Int64 { unsafe sqlite3_changes64(raw) }
+    /// Whether a file begins like a SQLite database. An empty file and one that begins with zeros count too, because a new database
+    /// may look so.
+    ///
+    /// Use it before the file is opened, and do not open the file by other means. If a process closes any descriptor of a file, it
+    /// releases the locks that its connections have on that file.
+    /// - Throws: ``SQLiteError`` if the file cannot be opened or read.
+    package static func isDatabase(_ path: String) throws(SQLiteError) -> Bool {
+        let magic = Array("SQLite format 3\0".utf8)
+        var beginning = [UInt8](repeating: 0, count: magic.count)
+        let count = unsafe loop_sqlite_beginning(path, &beginning, Int32(beginning.count))
+        if count < 0 { throw SQLiteError("read \(path)", code: -count, systemCode: errno) }
+        // A loss of power may leave zeros of a new database. Its rollback journal has the rest.
+        return beginning == magic || beginning.allSatisfy { $0 == 0 }
+    }
 
     borrowing func failure(_ code: Int32, _ operation: String) -> SQLiteError {
         unsafe Self.failure(raw, code, operation)
@@ -201,18 +215,8 @@ internal import Glibc
 
     /// The path as a `file:` URI. Everything but letters, digits and a few marks is escaped.
     private static func uri(_ path: String) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         // An absolute path follows an empty authority, however many slashes it begins with.
-        var bytes = Array((path.hasPrefix("/") ? "file://" : "file:").utf8)
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-                UInt8(ascii: "_"):
-                bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        (path.hasPrefix("/") ? "file://" : "file:")
+            + PercentEncoding.encode(path.utf8) { PercentEncoding.isUnreserved($0) || $0 == UInt8(ascii: "/") }
     }
 }

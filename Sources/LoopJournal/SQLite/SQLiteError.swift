@@ -4,9 +4,9 @@ internal import CSQLite
 internal import Glibc
 
 /// An error of SQLite: the operation, the extended result code, and the system's code if a system call failed.
-public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The kinds of errors that a caller can distinguish.
-    public enum Kind: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
         /// The disk or a quota is full.
         case full
         /// The file, its folder or its file system does not permit writing or opening.
@@ -26,13 +26,13 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The operation, as text that follows "could not": `open loop.journal`.
-    public let operation: String
+    package let operation: String
     /// SQLite's extended result code.
-    public let code: Int32
+    package let code: Int32
     /// The `errno` of the system call that failed last, or 0.
-    public let systemCode: Int32
+    package let systemCode: Int32
     /// SQLite's message.
-    public let text: String
+    package let text: String
 
     /// Creates an error of a call.
     /// - Parameters:
@@ -40,7 +40,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     ///   - code: SQLite's extended result code.
     ///   - systemCode: the `errno` of the system call that failed, or 0.
     ///   - text: SQLite's message, or nil for the standard text of the code.
-    public init(_ operation: String, code: Int32, systemCode: Int32 = 0, text: String? = nil) {
+    package init(_ operation: String, code: Int32, systemCode: Int32 = 0, text: String? = nil) {
         self.operation = operation
         self.code = code
         self.systemCode = systemCode
@@ -48,7 +48,7 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// The kind of the error, by the result code and, for failed system calls, by `systemCode`.
-    public var kind: Kind {
+    package var kind: Kind {
         switch code & 0xff {
         case SQLITE_FULL: return .full
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: return .denied
@@ -68,10 +68,10 @@ public struct SQLiteError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 
     /// One line: `could not append: disk I/O error (1034: Input/output error)`.
-    public var description: String { "could not \(operation): \(reason)" }
+    package var description: String { "could not \(operation): \(reason)" }
 
     /// The line without the operation.
-    public var reason: String {
+    package var reason: String {
         guard systemCode != 0, let system = unsafe strerror(systemCode) else { return "\(text) (SQLite \(code))" }
         return unsafe "\(text) (SQLite \(code); \(String(cString: system)))"
     }

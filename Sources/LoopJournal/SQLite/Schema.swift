@@ -2,15 +2,15 @@
 ///
 /// A file that has more, such as a trigger, a view, an index on an expression or another table, was not written by this program.
 /// The schema is compared as text, in which runs of white space count as one space.
-public struct Schema: Sendable {
+package struct Schema: Sendable {
     /// The statements that create the tables, in the order of the tables' names.
-    public let statements: [String]
+    package let statements: [String]
     private let tables: [String: String]
 
     /// Creates a schema.
     /// - Parameter tables: the statement that creates each table, by its name. It is as SQLite keeps it, without quotes and
     ///   comments.
-    public init(_ tables: [String: String]) {
+    package init(_ tables: [String: String]) {
         statements = tables.sorted { $0.key < $1.key }.map(\.value)
         self.tables = tables.mapValues(Self.spaced)
     }
@@ -18,7 +18,7 @@ public struct Schema: Sendable {
     /// The first object that a database has but should not have, or lacks, or nil if it has exactly these tables.
     /// - Parameter database: the database; it is only read.
     /// - Throws: ``SQLiteError`` if the schema cannot be read.
-    public func difference(in database: borrowing Database) throws(SQLiteError) -> String? {
+    package func difference(in database: borrowing Database) throws(SQLiteError) -> String? {
         var rows = try Statement(
             "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name LIMIT \(tables.count + 1)", in: database)
         var missing = Set(tables.keys)

@@ -6,13 +6,13 @@ internal import CSQLite
 /// A prepared statement of one connection and one thread. Parameters count from 1, columns from 0, as in SQLite.
 ///
 /// It may outlive its ``Database``. Then the connection ends with the last of its statements.
-@safe public struct Statement: ~Copyable {
+@safe package struct Statement: ~Copyable {
     private let raw: OpaquePointer
     private let connection: OpaquePointer
 
     /// Prepares one statement. Text after it is ignored.
     /// - Throws: ``SQLiteError`` if the text is not SQL, has no statement, or names a table or column that does not exist.
-    public init(_ sql: String, in database: borrowing Database) throws(SQLiteError) {
+    package init(_ sql: String, in database: borrowing Database) throws(SQLiteError) {
         var prepared: OpaquePointer?
         let result = unsafe sqlite3_prepare_v3(
             database.raw, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -28,13 +28,13 @@ internal import CSQLite
 
     /// Binds a number to a parameter, counted from 1, until it is bound again. ``reset()`` keeps it.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
-    public mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
+    package mutating func bind(_ index: Int32, _ value: Int64) throws(SQLiteError) {
         try check(unsafe sqlite3_bind_int64(raw, index, value))
     }
 
     /// Binds a copy of a text to a parameter, counted from 1, until it is bound again. ``reset()`` keeps it.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement has begun and was not reset.
-    public mutating func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
+    package mutating func bind(_ index: Int32, _ value: String) throws(SQLiteError) {
         var value = value
         let result = value.withUTF8 { bytes in
             unsafe bytes.withMemoryRebound(to: CChar.self) {
@@ -48,7 +48,7 @@ internal import CSQLite
     /// Moves to the next row.
     /// - Returns: whether there is one. After the last row the next call starts the statement again.
     /// - Throws: ``SQLiteError`` if the statement fails, also because another connection is in the way. The statement is reset.
-    public mutating func step() throws(SQLiteError) -> Bool {
+    package mutating func step() throws(SQLiteError) -> Bool {
         switch unsafe sqlite3_step(raw) {
         case SQLITE_ROW: return true
         case SQLITE_DONE:
@@ -63,7 +63,7 @@ internal import CSQLite
 
     /// Runs a statement, and drops its rows, if there are any.
     /// - Throws: ``SQLiteError`` if the statement fails.
-    public mutating func run() throws(SQLiteError) {
+    package mutating func run() throws(SQLiteError) {
         if try step() { reset() }
     }
 
@@ -72,7 +72,7 @@ internal import CSQLite
     ///   - index: the parameter, counted from 1.
     ///   - bytes: its value, a blob, which may be empty. The parameter is NULL afterwards.
     /// - Throws: ``SQLiteError`` if there is no such parameter, or if the statement fails.
-    public mutating func run(_ index: Int32, lending bytes: Span<UInt8>) throws(SQLiteError) {
+    package mutating func run(_ index: Int32, lending bytes: Span<UInt8>) throws(SQLiteError) {
         let outcome: SQLiteError? = unsafe bytes.withUnsafeBytes { buffer in
             // A blob without bytes is not NULL, so it needs an address, but any will do.
             let bound = unsafe withUnsafePointer(to: raw) { some in
@@ -91,18 +91,18 @@ internal import CSQLite
     }
 
     /// Returns to the beginning, and frees the content of the current row.
-    public mutating func reset() { unsafe sqlite3_reset(raw) }
+    package mutating func reset() { unsafe sqlite3_reset(raw) }
 
     /// A column of the current row as a number, or 0 for NULL. Columns count from 0.
-    public borrowing func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(raw, column) }
+    package borrowing func integer(_ column: Int32) -> Int64 { unsafe sqlite3_column_int64(raw, column) }
 
     /// A column of the current row as a number, or nil for NULL. Columns count from 0.
-    public borrowing func optionalInteger(_ column: Int32) -> Int64? {
+    package borrowing func optionalInteger(_ column: Int32) -> Int64? {
         unsafe sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : sqlite3_column_int64(raw, column)
     }
 
     /// A column of the current row as text, or nil for NULL. Columns count from 0. Bytes that are not UTF-8 are replaced.
-    public borrowing func text(_ column: Int32) -> String? {
+    package borrowing func text(_ column: Int32) -> String? {
         guard let bytes = unsafe sqlite3_column_text(raw, column) else { return nil }
         return unsafe String(cString: bytes)
     }
@@ -110,7 +110,7 @@ internal import CSQLite
     /// Lends the bytes of a column of the current row, in SQLite's memory. Columns count from 0. The span is empty for NULL, and
     /// must not outlive the call.
     /// - Throws: what `body` throws.
-    public borrowing func withBytes<Result, Failure: Error>(
+    package borrowing func withBytes<Result, Failure: Error>(
         _ column: Int32, _ body: (Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let start = unsafe sqlite3_column_blob(raw, column)
@@ -120,7 +120,7 @@ internal import CSQLite
     }
 
     /// A copy of the bytes of a column of the current row, empty for NULL. Columns count from 0.
-    public borrowing func bytes(_ column: Int32) -> [UInt8] {
+    package borrowing func bytes(_ column: Int32) -> [UInt8] {
         withBytes(column) { bytes in
             var copy: [UInt8] = []
             copy.append(copying: bytes)

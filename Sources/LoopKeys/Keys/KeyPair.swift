@@ -13,12 +13,4 @@ public struct KeyPair: Sendable {
         self.publicKey = publicKey
         self.secretKey = secretKey
     }
-
-    /// Joins two halves from bytes, or gives nil unless each has 32 bytes that are not all 0.
-    public init?(publicKey: [UInt8], secretKey: [UInt8]) {
-        guard let publicKey = PublicKey(bytes: publicKey), let secretKey = SecretKey(bytes: secretKey) else {
-            return nil
-        }
-        self.init(publicKey: publicKey, secretKey: secretKey)
-    }
 }

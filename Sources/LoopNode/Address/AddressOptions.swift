@@ -1,6 +1,6 @@
 /// The options that name a program's reducer.
 package enum AddressOptions {
-    private static let reducer = Option(
+    fileprivate static let reducer = Option(
         "reducer", .reducerAddress, default: ReducerAddress.fallback,
         help: "the address of the reducer; with standbys, the addresses of all, with commas in between")
 
@@ -13,16 +13,15 @@ package enum AddressOptions {
 
     /// All options. They are in the help of every program that talks to a reducer.
     package static let all: [any DeclaredOption] = [reducer, key, reducerKey]
-
-    fileprivate static func address(in arguments: ParsedArguments) throws(NodeError) -> ReducerAddress {
-        try arguments[reducer].with(key: arguments[key], reducerKey: arguments[reducerKey])
-    }
 }
 
 extension ParsedArguments {
     /// The reducer that the command line or the environment names, with the keys for it.
     package var reducer: ReducerAddress {
-        get throws(NodeError) { try AddressOptions.address(in: self) }
+        get throws(NodeError) {
+            try self[AddressOptions.reducer]
+                .with(key: self[AddressOptions.key], reducerKey: self[AddressOptions.reducerKey])
+        }
     }
 }
 

@@ -32,14 +32,11 @@ public enum NodeError: Error, Sendable, CustomStringConvertible {
         case .notSecured(let address):
             "binding \(address) lets everybody who can reach it send events and see the state;"
                 + " pass --keys DIR to admit only owners of keys, bind tcp://127.0.0.1:…, or pass --insecure"
-        case .keys(let why): why
-        case .configuration(let why): why
-        case .definition(let why): why
-        case .refused(let why): why
         case .noAnswer(let reducer, let limit, let why):
             "no reducer answered at \(reducer) within \(limit)\(why.map { ": \($0)" } ?? ""); is it running?"
-        case .system(let what): what
-        case .journal(let what), .damaged(let what): what
+        case .keys(let why), .configuration(let why), .definition(let why), .refused(let why), .system(let why),
+            .journal(let why), .damaged(let why):
+            why
         }
     }
 }

@@ -6,47 +6,30 @@
 public struct ConnectionLimits: Sendable, Hashable {
     /// How many connections there may be. The process's limit of open files lowers it. For one more, the connection that has
     /// been silent for the longest time ends.
-    public var connectionsMax: Int
+    public var connectionsMax = 3072
     /// How many new connections are taken in a second, and a quarter of these at once after a pause. Peers beyond
     /// that connect later.
-    public var connectionsPerSecond: Int
+    public var connectionsPerSecond = 1000
     /// How long a connection to the router or the publisher may be open before its first message.
-    public var firstMessageLimit: Duration
+    public var firstMessageLimit = Duration.seconds(5)
     /// How many bytes of an incomplete message may have arrived. Small frames take some twenty times as much memory.
-    public var unfinishedBytesMax: Int
+    public var unfinishedBytesMax = 2 << 20
     /// How many bytes of a connection may wait unread while the reducer is busy.
-    public var inputBytesMax: Int
+    public var inputBytesMax = 8 << 20
     /// How many bytes of all connections together may wait unread. Beyond that, the connection with the most ends.
-    public var inputBytesTotal: Int
+    public var inputBytesTotal = 32 << 20
     /// How many bytes of subscriptions and their ends a connection may send in its whole life.
-    public var subscriptionBytesMax: Int
+    public var subscriptionBytesMax = 64 << 10
     /// How many bytes of answers may be on their way to a connection.
-    public var answerBytesMax: Int
+    public var answerBytesMax = 8 << 20
     /// How many bytes of answers may be on their way to all connections together. Beyond that no answer is sent, and the
     /// connection with the most ends.
-    public var answerBytesTotal: Int
+    public var answerBytesTotal = 64 << 20
     /// How long a connection may accept no byte while some are on their way to it.
-    public var stalledLimit: Duration
+    public var stalledLimit = Duration.seconds(10)
 
-    /// Creates limits. Each has a default that suits a production loop.
-    public init(
-        connectionsMax: Int = 3072, connectionsPerSecond: Int = 1000, firstMessageLimit: Duration = .seconds(5),
-        unfinishedBytesMax: Int = 2 << 20,
-        inputBytesMax: Int = 8 << 20, inputBytesTotal: Int = 32 << 20, subscriptionBytesMax: Int = 64 << 10,
-        answerBytesMax: Int = 8 << 20,
-        answerBytesTotal: Int = 64 << 20, stalledLimit: Duration = .seconds(10)
-    ) {
-        self.connectionsMax = connectionsMax
-        self.connectionsPerSecond = connectionsPerSecond
-        self.firstMessageLimit = firstMessageLimit
-        self.unfinishedBytesMax = unfinishedBytesMax
-        self.inputBytesMax = inputBytesMax
-        self.inputBytesTotal = inputBytesTotal
-        self.subscriptionBytesMax = subscriptionBytesMax
-        self.answerBytesMax = answerBytesMax
-        self.answerBytesTotal = answerBytesTotal
-        self.stalledLimit = stalledLimit
-    }
+    /// Creates limits that suit a production loop.
+    public init() {}
 
     /// Returns these limits for a process with this limit of open files. Some files are reserved for the journal, the sockets
     /// and other uses.

@@ -2,7 +2,7 @@ import Linux
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
+import LoopCollections
 import LoopWire
 import ZMQ
 
@@ -155,9 +155,7 @@ final class ConnectionWatch: Sendable {
                 state.listeners[descriptor] = socket
                 if !state.gate.isOpen { state.setGate() }
             case .closed(let descriptor): state.listeners[descriptor] = nil
-            case .connected, .connectDelayed, .connectRetried, .closeFailed, .monitorStopped,
-                .handshakeSucceeded, .other:
-                break
+            case .connected, .connectRetried, .monitorStopped, .handshakeSucceeded, .other: break
             }
         }
     }
@@ -243,7 +241,7 @@ extension ConnectionWatch.State {
     fileprivate mutating func setGate() {
         if !gate.isOpen { counts[.connectionsPutOff, default: 0] += 1 }
         for (descriptor, socket) in listeners {
-            Listeners.setTakesConnections(gate.isOpen, descriptor, at: addresses[socket] ?? [])
+            Connections.setTakesConnections(gate.isOpen, descriptor, at: addresses[socket] ?? [])
         }
     }
 

@@ -1,5 +1,5 @@
 import Linux
-import LoopLock
+import LoopCollections
 
 /// Notices that the file of an `ipc://` socket was removed or replaced, so that no new peer can connect.
 final class SocketFiles: Sendable {

@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// A task that runs bodies one after another. It ends with the first body that waits for something or is cancelled. So bodies
 /// that never wait share a task, because making one would cost more than everything else that is done for them.

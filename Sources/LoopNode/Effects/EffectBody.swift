@@ -39,7 +39,7 @@ final class EffectBody: Sendable, EffectSource {
     // MARK: The owning thread
 
     /// Passes a newer request to the body.
-    func update(_ bytes: RequestBytes) {
+    func update(_ bytes: [UInt8]) {
         if let request = effects.request(bytes) { requests.source.yield(request) }
     }
 

@@ -10,7 +10,7 @@ protocol FeedbackEffects: AnyObject, Sendable {
     nonisolated(nonsending) func run(_ body: EffectBody) async
 
     /// Decodes a request, or returns nil if the bytes cannot be decoded.
-    func request(_ bytes: RequestBytes) -> (any Sendable)?
+    func request(_ bytes: [UInt8]) -> (any Sendable)?
 }
 
 /// The effects of a feedback whose requests and events travel as bytes.
@@ -25,7 +25,7 @@ final class CodableEffects<State: Sendable, Event: Codable & Sendable>: Feedback
         self.coder = coder
     }
 
-    func request(_ bytes: RequestBytes) -> (any Sendable)? { try? feedback.requestCoding?.decode(bytes, coder) }
+    func request(_ bytes: [UInt8]) -> (any Sendable)? { try? feedback.requestCoding?.decode(bytes, coder) }
 
     nonisolated(nonsending) func run(_ body: EffectBody) async {
         let (name, grant) = (feedback.name, body.grant)
@@ -72,4 +72,30 @@ final class CodableEffects<State: Sendable, Event: Codable & Sendable>: Feedback
             throw SendRefusal(.undecodable, detail: "it could not be encoded: \(error)")
         }
     }
+}
+
+/// The effects of a definition, for a node that receives grants.
+struct DefinitionEffects: Sendable {
+    /// By name, which is the same in every process; the numbers differ between journals.
+    private let feedbacks: [String: any FeedbackEffects]
+    /// The executor of bodies, or nil for Swift's pool.
+    private let executor: (any TaskExecutor)?
+
+    init<Definition: LoopDefinition>(
+        _ definition: Definition, coder: any ValueCoder, on executor: (any TaskExecutor)? = nil
+    ) {
+        self.executor = executor
+        feedbacks = Dictionary(
+            definition.allFeedbacks.map { ($0.name, CodableEffects($0, loop: Definition.name, coder: coder)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Whether bodies run on Swift's pool.
+    var arePooled: Bool { executor == nil }
+
+    /// The effects of a feedback, or nil if the definition has none of this name.
+    subscript(feedback: String?) -> (any FeedbackEffects)? { feedback.flatMap { feedbacks[$0] } }
+
+    /// Starts bodies in the order in which they were granted.
+    func start(_ bodies: [EffectBody]) { BodyRunner.start(bodies, on: executor) }
 }

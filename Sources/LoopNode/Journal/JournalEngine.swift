@@ -1,22 +1,18 @@
 /// An engine that keeps journals elsewhere than in files. A program that has one accepts its addresses for `--journal`.
 public struct JournalEngine: Sendable {
-    /// The engine's name, for people.
-    public let name: String
     /// The form of its addresses, for people.
     public let form: String
     let isPlace: @Sendable (String) -> Bool
     let place: @Sendable (String) throws(JournalPlaceError) -> JournalPlace
 
     /// - Parameters:
-    ///   - name: the engine's name.
     ///   - form: the form of its addresses.
     ///   - isPlace: whether a text is meant as an address of this engine.
     ///   - place: reads such a text. Its error must not repeat what may be a password.
     package init(
-        _ name: String, form: String, isPlace: @escaping @Sendable (String) -> Bool,
+        form: String, isPlace: @escaping @Sendable (String) -> Bool,
         place: @escaping @Sendable (String) throws(JournalPlaceError) -> JournalPlace
     ) {
-        self.name = name
         self.form = form
         self.isPlace = isPlace
         self.place = place

@@ -41,9 +41,10 @@ public struct JournalPlace: Sendable {
         package var note: @Sendable (String) -> Void
 
         package init(
-            loop: String, durability: Durability, waits: Bool, address: String? = nil,
-            whileWaiting: (@Sendable (JournalOwner) -> Bool)? = nil, isStopping: @escaping @Sendable () -> Bool,
-            note: @escaping @Sendable (String) -> Void
+            loop: String, durability: Durability = .fsync, waits: Bool = false, address: String? = nil,
+            whileWaiting: (@Sendable (JournalOwner) -> Bool)? = nil,
+            isStopping: @escaping @Sendable () -> Bool = { false },
+            note: @escaping @Sendable (String) -> Void = { _ in }
         ) {
             self.loop = loop
             self.durability = durability
@@ -190,7 +191,7 @@ public struct JournalPlace: Sendable {
                     newHistory: History(SystemRandom.uint64() | 1), expected: opening.expected(),
                     address: opening.address, whileLocked: opening.waits ? Self.waiting(opening, for: path) : nil)
                 // Only a tool has the time to look for damage, and a tool keeps a journal that has ended.
-                journal.looksForDamage = opening.keepsEnded
+                journal.reader.looksForDamage = opening.keepsEnded
                 for line in journal.openReport { opening.note(line) }
                 return journal
             } catch {
@@ -219,5 +220,21 @@ public struct JournalPlace: Sendable {
         case .locked: opening.waits
         default: opening.waits && opening.waitsForFile && error.kind.mayPass
         }
+    }
+}
+
+/// The process that has a journal, as waiting processes see it.
+package struct JournalOwner: Equatable, Sendable {
+    /// The address at which peers reach it, in the form of `--reducer`, or nil if it is unknown.
+    package var address: String?
+    /// Its epoch, by which a peer knows whether this is newer, or `.none` if the journal does not say.
+    package var epoch: Epoch
+    /// Why the journal is not free: another process has it, or it does not respond.
+    package var obstacle: JournalError?
+
+    package init(address: String? = nil, epoch: Epoch = .none, obstacle: JournalError? = nil) {
+        self.address = address
+        self.epoch = epoch
+        self.obstacle = obstacle
     }
 }

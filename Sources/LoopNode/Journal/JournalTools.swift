@@ -1,7 +1,7 @@
 import CBOR
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// What a program with the loop's definition can do with a journal at rest. Reading also works while a reducer writes.
@@ -51,8 +51,8 @@ struct JournalTools: Sendable {
         state = { place, seq in
             let definition = try await maker.definition()
             return try read(place) { journal in
-                let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
-                return (recovery.core.seq, try ShownState.encode(recovery.core.state))
+                let journaled = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder()).journaled
+                return (journaled.seq, try ShownState.encode(journaled.state(of: definition)))
             }
         }
         judge = { place in

@@ -1,6 +1,5 @@
 import LoopCluster
-import LoopLock
-import LoopWire
+import LoopCollections
 
 /// Opens a journal that another process may have, on a separate thread, so that a database that does not respond keeps
 /// no peer waiting.

@@ -1,7 +1,6 @@
 import LoopCluster
 import LoopCore
-import LoopLock
-import LoopWire
+import LoopCollections
 
 /// Reads a journal for a replay, and decodes events on other threads a few pages ahead. Decoding is most of the work, and the
 /// only part that can be done out of order.

@@ -1,6 +1,6 @@
 import Linux
 import LoopKeys
-import LoopLock
+import LoopCollections
 import ZMQ
 
 /// The keys in a reducer's folder at present: its own, and those that it admits. Any thread may use it.

@@ -1,60 +1,12 @@
 public import LoopCore
 public import LoopWire
 
-/// One value that an event of the log is about. `name` and `value` are for handlers that pass on every field.
-public enum LogField: Hashable, Sendable {
-    /// The name of a peer, or its ID if it has no name.
-    case peer(String)
-    /// A peer's session.
-    case session(UInt64)
-    /// The number of an entry in its session.
-    case number(UInt64)
-    /// The name of a feedback.
-    case feedback(String)
-    /// An effect.
-    case effect(EffectID)
-    /// An attempt of an effect, as `loopctl` shows it.
-    case attempt(String)
-    /// How often an effect has failed.
-    case failures(UInt32)
-    /// How long until the effect is tried again.
-    case retryIn(Duration)
-    /// Why something happened or failed.
-    case reason(String)
-    /// The seq of a transition.
-    case seq(Seq)
-    /// The position of a record in the journal.
-    case position(UInt64)
-    /// A number of records.
-    case records(UInt64)
-    /// A size in bytes.
-    case bytes(Int)
-    /// How long something took or lasted.
-    case duration(Duration)
-    /// A number of effects.
-    case effects(Int)
-    /// An address.
-    case address(String)
-    /// Why the journal cannot be used.
-    case fault(JournalFault.Reason)
-    /// The SQLSTATE that a database has sent.
-    case sqlState(String)
-    /// A host of a database.
-    case host(String)
-    /// The history of a journal.
-    case history(String)
-    /// The number of an epoch.
-    case epoch(UInt64)
-    /// A definition's fingerprint.
-    case fingerprint(String)
-    /// The fingerprint of the previous definition.
-    case fingerprintBefore(String)
-    /// A quarantined event.
-    case quarantined(UInt64)
-    /// A schedule.
-    case schedule(String)
-    /// How many events of the same kind were left out since the last one.
-    case suppressed(Int)
+/// One value that an event of the log is about.
+public struct LogField: Hashable, Sendable {
+    /// The field's name: lower-case words without spaces. Durations end with `Ms`, for milliseconds.
+    public let name: String
+    /// The field's value. Durations are in whole milliseconds.
+    public let value: Value
 
     /// A value as text, or as a number.
     public enum Value: Hashable, Sendable, CustomStringConvertible {
@@ -72,55 +24,64 @@ public enum LogField: Hashable, Sendable {
         }
     }
 
-    /// The field's name: lower-case words without spaces. Durations end with `Ms`, for milliseconds.
-    public var name: String {
-        switch self {
-        case .peer: "peer"
-        case .session: "session"
-        case .number: "number"
-        case .feedback: "feedback"
-        case .effect: "effect"
-        case .attempt: "attempt"
-        case .failures: "failures"
-        case .retryIn: "retryInMs"
-        case .reason: "reason"
-        case .seq: "seq"
-        case .position: "position"
-        case .records: "records"
-        case .bytes: "bytes"
-        case .duration: "durationMs"
-        case .effects: "effects"
-        case .address: "address"
-        case .fault: "fault"
-        case .sqlState: "sqlState"
-        case .host: "host"
-        case .history: "history"
-        case .epoch: "epoch"
-        case .fingerprint: "fingerprint"
-        case .fingerprintBefore: "fingerprintBefore"
-        case .quarantined: "quarantined"
-        case .schedule: "schedule"
-        case .suppressed: "suppressed"
-        }
+    private init(_ name: String, _ text: String) { (self.name, value) = (name, .text(text)) }
+
+    private init(_ name: String, _ number: UInt64) { (self.name, value) = (name, .number(number)) }
+
+    private static func milliseconds(_ duration: Duration) -> UInt64 {
+        UInt64(max(0, duration.wholeNanoseconds / 1_000_000))
     }
 
-    /// The field's value. Durations are in whole milliseconds.
-    public var value: Value {
-        switch self {
-        case .peer(let text), .feedback(let text), .attempt(let text), .reason(let text), .address(let text),
-            .sqlState(let text), .host(let text), .history(let text), .fingerprint(let text),
-            .fingerprintBefore(let text), .schedule(let text):
-            .text(text)
-        case .effect(let effect): .text("\(effect)")
-        case .fault(let reason): .text(reason.rawValue)
-        case .session(let number), .number(let number), .position(let number), .records(let number),
-            .epoch(let number), .quarantined(let number):
-            .number(number)
-        case .seq(let seq): .number(seq.value)
-        case .failures(let count): .number(UInt64(count))
-        case .bytes(let count), .effects(let count), .suppressed(let count): .number(UInt64(max(0, count)))
-        case .retryIn(let duration), .duration(let duration):
-            .number(UInt64(max(0, duration.wholeNanoseconds / 1_000_000)))
-        }
-    }
+    /// The name of a peer, or its ID if it has no name.
+    public static func peer(_ text: String) -> LogField { LogField("peer", text) }
+    /// A peer's session.
+    public static func session(_ number: UInt64) -> LogField { LogField("session", number) }
+    /// The number of an entry in its session.
+    public static func number(_ number: UInt64) -> LogField { LogField("number", number) }
+    /// The name of a feedback.
+    public static func feedback(_ text: String) -> LogField { LogField("feedback", text) }
+    /// An effect.
+    public static func effect(_ effect: EffectID) -> LogField { LogField("effect", "\(effect)") }
+    /// An attempt of an effect, as `loopctl` shows it.
+    public static func attempt(_ text: String) -> LogField { LogField("attempt", text) }
+    /// How often an effect has failed.
+    public static func failures(_ count: UInt32) -> LogField { LogField("failures", UInt64(count)) }
+    /// How long until the effect is tried again.
+    public static func retryIn(_ duration: Duration) -> LogField { LogField("retryInMs", milliseconds(duration)) }
+    /// Why something happened or failed.
+    public static func reason(_ text: String) -> LogField { LogField("reason", text) }
+    /// The seq of a transition.
+    public static func seq(_ seq: Seq) -> LogField { LogField("seq", seq.value) }
+    /// The position of a record in the journal.
+    public static func position(_ number: UInt64) -> LogField { LogField("position", number) }
+    /// A number of records.
+    public static func records(_ number: UInt64) -> LogField { LogField("records", number) }
+    /// A size in bytes.
+    public static func bytes(_ count: Int) -> LogField { LogField("bytes", UInt64(max(0, count))) }
+    /// How long something took or lasted.
+    public static func duration(_ duration: Duration) -> LogField { LogField("durationMs", milliseconds(duration)) }
+    /// A number of effects.
+    public static func effects(_ count: Int) -> LogField { LogField("effects", UInt64(max(0, count))) }
+    /// An address.
+    public static func address(_ text: String) -> LogField { LogField("address", text) }
+    /// Why the journal cannot be used.
+    public static func fault(_ reason: JournalFault.Reason) -> LogField { LogField("fault", reason.rawValue) }
+    /// The SQLSTATE that a database has sent.
+    public static func sqlState(_ text: String) -> LogField { LogField("sqlState", text) }
+    /// A host of a database.
+    public static func host(_ text: String) -> LogField { LogField("host", text) }
+    /// The history of a journal.
+    public static func history(_ text: String) -> LogField { LogField("history", text) }
+    /// The number of an epoch.
+    public static func epoch(_ number: UInt64) -> LogField { LogField("epoch", number) }
+    /// A definition's fingerprint.
+    public static func fingerprint(_ text: String) -> LogField { LogField("fingerprint", text) }
+    /// The fingerprint of the previous definition.
+    public static func fingerprintBefore(_ text: String) -> LogField { LogField("fingerprintBefore", text) }
+    /// A quarantined event.
+    public static func quarantined(_ number: UInt64) -> LogField { LogField("quarantined", number) }
+    /// A schedule.
+    public static func schedule(_ text: String) -> LogField { LogField("schedule", text) }
+    /// How many events of the same kind were left out since the last one.
+    public static func suppressed(_ count: Int) -> LogField { LogField("suppressed", UInt64(max(0, count))) }
 }

@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// Receives the events of a node's log, and says which of them matter.
 ///

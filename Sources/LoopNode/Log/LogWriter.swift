@@ -1,5 +1,5 @@
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// Writes lines to a descriptor on a separate thread, so that no thread that logs waits for the reader.
 ///

@@ -43,7 +43,7 @@ extension NodeLog {
         case .effectFailed(let failure, let delay):
             note(
                 .effectFailed,
-                "\(failure.what) failed in \(HistoryPrinter.words(for: "\(failure.attempt)")): \(failure.reason); it is tried again"
+                "\(failure.what) failed in \(HistoryRecord.words(for: "\(failure.attempt)")): \(failure.reason); it is tried again"
                     + " in \(delay.text)" + Self.more(failure.suppressed),
                 failure.fields([.retryIn(delay)]))
         case .parked(let failure):

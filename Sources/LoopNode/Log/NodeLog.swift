@@ -1,6 +1,5 @@
-import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 
 /// The log of one node. It passes events to its handler, and limits some kinds with a ``LogLimiter`` (G11).
 struct NodeLog: Sendable {

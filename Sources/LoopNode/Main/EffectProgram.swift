@@ -1,5 +1,3 @@
-import LoopCore
-
 /// The program `loop-effect`, or a user's own of the same kind.
 public enum EffectProgram {
     static let capacity = Option(

@@ -89,7 +89,7 @@ struct JournalCommands {
     }
 
     @Sendable private static func schema(_ loop: RunnableLoop, _ arguments: ParsedArguments) async throws -> Int32 {
-        try StandardOutput.line(SchemaPrinter(isJSON: arguments[json]).text(for: try await loop.tools.schema()))
+        try StandardOutput.line(try await loop.tools.schema().text(isJSON: arguments[json]))
         return 0
     }
 
@@ -97,20 +97,19 @@ struct JournalCommands {
         _ loop: RunnableLoop, _ arguments: ParsedArguments, _ place: JournalPlace
     ) async throws -> Int32 {
         let report = try await loop.tools.verify(place)
-        try StandardOutput.line(VerifyPrinter(isJSON: arguments[json]).text(for: report))
+        try StandardOutput.line(report.text(isJSON: arguments[json]))
         return report.difference == nil ? 0 : 1
     }
 
     private static func history(
         _ loop: RunnableLoop, _ arguments: ParsedArguments, _ place: JournalPlace
     ) throws -> Int32 {
-        let printer = HistoryPrinter(isJSON: arguments[json])
         var seq = Seq(UInt64(arguments[from]))
         var after: UInt64?
         repeat {
             let page = try loop.tools.history(
                 place, seq, arguments[through].map { Seq(UInt64($0)) }, after)
-            for record in page.records { try StandardOutput.line(printer.line(for: record)) }
+            for record in page.records { try StandardOutput.line(record.line(isJSON: arguments[json])) }
             after = page.next
             if let last = page.records.last { seq = Seq(last.seq) }
         } while after != nil

@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 
 /// Ends the process of a node that has ended if Swift's pool is blocked, because then code that awaits the node's end never runs.
 final class LastResort: Sendable {

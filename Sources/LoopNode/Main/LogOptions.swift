@@ -9,10 +9,10 @@ public enum LogOptions {
     }
 
     static let form = Option(
-        "log", .choice(Form.allCases.map(\.rawValue)), default: Form.text.rawValue,
+        "log", .choice, default: Form.text,
         help: "how the log is written to standard error: lines for people, or a JSON object on each line")
     static let level = Option(
-        "log-level", .choice(LogLevel.allCases.map(\.rawValue)), default: LogLevel.info.rawValue,
+        "log-level", .choice, default: LogLevel.info,
         help: "leave out of the log what matters less than this")
 
     /// All options. They are in the help of every program of a node.
@@ -22,10 +22,9 @@ public enum LogOptions {
 extension ParsedArguments {
     /// The log that the command line or the environment describes.
     var log: LogHandler {
-        let level = LogLevel(rawValue: self[LogOptions.level]) ?? .info
-        return switch LogOptions.Form(rawValue: self[LogOptions.form]) ?? .text {
-        case .text: .text(level: level)
-        case .json: .json(level: level)
+        switch self[LogOptions.form] {
+        case .text: .text(level: self[LogOptions.level])
+        case .json: .json(level: self[LogOptions.level])
         }
     }
 }

@@ -1,6 +1,5 @@
 internal import Linux
 import LoopCluster
-import LoopCore
 
 /// A program for one kind of node: options → configuration → node → exit code.
 ///
@@ -12,13 +11,13 @@ public struct NodeProgram: Sendable {
     private let loops: [RunnableLoop]
     /// Whether the command line need not name the loop, because there is only one.
     private let leavesNameOut: Bool
-    private let run: @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
+    private let run: @Sendable (RunnableLoop, ParsedArguments, SignalPipe) async throws -> Int32
     private let others: [NodeSubcommand]
 
     init(
         _ name: String, abstract: String, discussion: String, groups: [OptionGroup], loops: [RunnableLoop],
         takesArguments: Bool, leavesNameOut: Bool, others: [NodeSubcommand] = [],
-        run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalWatch) async throws -> Int32
+        run: @escaping @Sendable (RunnableLoop, ParsedArguments, SignalPipe) async throws -> Int32
     ) {
         self.loops = loops
         self.run = run
@@ -67,8 +66,8 @@ public struct NodeProgram: Sendable {
                     return try await other.run(loop, parsed)
                 }
                 // A signal or a closed pipe ends a tool, but must not end a node.
-                let signals = try SignalWatch.ofProcess()
-                SignalWatch.ignoreBrokenPipes()
+                let signals = try SignalPipe.ofProcess()
+                Signals.ignoreBrokenPipes()
                 do {
                     return try await run(loop, parsed, signals)
                 } catch {

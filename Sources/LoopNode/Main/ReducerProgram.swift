@@ -39,7 +39,7 @@ public enum ReducerProgram {
         help: "where events are kept: a file, by default LOOP.journal; memory, which lasts as long as the process; or a"
             + " database, such as postgres://user@host/db, where the program has LoopPostgres")
     static let durability = Option(
-        "durability", .choice(Durability.allCases.map(\.rawValue)), default: Durability.fsync.rawValue,
+        "durability", .choice, default: Durability.fsync,
         help: "what an acknowledged event survives: a loss of power, the end of the process, or nothing")
     static let wait = Option(flag: "wait", help: "wait while another reducer has the journal")
     static let standby = Option(
@@ -113,25 +113,24 @@ public enum ReducerProgram {
             var configuration = ReducerNodeConfiguration(bind: arguments[bind])
             configuration.keys = arguments[keys].map { KeyFolder($0) }
             configuration.isInsecure = arguments[insecure]
-            configuration.silenceLimit = arguments[silenceLimit]
+            configuration.machine.silenceLimit = arguments[silenceLimit]
             configuration.localCapacity = arguments[localCapacity]
-            configuration.sessionsMax = arguments[sessionsMax]
-            configuration.sessionsPerKeyMax = arguments[sessionsPerKey]
+            configuration.machine.sessionsMax = arguments[sessionsMax]
+            configuration.machine.sessionsPerKeyMax = arguments[sessionsPerKey]
             configuration.connectionLimits.connectionsMax = arguments[connectionsMax]
             configuration.connectionLimits.connectionsPerSecond = arguments[connectionsPerSecond]
             let place = try JournalPlace(usage: arguments[journal], engines: engines, of: "--journal")
             configuration.journal = place
-            configuration.durability = Durability(rawValue: arguments[durability]) ?? .fsync
-            configuration.waitsForJournal = arguments[wait]
-            configuration.isStandby = arguments[standby]
+            configuration.durability = arguments[durability]
+            configuration.succession = arguments[standby] ? .standby : arguments[wait] ? .wait : .refuse
             configuration.journalLease = arguments[lease]
             configuration.journalDeadline = arguments[journalDeadline]
             configuration.advertised = arguments[advertise]
             configuration.reducers = try arguments[reducers]?
                 .with(key: arguments[AddressOptions.key], reducerKey: arguments[AddressOptions.reducerKey])
             if arguments[reinterpret] { configuration.reinterprets = .always }
-            configuration.acceptsClock = arguments[acceptClock]
-            configuration.checksPurity = arguments[checkPurity]
+            configuration.machine.acceptsClock = arguments[acceptClock]
+            configuration.machine.checksPurity = arguments[checkPurity]
             configuration.snapshotInterval = UInt64(arguments[snapshotEvery])
             configuration.log = arguments.log
             let file = arguments[json]

@@ -1,3 +1,4 @@
+import Linux
 public import LoopCore
 
 /// A loop that the executables can run by its name: its definition, and its command line.
@@ -8,9 +9,9 @@ public struct RunnableLoop: Sendable {
     public let abstract: String
     let groups: [OptionGroup]
     let positionals: [any DeclaredPositional]
-    let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalWatch) async throws -> ReducerEnd
+    let runReducer: @Sendable (ParsedArguments, ReducerNodeConfiguration, SignalPipe) async throws -> ReducerEnd
     let tools: JournalTools
-    let runWorker: @Sendable (EffectNodeConfiguration, SignalWatch) async throws -> NodeEnd
+    let runWorker: @Sendable (EffectNodeConfiguration, SignalPipe) async throws -> NodeEnd
 
     /// The closures that make the definition may `await` what it needs, such as a pool of connections, before the node starts.
     /// If they throw, the error is printed, and the program exits with 64 for a `UsageError`, else with 2. SIGTERM or SIGINT

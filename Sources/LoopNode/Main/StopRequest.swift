@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// A stop that may be requested at any moment of a program. It ends what the program does at that moment.
 final class StopRequest: Sendable {

@@ -152,21 +152,15 @@ struct CommandParser {
     // MARK: The whole
 
     private func assemble() throws(UsageError) -> ParsedArguments {
-        let groups = path.flatMap(\.groups)
-        let declared = groups.flatMap(\.options)
+        let declared = path.flatMap(\.groups).flatMap(\.options)
         for (option, _) in given where !declared.contains(where: { $0.name == option.name }) {
             throw UsageError(message: "--\(option.name) is no option of \(title)", hint: seeHelp)
         }
-        var values: [String: (texts: [String], source: ParsedArguments.Source)] = [:]
+        var values: [String: [String]] = [:]
         for option in declared {
             let texts = given.filter { $0.option.name == option.name }.map(\.text)
-            if !texts.isEmpty {
-                values[option.name] = (texts, .commandLine)
-            } else if let texts = try variable(of: option) {
-                values[option.name] = (texts, .environment)
-            }
+            values[option.name] = try texts.isEmpty ? variable(of: option) : texts
         }
-        for names in groups.flatMap(\.exclusive) { try settle(names, declared, &values) }
         for option in declared where option.isRequired && values[option.name] == nil {
             let variable = option.environment.map { " or \($0)" } ?? ""
             throw UsageError(message: "--\(option.name) is missing", hint: "give \(option.title)\(variable)")
@@ -182,31 +176,6 @@ struct CommandParser {
             if let misfit = option.misfit(text, name) { throw misfit }
         }
         return texts
-    }
-
-    /// Settles options that contradict each other: only one may be given, and the command line overrules the environment.
-    private func settle(
-        _ names: [String], _ declared: [OptionDeclaration],
-        _ values: inout [String: (texts: [String], source: ParsedArguments.Source)]
-    ) throws(UsageError) {
-        // A flag that its variable turns off does not count as given.
-        let isOn = { (name: String) in
-            guard let value = values[name], let option = declared.first(where: { $0.name == name }) else {
-                return false
-            }
-            return !option.isFlag || value.texts.contains { ValueType<Bool>.switchWord.read($0) == true }
-        }
-        let on = names.filter(isOn)
-        let spoken = on.filter { values[$0]?.source == .commandLine }
-        let rivals = spoken.isEmpty ? on : spoken
-        guard rivals.count <= 1 else {
-            let titles = rivals.map { name in
-                spoken.isEmpty ? declared.first { $0.name == name }?.environment ?? name : "--\(name)"
-            }
-            throw UsageError(
-                message: "\(titles.joined(separator: " and ")) contradict each other", hint: "give one of them")
-        }
-        for name in on where name != rivals.first { values[name] = nil }
     }
 
     /// Checks the arguments that are given, though some may be missing.
@@ -238,4 +207,23 @@ struct CommandParser {
         }
         return values
     }
+}
+
+/// A wrong command line or environment variable. It says in one line what is wrong and what to do.
+///
+/// The program prints `program: description` and exits with 64.
+public struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong, with the word in question: `unknown option --worker`.
+    public let message: String
+    /// What to do instead: `did you mean --workers?`.
+    public let hint: String?
+
+    /// Creates an error from its parts, and removes the passwords of URLs from them. Its description joins both in one line.
+    public init(message: String, hint: String? = nil) {
+        self.message = Redaction.of(message)
+        self.hint = hint.map { Redaction.of($0) }
+    }
+
+    /// Message and hint in one line.
+    public var description: String { hint.map { "\(message); \($0)" } ?? message }
 }

@@ -108,19 +108,3 @@ struct HelpText {
         return lines.map { line in String(line.map { $0 == glue ? " " : $0 }) }
     }
 }
-
-extension Command {
-    /// The help of this command, in lines of at most `width` characters.
-    ///
-    /// - Parameters:
-    ///   - path: the names of subcommands below it, to get the help of one of those.
-    ///   - width: the length of the longest line, in characters.
-    public func helpText(of path: [String] = [], width: Int = 100) -> String {
-        var commands = [self]
-        for name in path {
-            guard let next = commands[commands.count - 1].subcommand(name) else { break }
-            commands.append(next)
-        }
-        return HelpText(commands).text(width: width)
-    }
-}

@@ -141,3 +141,20 @@ extension ValueType where Value == Bool {
             }, write: { $0 ? "1" : "0" })
     }
 }
+
+/// Options that belong together: one section of the help. A command has any number of groups, also of several authors, such as a
+/// node's and a loop's own. Each author reads its options from the one result.
+public struct OptionGroup: Sendable {
+    /// The heading in the help, without a colon.
+    public let title: String
+    /// The options of the section, in the order of the help.
+    public let options: [OptionDeclaration]
+
+    /// - Parameters:
+    ///   - title: the group's heading in the help.
+    ///   - options: the options of the group, in the order of the help.
+    public init(_ title: String, _ options: [any DeclaredOption]) {
+        self.title = title
+        self.options = options.map(\.declaration)
+    }
+}

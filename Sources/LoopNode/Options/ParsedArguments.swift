@@ -1,21 +1,11 @@
 /// A parsed command line: the command, and the values of its options and arguments.
 public struct ParsedArguments: Sendable {
-    /// The sources of an option's value.
-    public enum Source: Sendable, Hashable {
-        /// The words of the command line.
-        case commandLine
-        /// The option's environment variable.
-        case environment
-        /// The option's default, because it was not given.
-        case standard
-    }
-
     /// The names of the subcommands, from the outermost one, without the program's own: `["status"]`.
     public let path: [String]
     /// For a command that passes arguments through: the unknown options and all positional arguments in order, and everything from
     /// `--` on.
     public let rest: [String]
-    let options: [String: (texts: [String], source: Source)]
+    let options: [String: [String]]
     let positionals: [String: [String]]
 
     /// The value of an option: from the command line, else from its variable, else its default.
@@ -23,7 +13,7 @@ public struct ParsedArguments: Sendable {
     /// Options of other commands have their defaults.
     public subscript<Value>(option: Option<Value>) -> Value {
         let name = option.declaration.name
-        guard let value = option.value(options[name]?.texts ?? []) else {
+        guard let value = option.value(options[name] ?? []) else {
             preconditionFailure("--\(name) is required but is no option of '\(path.joined(separator: " "))'")
         }
         return value
@@ -36,10 +26,5 @@ public struct ParsedArguments: Sendable {
             preconditionFailure("\(name) is required but is no argument of '\(path.joined(separator: " "))'")
         }
         return value
-    }
-
-    /// The source of an option's value.
-    public func source<Value>(of option: Option<Value>) -> Source {
-        options[option.declaration.name]?.source ?? .standard
     }
 }

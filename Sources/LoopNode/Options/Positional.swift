@@ -51,7 +51,6 @@ public struct PositionalDeclaration: Sendable {
     public let isRequired: Bool
     /// Whether it takes all arguments from its position on.
     public let isRepeated: Bool
-    let expected: String
     /// Why a text is not valid, or nil if it is. `source` is the argument or variable that gave it.
     let misfit: @Sendable (_ text: String, _ source: String) -> UsageError?
 
@@ -64,7 +63,6 @@ public struct PositionalDeclaration: Sendable {
         self.environment = environment
         self.isRequired = isRequired
         self.isRepeated = isRepeated
-        expected = type.expected
         misfit = { type.misfit($0, from: $1) }
     }
 

@@ -1,6 +1,6 @@
 import LoopCluster
 public import LoopCore
-import LoopLock
+import LoopCollections
 
 /// The fate of an event that an earlier process of the same sender accepted and did not see settled.
 public struct RecoveredEvent: Equatable, Sendable {
@@ -26,10 +26,11 @@ final class RecoveredEvents: Sendable {
         var open: [UInt64: [UInt8]]
         var settled: [RecoveredEvent] = []
         var failure: NodeError?
-        var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state: Locked<State>
+    /// Set when all outcomes are known, or no more will come.
+    private let end = AwaitedValue<Void>()
 
     init(_ stream: PeerStream) {
         var open: [UInt64: [UInt8]] = [:]
@@ -37,6 +38,7 @@ final class RecoveredEvents: Sendable {
             open[stream.base + stream.settled + UInt64(offset) + 1] = Array(entry.payload)
         }
         state = Locked(State(open: open))
+        if open.isEmpty { end.set(()) }
     }
 
     /// Notes the outcome of one entry.
@@ -62,25 +64,16 @@ final class RecoveredEvents: Sendable {
     func fail(_ failure: NodeError) { note { $0.failure = $0.failure ?? failure } }
 
     private func note(_ change: (inout State) -> Void) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+        let isOver = state.withLock { state in
             change(&state)
-            guard state.open.isEmpty || state.failure != nil else { return [] }
-            defer { state.waiters = [] }
-            return state.waiters
+            return state.open.isEmpty || state.failure != nil
         }
-        for waiter in waiters { waiter.resume() }
+        if isOver { end.set(()) }
     }
 
     /// Waits until every outcome is known.
     func all() async throws(NodeError) -> [RecoveredEvent] {
-        await withCheckedContinuation { continuation in
-            let isOver = state.withLock { state in
-                let isOver = state.open.isEmpty || state.failure != nil
-                if !isOver { state.waiters.append(continuation) }
-                return isOver
-            }
-            if isOver { continuation.resume() }
-        }
+        await end.get()
         let (settled, failure) = state.withLock { ($0.settled, $0.open.isEmpty ? nil : $0.failure) }
         if let failure { throw failure }
         return settled.sorted { $0.number < $1.number }

@@ -1,5 +1,5 @@
 internal import Linux
-import LoopLock
+import LoopCollections
 
 /// Examines the addresses of a reducer on other threads, so that a peer's thread does not wait for that.
 final class AddressResearch: Sendable {

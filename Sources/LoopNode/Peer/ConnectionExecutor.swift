@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// Runs tasks on the thread that owns a peer's sockets, in the middle of its turns.
 ///

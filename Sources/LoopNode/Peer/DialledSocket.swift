@@ -74,6 +74,13 @@ struct DialledSocket: ~Copyable {
         (polls.add(socket), polls.add(monitor))
     }
 
+    /// Reads what has happened, as `readEvents` does.
+    /// - Throws: `NodeError.refused` if the reducer does not admit this client's key, or an error of the socket.
+    mutating func readEventsIfAdmitted(at now: MonotonicTime) throws {
+        try readEvents(at: now)
+        if let obstacle, case .notAdmitted = obstacle { throw NodeError.refused(obstacle.text) }
+    }
+
     /// Reads what has happened to the connection, and connects again if libzmq does not.
     mutating func readEvents(at now: MonotonicTime) throws(ZMQError) {
         while let event = try monitor.next() { handshakes.take(event) }

@@ -14,11 +14,11 @@ public struct EffectNodeConfiguration: Sendable {
     /// Whether effects run on the thread of the node's sockets instead of Swift's pool. Then an effect starts, and its event
     /// leaves, without waking another thread. This is for effects that mostly wait: while one computes or blocks, the node
     /// receives nothing. After the silence limit its effects are given to other workers.
-    public var runsEffectsOnItsThread: Bool
+    public var runsEffectsOnItsThread = false
     /// A name for people.
     public var name: String
     /// How long a stop waits for the outcomes of everything handed back.
-    public var stopLimit: Duration
+    public var stopLimit = Duration.seconds(5)
     /// How long to wait for the reducer at start, after which `run` throws `NodeError.noAnswer`. If nil, it waits forever. The
     /// log says either way what the node waits for.
     public var connectTimeout: Duration?
@@ -29,18 +29,13 @@ public struct EffectNodeConfiguration: Sendable {
 
     /// Creates the configuration of a worker. Without `groups` the worker serves all groups of the definition.
     public init(
-        reducer: ReducerAddress? = nil, groups: [String]? = nil, capacity: Int = 16,
-        runsEffectsOnItsThread: Bool = false, name: String = "", stopLimit: Duration = .seconds(5),
-        connectTimeout: Duration? = nil, context: ZMQContext? = nil,
-        log: LogHandler = .standardError
+        reducer: ReducerAddress? = nil, groups: [String]? = nil, capacity: Int = 16, name: String = "",
+        context: ZMQContext? = nil, log: LogHandler = .standardError
     ) {
         self.reducer = reducer
         self.groups = groups
         self.capacity = capacity
-        self.runsEffectsOnItsThread = runsEffectsOnItsThread
         self.name = name
-        self.stopLimit = stopLimit
-        self.connectTimeout = connectTimeout
         self.context = context
         self.log = log
     }
@@ -86,19 +81,9 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
 
     /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
     func run(onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void) async throws -> NodeEnd {
-        try await withTaskCancellationHandler {
-            try await runToItsEnd(onEnd)
-        } onCancel: {
-            stop()
-        }
-    }
-
-    private func runToItsEnd(
-        _ onEnd: @escaping @Sendable (Result<NodeEnd, any Error>) -> Void
-    ) async throws -> NodeEnd {
         if let mistake = definition.allFeedbacks.firstMistake() { throw NodeError.definition(mistake) }
         let (definition, configuration, reducer, gate) = (definition, configuration, reducer, gate)
-        return try await NodeThread.run("loop-effect", onEnd: onEnd) {
+        return try await NodeThread.run("loop-effect", stop: { gate.requestStop() }, onEnd: onEnd) {
             let now = SystemClock.monotonic
             let fingerprint = DefinitionFingerprint(of: definition)
             let groups = PlacedGroups(placements: definition.allFeedbacks.map(\.placement.group))
@@ -122,10 +107,7 @@ public final class EffectNode<Definition: LoopDefinition>: Sendable {
                 context: configuration.context ?? ZMQContext(), reducer: reducer, driver: driver,
                 observer: nil, log: log,
                 connectTimeout: configuration.connectTimeout, executor: executor, observed: { _ in .fine })
-            return switch try shell.run(stopLimit: configuration.stopLimit) {
-            case .loopEnded(let exitCode, let text): .loopEnded(exitCode: exitCode, text: text)
-            case .stopped: .stopped
-            }
+            return try shell.run(stopLimit: configuration.stopLimit)
         }
     }
 

@@ -83,8 +83,7 @@ struct Handshakes: Equatable {
             // A reducer that has no room may end a connection after its handshake.
             if isSuccessful { noteEnd() }
             isSuccessful = false
-        case .connectDelayed, .listening, .accepted, .acceptFailed, .closed, .closeFailed, .monitorStopped, .other:
-            break
+        case .listening, .accepted, .acceptFailed, .closed, .monitorStopped, .other: break
         }
     }
 

@@ -1,6 +1,5 @@
 import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 
 /// What the process has posted for the thread that owns a peer's sockets, in order.

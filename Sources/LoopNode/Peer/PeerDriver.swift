@@ -2,6 +2,7 @@ import LoopCluster
 import LoopCollections
 import LoopCore
 import LoopWire
+import Synchronization
 
 /// Joins a peer machine to the effects and senders of its process. The caller owns the sockets. One thread uses it.
 struct PeerDriver {
@@ -13,8 +14,6 @@ struct PeerDriver {
     private var granted: [EffectBody] = []
     private var posted = PostedEntries()
     private var pool = PoolWatch()
-    /// Events of the log that wait to be written.
-    private var notices: [(kind: LogKind, of: String, text: String, field: LogField)] = []
     /// The ticket of the sender that waits for the outcome of an entry, by the entry's number.
     private var confirmations = HashTable<UInt64, UInt64>()
     /// The results for waiting senders, which they get at the end of the turn.
@@ -59,29 +58,15 @@ struct PeerDriver {
         self.gate = gate
     }
 
-    mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
-        machine.receivePublished(frame, at: now)
-    }
-
-    mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) { machine.receiveReply(frame, at: now) }
-
-    mutating func hasConnected() { machine.hasConnected() }
-
-    mutating func couldNotConnect() { machine.couldNotConnect() }
-
     /// Whether entries with unknown outcomes may have left.
     var hasOffered: Bool { machine.outbox.offered > machine.outbox.settled }
 
     /// The entries that were accepted and are not settled.
     var unconfirmed: UnconfirmedEntries { UnconfirmedEntries(machine.outbox.unsettled.map(\.entry)) }
 
-    mutating func nextBatch() -> Batch? { machine.nextBatch() }
-
-    mutating func couldNotPush(_ batch: Batch) { machine.couldNotPush(batch) }
-
     /// Takes what the process has posted for this peer.
     /// - Parameter isSignalled: whether the gate's descriptor may be readable.
-    mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true) {
+    mutating func takePosted(at now: MonotonicTime, isSignalled: Bool = true, _ log: NodeLog) {
         gate.take(into: &posted, isSignalled: isSignalled)
         let acceptance = machine.accept(posted.run)
         for (effect, attempt) in acceptance.ended { forget(effect, attempt) }
@@ -96,7 +81,7 @@ struct PeerDriver {
         for (index, refusal) in acceptance.refused
         where refusal.reason == .tooLarge && !posted.waiters.contains(where: { $0.index == index }) {
             // Its sender does not wait, and no record will show it.
-            notices.append((.undecodable, "", "an event was not sent, and is lost: \(refusal)", .reason("\(refusal)")))
+            log.once(.undecodable, "an event was not sent, and is lost: \(refusal)", [.reason("\(refusal)")])
         }
         if posted.isStop {
             stoppedAt = stoppedAt ?? now
@@ -112,9 +97,9 @@ struct PeerDriver {
     }
 
     /// Advances the machine, performs the actions that concern this process, and returns those that concern the sockets.
-    mutating func turn(at now: MonotonicTime) -> [PeerAction] {
+    mutating func turn(at now: MonotonicTime, _ log: NodeLog) -> [PeerAction] {
         machine.advance(to: now)
-        let rest = machine.takeActions().filter { !handle($0) }
+        let rest = machine.takeActions().filter { !handle($0, log) }
         if !granted.isEmpty {
             effects?.start(granted)
             granted = []
@@ -141,9 +126,9 @@ struct PeerDriver {
         if let closing = closing.take() { gate.close(closing.refusal, mayBeApplied: closing.mayBeApplied) }
     }
 
-    private mutating func handle(_ action: PeerAction) -> Bool {
+    private mutating func handle(_ action: PeerAction, _ log: NodeLog) -> Bool {
         switch action {
-        case .run(let grant): run(grant)
+        case .run(let grant): run(grant, log)
         case .update(let effect, let attempt, let request):
             if let body = bodies[effect], body.grant.attempt == attempt { body.update(request) }
         case .stop(let effect, let attempt):
@@ -169,13 +154,13 @@ struct PeerDriver {
         return true
     }
 
-    private mutating func run(_ grant: Grant) {
+    private mutating func run(_ grant: Grant, _ log: NodeLog) {
         let name = machine.feedbackName(of: grant.effect)
         guard let feedback = effects?[name] else {
             // A reducer grants only what a peer has offered. Anything else is handed back.
             let text =
                 "the reducer has granted an effect of \"\(name ?? "")\", which this worker has not offered: it is handed back"
-            notices.append((.unserved, name ?? "", text, .feedback(name ?? "")))
+            log.once(.unserved, of: name ?? "", text, [.feedback(name ?? "")])
             return machine.handBack(grant.effect, grant.attempt)
         }
         let body = EffectBody(grant, feedback, in: machine.history, to: gate)
@@ -213,24 +198,30 @@ struct PeerDriver {
         return events
     }
 
-    /// Checks whether bodies of effects occupy every thread of Swift's pool.
-    /// - Returns: the names of the feedbacks whose bodies may be the cause, and whether that is proven because bodies that have
-    ///   never waited take every thread. Nil if the pool is not blocked, or if that was reported before.
-    mutating func blockers(at now: MonotonicTime) -> (names: [String], areProven: Bool)? {
-        guard effects?.arePooled ?? false else { return nil }
+    /// Logs, once for each blockage, that bodies of effects occupy every thread of Swift's pool. The feedbacks that it names are proven
+    /// to be the cause if bodies that have never waited take every thread.
+    mutating func watchPool(at now: MonotonicTime, _ log: NodeLog) {
+        guard effects?.arePooled ?? false else { return }
         let threadsCount = SystemInfo.processorsCount
-        guard pool.isBlocked(at: now, mayBeBlocked: bodies.count >= threadsCount) else { return nil }
+        guard pool.isBlocked(at: now, mayBeBlocked: bodies.count >= threadsCount) else { return }
         let begun = bodies.map(\.value).filter { $0.hasNotWaited != nil }
         let busy = begun.filter { $0.hasNotWaited ?? false }
         let areProven = busy.count >= threadsCount
-        let names = (areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }
-        return (Set(names).sorted(), areProven)
-    }
-
-    /// Writes the waiting events into the log.
-    mutating func tellPeople(_ log: NodeLog) {
-        for notice in notices { log.once(notice.kind, of: notice.of, notice.text, [notice.field]) }
-        notices = []
+        let names = Set((areProven ? busy : begun).compactMap { machine.feedbackName(of: $0.grant.effect) }).sorted()
+        let feedbacks = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        let cause =
+            if names.isEmpty {
+                "other code of this process blocks them, or computes without a pause, and no effect can begin"
+            } else if areProven {
+                "bodies of \(feedbacks) block their threads, or compute without a pause"
+            } else {
+                "other code of this process, or bodies of \(feedbacks), block their threads or compute without a pause"
+            }
+        log.note(
+            .poolBlocked,
+            "no thread of Swift's pool has been free for \(PoolWatch.limit.text): \(cause); run such work on a thread of its own,"
+                + " and await its result",
+            names.map { .feedback($0) } + [.duration(PoolWatch.limit)])
     }
 
     /// Cancels every body that still runs.
@@ -247,5 +238,46 @@ extension RecoveredEvent.Outcome {
             case .applied(let seq): .applied(seq == .initial ? nil : seq)
             case .refused(let reason): .refused(SendRefusal(reason, detail: detail))
             }
+    }
+}
+
+/// Detects that no thread of Swift's pool is free while bodies of effects run there. It starts a task from time to time, which
+/// shows whether the pool runs anything. One thread uses it.
+struct PoolWatch {
+    private final class Probe: Sendable {
+        let hasRun = Atomic(false)
+    }
+
+    private var probe: Probe?
+    private var lookedAt = MonotonicTime.zero
+    /// How long the probe has waited, or how long ago the last one ran. A gap between two calls counts for one interval at
+    /// most, because the whole process may have been stopped.
+    private var elapsed = Duration.zero
+    private var isTold = false
+
+    private static var interval: Duration { .seconds(1) }
+    /// How long the pool may run nothing before it counts as blocked.
+    static var limit: Duration { .seconds(3) }
+
+    /// - Parameter mayBeBlocked: whether as many bodies run as the pool has threads.
+    /// - Returns: true if the pool has run nothing for the limit, once for each blockage.
+    mutating func isBlocked(at now: MonotonicTime, mayBeBlocked: Bool) -> Bool {
+        elapsed = elapsed + min(now - lookedAt, Self.interval)
+        lookedAt = now
+        if let probe {
+            guard probe.hasRun.load(ordering: .acquiring) else {
+                guard elapsed >= Self.limit, !isTold else { return false }
+                isTold = true
+                return true
+            }
+            self.probe = nil
+            (elapsed, isTold) = (.zero, false)
+        } else if mayBeBlocked, elapsed >= Self.interval {
+            let probe = Probe()
+            self.probe = probe
+            elapsed = .zero
+            Task.detached { probe.hasRun.store(true, ordering: .releasing) }
+        }
+        return false
     }
 }

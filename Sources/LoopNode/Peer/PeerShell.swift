@@ -1,6 +1,6 @@
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 import ZMQ
 
@@ -12,7 +12,6 @@ struct PeerShell: ~Copyable {
     let reducer: ReducerAddress
     /// The address of the present connection.
     var place: ReducerAddress
-    private let gate: OutboxGate
     /// Runs tasks on this thread.
     private let executor: ConnectionExecutor?
     var driver: PeerDriver
@@ -55,13 +54,6 @@ struct PeerShell: ~Copyable {
         case doubted(shown: Seq?)
     }
 
-    /// How a peer's run ends.
-    enum End: Sendable, Equatable {
-        case loopEnded(exitCode: Int32, text: String)
-        /// A caller has stopped it, and everything was handed back.
-        case stopped
-    }
-
     /// - Parameters:
     ///   - executor: runs its tasks on the thread that calls `run`, in the middle of its turns.
     ///   - connectTimeout: how long to wait for the reducer at start, or nil to wait forever.
@@ -79,7 +71,6 @@ struct PeerShell: ~Copyable {
         self.reducer = reducer
         self.place = place
         research = AddressResearch(reducer, wakeup: driver.gate.wakeup)
-        gate = driver.gate
         self.executor = executor
         self.driver = driver
         self.observer = observer
@@ -94,7 +85,7 @@ struct PeerShell: ~Copyable {
     /// Takes turns until the loop ends, the peer has stopped, or the reducer refuses it.
     /// - Throws: `NodeKilled`, the reason why the reducer refuses it, or an error of the sockets.
     /// - Parameter stopLimit: how long a stop waits for the outbox to be settled.
-    mutating func run(stopLimit: Duration) throws -> End {
+    mutating func run(stopLimit: Duration) throws -> NodeEnd {
         defer { driver.cancelBodies() }
         let end = try live(stopLimit: stopLimit)
         defer { driver.tellSenders() }
@@ -102,7 +93,7 @@ struct PeerShell: ~Copyable {
         return end
     }
 
-    private mutating func live(stopLimit: Duration) throws -> End {
+    private mutating func live(stopLimit: Duration) throws -> NodeEnd {
         while true {
             let now = SystemClock.monotonic
             var deadline = nextDeadline
@@ -112,17 +103,17 @@ struct PeerShell: ~Copyable {
                 deadline = min(deadline, next)
                 if now >= next { noteStop(limit: stopLimit, isOver: now >= stoppedAt + stopLimit) }
                 if now >= stoppedAt + stopLimit {
-                    gate.close(
+                    driver.gate.close(
                         SendRefusal(.ended, detail: "the node stopped before the outcome was known"),
-                        mayBeApplied: hasOffered)
+                        mayBeApplied: driver.hasOffered)
                     return .stopped
                 }
             }
-            let maySleep = gate.maySleep() && executor?.maySleep() ?? true
+            let maySleep = driver.gate.maySleep() && executor?.maySleep() ?? true
             try polls.wait(milliseconds: maySleep ? SystemClock.milliseconds(from: now, until: deadline) : 0)
-            gate.begin()
+            driver.gate.begin()
             executor?.begin()
-            try gate.killSwitch.check()
+            try driver.gate.killSwitch.check()
             if let end = try turn() { return end }
         }
     }
@@ -135,13 +126,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    /// Whether events with unknown outcomes may have left.
-    var hasOffered: Bool { driver.hasOffered }
-
-    /// The events that were accepted and will not be settled any more. Called when `run` has ended.
-    mutating func unsettled() -> UnsettledEvents { driver.unsettled() }
-
-    private mutating func turn() throws -> End? {
+    private mutating func turn() throws -> NodeEnd? {
         let now = SystemClock.monotonic
         try watchHandshakes(at: now)
         try drain(at: now)
@@ -150,22 +135,21 @@ struct PeerShell: ~Copyable {
             if let end = try act(at: now) { return end }
             executor.runJobs()
         }
-        driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem))
+        driver.takePosted(at: now, isSignalled: polls.isReadable(gateItem), log)
         if let end = try act(at: now) { return end }
         try flush()
         if !listensEverywhere { listenEverywhere() }
         try watchWait(at: now)
         driver.watchPool(at: now, log)
-        driver.tellPeople(log)
         return nil
     }
 
     /// Performs the machines' actions, and gives senders their results.
-    private mutating func act(at now: MonotonicTime) throws -> End? {
+    private mutating func act(at now: MonotonicTime) throws -> NodeEnd? {
         defer { driver.tellSenders() }
         observer?.advance(to: now)
         observer?.share(with: &driver.machine, at: now)
-        let actions = driver.turn(at: now)
+        let actions = driver.turn(at: now, log)
         try driver.keep(at: now)
         try performObserved()
         for action in actions {
@@ -226,10 +210,7 @@ struct PeerShell: ~Copyable {
     /// Reads the events of the handshakes. A peer that is not admitted ends; with any other obstacle it waits.
     private mutating func watchHandshakes(at now: MonotonicTime) throws {
         guard polls.isReadable(handshakeItem) || now >= dealer.deadline else { return }
-        try dealer.readEvents(at: now)
-        if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
-            throw NodeError.refused(obstacle.text)
-        }
+        try dealer.readEventsIfAdmitted(at: now)
     }
 
     private mutating func drain(at now: MonotonicTime) throws {
@@ -239,7 +220,7 @@ struct PeerShell: ~Copyable {
         if wasUnheard, polls.isWritable(dealerItem) {
             wasUnheard = false
             polls.watch(dealerItem, for: .readable)
-            driver.hasConnected()
+            driver.machine.hasConnected()
         }
         for listener in listeners where polls.isReadable(listener.item) {
             while try listener.socket.receive(into: &message) {
@@ -262,7 +243,7 @@ struct PeerShell: ~Copyable {
             default: break
             }
             observer?.receiveReply(frame, at: now)
-            driver.receiveReply(frame, at: now)
+            driver.machine.receiveReply(frame, at: now)
         } catch {
             log.malformed("reducer", error)
         }
@@ -282,7 +263,7 @@ struct PeerShell: ~Copyable {
         }
     }
 
-    private mutating func perform(_ action: PeerAction) throws -> End? {
+    private mutating func perform(_ action: PeerAction) throws -> NodeEnd? {
         switch action {
         case .send(let message): try say(message)
         case .connect(let introduction):
@@ -290,7 +271,7 @@ struct PeerShell: ~Copyable {
                 try connect(introduction)
             } catch let error as ZMQError where !error.isTerminated {
                 noteBadAddress(error)
-                driver.couldNotConnect()
+                driver.machine.couldNotConnect()
             }
         case .dial(let address):
             do {
@@ -370,12 +351,98 @@ struct PeerShell: ~Copyable {
     /// Pushes batches that are ready. While the socket takes no more, it is watched.
     private mutating func flush() throws {
         guard let pushItem else { return }
-        while let batch = driver.nextBatch() {
+        while let batch = driver.machine.nextBatch() {
             guard try push?.send(batch.bytes) == .sent else {
-                driver.couldNotPush(batch)
+                driver.machine.couldNotPush(batch)
                 return polls.watch(pushItem, for: .writable)
             }
         }
         polls.watch(pushItem, for: [])
+    }
+}
+
+/// The sockets of a peer at several addresses: it sends to one of them, and listens at all.
+extension PeerShell {
+    /// Connects to an address, to which every later message goes.
+    mutating func dial(_ address: String) throws {
+        let new = try reducer.other(at: address)
+        let socket = try DialledSocket(new, .control, in: context)
+        polls.remove(dealerItem)
+        polls.remove(handshakeItem)
+        (dealerItem, handshakeItem) = socket.add(to: &polls)
+        dealer = consume socket
+        place = new
+        (wasUnheard, standbyOf, busy) = (false, nil, nil)
+        listensEverywhere = false
+    }
+
+    func noteBadAddress(_ error: any Error) {
+        log.once(
+            .badAddress, "the reducer names an address that cannot be used: \(error); asking again",
+            [.reason("\(error)")])
+    }
+
+    // MARK: Listening
+
+    /// Listens at an address with a new socket.
+    mutating func listen(at place: ReducerAddress, publisher: String) throws(ZMQError) {
+        forgetListeners { $0 == place.description }
+        let (loop, peer) = (driver.machine.loop, driver.machine.configuration.peer)
+        var topics = [.inbox(loop, peer)] + (observer?.topics(of: loop) ?? [])
+        if driver.machine.places.count > 1, observer == nil { topics.append(.tick(loop)) }
+        listeners.append(try Listener(at: place, publisher: publisher, topics: topics, in: context, &polls))
+    }
+
+    private mutating func forgetListeners(where isGone: (String) -> Bool) {
+        for gone in listeners where isGone(gone.place) { polls.remove(gone.item) }
+        listeners.removeAll { isGone($0.place) }
+    }
+
+    /// Listens at all addresses, so that the next leader is received at once. For a reducer that has not named its publisher,
+    /// the endpoint is derived as `--bind` does. If that is wrong, the reducer is found by greeting it.
+    mutating func listenEverywhere() {
+        // A tool has no loop's name until the reducer gives it.
+        guard driver.machine.loop != LoopID(name: "") else { return }
+        listensEverywhere = true
+        let (places, current) = (driver.machine.places, place.description)
+        forgetListeners { !places.contains($0) && $0 != current }
+        // A single address publishes nothing for this peer before it has answered.
+        if places == [current] { return }
+        for text in places where !listeners.contains(where: { $0.place == text }) {
+            guard let place = try? reducer.other(at: text), let publisher = BindAddress.publisher(at: place) else {
+                continue
+            }
+            try? listen(at: place, publisher: publisher)
+        }
+    }
+}
+
+extension PeerShell {
+    /// Logs what a stop waits for, or what it has waited for in vain.
+    mutating func noteStop(limit: Duration, isOver: Bool) {
+        stopNotice = nil
+        guard let text = driver.unconfirmed.text(reducer: reducer, within: limit, isOver: isOver) else { return }
+        log.note(isOver ? .unsettled : .waiting, text, [.address("\(reducer)")])
+    }
+}
+
+/// The socket on which a peer receives what a reducer publishes. There is one for each address, because only the socket shows
+/// where a frame came from.
+final class Listener {
+    /// The address at which the peer greets the reducer.
+    let place: String
+    var socket: Socket
+    let item: PollSet.Item
+
+    init(
+        at place: ReducerAddress, publisher endpoint: String, topics: [Topic], in context: ZMQContext,
+        _ polls: inout PollSet
+    ) throws(ZMQError) {
+        var socket = try place.socket(.updates, in: context)
+        try socket.connect(endpoint)
+        for topic in topics { try socket.subscribe(topic.bytes) }
+        self.place = place.description
+        item = polls.add(socket)
+        self.socket = socket
     }
 }

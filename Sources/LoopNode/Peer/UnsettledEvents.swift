@@ -1,4 +1,5 @@
 internal import LoopCore
+import LoopWire
 
 /// Events that were accepted, have no known outcome when their connection ends, and for which no caller waits.
 struct UnsettledEvents: Equatable, Sendable {
@@ -58,5 +59,46 @@ struct UnsettledEvents: Equatable, Sendable {
 
     private var shown: String {
         first.joined(separator: ", ") + (count > first.count ? ", …" : "")
+    }
+}
+
+/// The entries of a peer that stops which the reducer has not confirmed.
+struct UnconfirmedEntries: Equatable, Sendable {
+    /// Effects that were handed back unfinished.
+    var released = 0
+    /// Entries of effects that have ended or were still running.
+    var results = 0
+    /// Entries without an effect.
+    var events = 0
+
+    /// The text for people, or nil if nothing is unconfirmed. At the end, the connection itself reports events.
+    func text(reducer: ReducerAddress, within limit: Duration, isOver: Bool) -> String? {
+        func part(_ count: Int, _ noun: String, _ fate: String) -> String? {
+            count == 0 ? nil : "\(NodeLog.count(count, noun)) \(count == 1 ? "is" : "are") \(fate)"
+        }
+        let parts = [
+            part(released, "effect", "handed back"), part(results, "effect result", "left"),
+            isOver ? nil : part(events, "event", "left"),
+        ].compactMap { $0 }
+        guard !parts.isEmpty else { return nil }
+        let what = parts.joined(separator: ", ")
+        return isOver
+            ? "\(what); the reducer at \(reducer) has not confirmed it within \(limit.text); effects that it does not know"
+                + " to be done run elsewhere after its silence limit"
+            : "stopping: \(what); the reducer at \(reducer) has not confirmed it; waiting for it for"
+                + " \(limit.text) in all"
+    }
+}
+
+extension UnconfirmedEntries {
+    init(_ entries: some Sequence<Entry>) {
+        self.init()
+        for entry in entries {
+            switch (entry.kind, entry.effect) {
+            case (.released, _): released += 1
+            case (_, _?): results += 1
+            case (_, nil): events += 1
+            }
+        }
     }
 }

@@ -1,11 +1,14 @@
 internal import Glibc
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 
 /// Keeps one child on one thread: starts it, delivers its output, reaps it, and resumes those that wait for its end.
 struct ChildKeeper {
     let plan: ChildProcess.Plan
-    let keeping: Locked<ChildKeeping>
+    /// Set when the child is reaped. From then on its number may belong to another process.
+    let isReaped: Locked<Bool>
+    /// Set when the child has ended and all its output was delivered.
+    let end: AwaitedValue<ProcessExit>
 
     /// Runs the child, and returns when it has ended. `started` is called once, when the child runs or could not be started.
     func run(started: (Result<Int32, SystemError>) -> Void) {
@@ -22,7 +25,7 @@ struct ChildKeeper {
         let status = reap(processID)
         // The pipes contain what the child wrote before its end. Later output of its own children is not waited for.
         for pipe in pipes { pipe.finish() }
-        settle(status)
+        end.set(status)
     }
 
     private func start(_ pipes: inout [ChildPipe]) throws(SystemError) -> Int32 {
@@ -92,21 +95,11 @@ struct ChildKeeper {
         Child.waitForEnd(processID)
         // The zombie keeps the group's number from being used again, so kill the rest of the group before reaping it.
         if plan.ownGroup { _ = kill(-processID, SIGKILL) }
-        return keeping.withLock { keeping in
+        return isReaped.withLock { isReaped in
             let status = Child.reap(processID)
-            keeping.isReaped = true
+            isReaped = true
             return ProcessExit(waitStatus: status)
         }
-    }
-
-    private func settle(_ status: ProcessExit) {
-        let waiters = keeping.withLock { keeping in
-            keeping.settled = status
-            let waiters = keeping.waiters
-            keeping.waiters = []
-            return waiters
-        }
-        for waiter in waiters { waiter.resume(returning: status) }
     }
 }
 
@@ -156,5 +149,37 @@ private final class ChildPipe {
         while buffers < 64, readOnce() { buffers += 1 }
         splitter.finish { receive(channel, $0) }
         readEnd = nil
+    }
+}
+
+/// Splits a stream of bytes into lines, however the bytes arrive.
+struct LineSplitter {
+    private let bytesMax: Int
+    private var pending: [UInt8] = []
+
+    /// - Parameter bytesMax: the length at which a line is cut.
+    init(bytesMax: Int = 16 << 20) { self.bytesMax = bytesMax }
+
+    /// Takes the next bytes and gives each line that is complete now, without `\n` or `\r\n`.
+    mutating func feed(_ bytes: some Sequence<UInt8>, line: (String) -> Void) {
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                if pending.last == UInt8(ascii: "\r") { pending.removeLast() }
+                flush(line)
+            } else {
+                pending.append(byte)
+                if pending.count >= bytesMax { flush(line) }
+            }
+        }
+    }
+
+    /// Gives the last line, if it has no newline.
+    mutating func finish(line: (String) -> Void) {
+        if !pending.isEmpty { flush(line) }
+    }
+
+    private mutating func flush(_ line: (String) -> Void) {
+        line(String(decoding: pending, as: UTF8.self))
+        pending.removeAll(keepingCapacity: true)
     }
 }

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import LoopLock
+internal import LoopCollections
 
 /// A process that this one started and that does not outlive it: the kernel kills it when this process ends, even by SIGKILL.
 /// Processes that it starts itself are not tracked, unless it leads a group (see ``Plan/ownGroup``).
@@ -9,7 +9,10 @@ internal import LoopLock
 public final class ChildProcess: Sendable {
     /// The child's process ID, which is also its group's ID if it has its own group.
     public let processID: Int32
-    private let keeping: Locked<ChildKeeping>
+    /// Whether it is reaped. From then on the number may belong to another process.
+    private let isReaped = Locked(false)
+    /// How it ended, once all its output was delivered.
+    private let end = AwaitedValue<ProcessExit>()
     private let ownGroup: Bool
 
     /// Starts the program, and returns once it runs.
@@ -17,11 +20,9 @@ public final class ChildProcess: Sendable {
     /// - Throws: ``SystemError`` that names the program, if it does not exist, may not be run, or resources are missing.
     public init(_ plan: Plan) throws(SystemError) {
         let started = Monitor<Result<Int32, SystemError>?>(nil)
-        let keeping = Locked(ChildKeeping())
-        self.keeping = keeping
         ownGroup = plan.ownGroup
-        _ = try NodeThread("child", stackBytes: 512 << 10) {
-            ChildKeeper(plan: plan, keeping: keeping).run { result in
+        _ = try NodeThread("child", stackBytes: 512 << 10) { [isReaped, end] in
+            ChildKeeper(plan: plan, isReaped: isReaped, end: end).run { result in
                 started.withLock { $0 = result }
                 started.broadcast()
             }
@@ -32,18 +33,10 @@ public final class ChildProcess: Sendable {
     }
 
     /// Waits until it has ended and its output was delivered.
-    public func wait() async -> ProcessExit {
-        await withCheckedContinuation { continuation in
-            let status = keeping.withLock { keeping in
-                if keeping.settled == nil { keeping.waiters.append(continuation) }
-                return keeping.settled
-            }
-            if let status { continuation.resume(returning: status) }
-        }
-    }
+    public func wait() async -> ProcessExit { await end.get() }
 
     /// How it ended, or nil while it runs.
-    public var status: ProcessExit? { keeping.withLock { $0.settled } }
+    public var status: ProcessExit? { end.value }
 
     /// Asks it to end (SIGTERM).
     public func terminate() { send(SIGTERM) }
@@ -54,20 +47,11 @@ public final class ChildProcess: Sendable {
     /// Sends a signal by number to the child, or to its whole group if it has its own. Does nothing once it has ended.
     public func send(_ signal: Int32) {
         let target = ownGroup ? -processID : processID
-        keeping.withLock { keeping in
+        isReaped.withLock { isReaped in
             // The child is not reaped yet, so the number still belongs to it.
-            if !keeping.isReaped { _ = Glibc.kill(target, signal) }
+            if !isReaped { _ = Glibc.kill(target, signal) }
         }
     }
-}
-
-/// The state that a child's keeper and its owner share.
-struct ChildKeeping {
-    /// From then on the number may belong to another process.
-    var isReaped = false
-    /// Set when it has ended and all its output was delivered.
-    var settled: ProcessExit?
-    var waiters: [CheckedContinuation<ProcessExit, Never>] = []
 }
 
 extension ChildProcess {

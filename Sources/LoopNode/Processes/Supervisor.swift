@@ -23,8 +23,6 @@ public struct Supervisor: Sendable, Equatable {
         public var crashWindow: Duration = .seconds(60)
         /// Exit codes that a restart does not cure, such as wrong usage.
         public var hopelessCodes: Set<Int32> = [64]
-        /// Whether an end with code 0 is followed by a restart too.
-        public var restartsAfterSuccess: Bool = false
         /// How long a process may take from SIGTERM to its end, before SIGKILL.
         public var stopGrace: Duration = .seconds(5)
 
@@ -77,8 +75,6 @@ public struct Supervisor: Sendable, Equatable {
     private var crashes: [MonotonicTime] = []
     /// The pause after the next crash.
     private var delay: Duration
-    /// How often it was started again.
-    public private(set) var restarts = 0
 
     /// Creates a supervisor of a process that has not been started.
     public init(_ policy: Policy = Policy()) {
@@ -109,10 +105,10 @@ public struct Supervisor: Sendable, Equatable {
     public mutating func exited(_ status: ProcessExit, at now: MonotonicTime) -> Action {
         switch state {
         case .running(let since):
-            if status.isSuccess, !policy.restartsAfterSuccess { return end(.done) }
+            if status.isSuccess { return end(.done) }
             if case .exited(let code) = status, policy.hopelessCodes.contains(code) { return end(.hopeless(status)) }
             if now - since >= policy.stableAfter { delay = policy.firstDelay }
-            return status.isSuccess ? pause(at: now) : crashed(status, at: now)
+            return crashed(status, at: now)
         case .stopping:
             return end(.stopped(status))
         case .idle, .backingOff, .ended:
@@ -134,7 +130,6 @@ public struct Supervisor: Sendable, Equatable {
         switch state {
         case .backingOff(let until) where until <= now:
             state = .running(since: now)
-            restarts += 1
             return .start
         case .stopping(let killAt?) where killAt <= now:
             state = .stopping(killAt: nil)
@@ -161,10 +156,6 @@ public struct Supervisor: Sendable, Equatable {
         crashes.removeAll { now - $0 > policy.crashWindow }
         crashes.append(now)
         if crashes.count > policy.crashesMax { return end(.gaveUp(crashes: crashes.count, last: status)) }
-        return pause(at: now)
-    }
-
-    private mutating func pause(at now: MonotonicTime) -> Action {
         state = .backingOff(until: now + delay)
         delay = min(delay * 2, policy.delayMax)
         return .none

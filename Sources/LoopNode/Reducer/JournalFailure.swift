@@ -5,7 +5,7 @@ import LoopWire
 
 /// Why a reducer does not serve, and when it tries again.
 struct JournalFailure {
-    let error: JournalError
+    private(set) var error: JournalError
     /// When the journal became unusable.
     let since: MonotonicTime
     let tries: Int
@@ -13,6 +13,17 @@ struct JournalFailure {
 
     /// How long a peer is to wait before it tries again.
     private static let retryAfter = Duration.milliseconds(500)
+
+    /// Notes what the opening of the journal waits for. The reason may differ from the one that ended the service.
+    mutating func note(_ owner: JournalOwner) {
+        if let obstacle = owner.obstacle {
+            error = obstacle
+        } else if error.fault.reason.endsWithAnswer {
+            error = JournalError(
+                .unreachable, operation: "be used yet", reason: "its database answers, and it is being opened",
+                remedy: "wait", fault: JournalFault(.recovering))
+        }
+    }
 
     /// Completes a report with the failure, and encodes it.
     func report(_ empty: StatusReport) throws -> [UInt8] {

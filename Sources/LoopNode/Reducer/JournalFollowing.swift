@@ -1,6 +1,6 @@
 import LoopCluster
 package import LoopCore
-import LoopLock
+import LoopCollections
 package import LoopWire
 
 /// How far a standby has followed the journal.
@@ -30,7 +30,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
         var isEnding = false
         var isDone = false
         /// The state that can be taken: while the thread reads, and when it is done.
-        var warm: WarmState<Definition>?
+        var warm: WarmState?
         /// How far it had followed when it found records lost, or nil if that never happened.
         var lost: FollowedEnd?
         /// Whether the state was taken. Records that are read afterwards are not needed.
@@ -62,7 +62,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
     /// - Parameter warm: the state to continue from, or nil to begin at the newest snapshot.
     init(
         _ definition: Definition, _ configuration: ReducerNodeConfiguration,
-        from warm: consuming WarmState<Definition>?,
+        from warm: consuming WarmState?,
         log: NodeLog, isStopping: @escaping @Sendable () -> Bool
     ) {
         state = Monitor(State(warm: warm))
@@ -139,7 +139,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
 
     /// Ends the thread, and takes its state.
     /// - Returns: the state, or nil if there is none from which a reducer could continue.
-    func handOver() -> WarmState<Definition>? {
+    func handOver() -> WarmState? {
         end()
         // Applying records is necessary in any case, but a read may never return.
         return state.wait(until: { $0.isDone || $0.isReading }) { state in
@@ -150,7 +150,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
 
     // MARK: On the thread
 
-    private func follow(_ read: JournalPlace.Reader) -> WarmState<Definition>? {
+    private func follow(_ read: JournalPlace.Reader) -> WarmState? {
         // The state is moved out, because a shared one would be copied at its first change.
         var follower = JournalFollower(
             definition, coder: CBORCoder(), reinterprets: configuration.reinterprets,
@@ -247,7 +247,7 @@ final class JournalFollowing<Definition: LoopDefinition>: Sendable {
 
     /// Runs `body`, which may wait for the journal. Meanwhile the state can be taken.
     private func reading<Result>(
-        _ warm: consuming WarmState<Definition>?, _ body: () throws -> Result
+        _ warm: consuming WarmState?, _ body: () throws -> Result
     ) rethrows -> Result {
         let isEnding = state.withLock { [warm = warm.take()] state in
             (state.isReading, state.warm) = (true, warm)

@@ -1,6 +1,6 @@
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// Why a reducer cannot use its journal, and since when. Each cause is logged when it is first noted, and every half minute

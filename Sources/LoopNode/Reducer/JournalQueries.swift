@@ -1,7 +1,7 @@
 import CBOR
 import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// Answers operators' questions about the journal and the state, each on its own thread, while another thread writes. The
@@ -66,8 +66,8 @@ struct JournalQueries: Sendable {
                 let result = Result(catching: work)
                 count.withLock { $0 -= 1 }
                 switch result {
-                case .success(let answer): post(.answer(request, answer))
-                case .failure(let error): post(.answer(request, .refused("\(error)")))
+                case .success(let answer): post(.letter(.answer(answer, request)))
+                case .failure(let error): post(.letter(.answer(.refused("\(error)"), request)))
                 }
             }
             return nil
@@ -85,8 +85,10 @@ struct JournalQueries: Sendable {
             return .history(try HistoryPage(of: journal, from: from, through: through, after: after))
         case .state(let seq, let part):
             let recovery = try Recovery(showing: seq, of: journal, definition, coder: CBORCoder())
+            let journaled = recovery.journaled
             return .state(
-                seq: recovery.core.seq.value, bytes: try ShownState.encode(part, of: recovery.core.state, definition))
+                seq: journaled.seq.value,
+                bytes: try ShownState.encode(part, of: journaled.state(of: definition), definition))
         case .verify:
             return .verified(try Verification.report(on: journal, of: definition, coder: CBORCoder()))
         }

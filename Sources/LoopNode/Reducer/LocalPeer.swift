@@ -34,20 +34,20 @@ struct LocalPeer {
     }
 
     mutating func receivePublished(_ frame: PeerFrame, at now: MonotonicTime) {
-        driver.receivePublished(frame, at: now)
+        driver.machine.receivePublished(frame, at: now)
         hasWork = true
     }
 
     mutating func receiveReply(_ frame: PeerFrame, at now: MonotonicTime) {
-        driver.receiveReply(frame, at: now)
+        driver.machine.receiveReply(frame, at: now)
         hasWork = true
     }
 
     /// Passes this peer's messages to the reducer.
-    mutating func turn(_ intake: inout ReducerCore, at now: MonotonicTime, _ log: NodeLog) {
+    mutating func turn(_ intake: inout ReducerMachine, at now: MonotonicTime, _ log: NodeLog) {
         hasWork = false
-        driver.takePosted(at: now)
-        for action in driver.turn(at: now) {
+        driver.takePosted(at: now, log)
+        for action in driver.turn(at: now, log) {
             switch action {
             case .send(let message): intake.receive(message, from: .local, by: .local)
             case .connect: hasWork = true
@@ -56,9 +56,8 @@ struct LocalPeer {
                 break
             }
         }
-        while let batch = driver.nextBatch() { intake.receive(batch, by: .local) }
+        while let batch = driver.machine.nextBatch() { intake.receive(batch, by: .local) }
         driver.tellSenders()
         driver.watchPool(at: now, log)
-        driver.tellPeople(log)
     }
 }

@@ -1,6 +1,5 @@
 import LoopCluster
-import LoopCore
-import LoopLock
+import LoopCollections
 import ZMQ
 
 /// Asks the reducers of a list of addresses every few seconds, on a separate thread, which of them lead and in which history.
@@ -9,8 +8,8 @@ final class Lookout: Sendable {
     private static let interval = Duration.seconds(5)
     private static let limit = Duration.seconds(2)
 
-    private let isOver = Monitor(false)
-    private let found = Locked<[LeaderFound]>([])
+    private let found: Locked<[LeaderFound]>
+    private let thread: WatchThread
 
     /// - Parameters:
     ///   - reducers: the addresses of all reducers of the loop.
@@ -21,42 +20,37 @@ final class Lookout: Sendable {
         _ reducers: ReducerAddress, loop: String, own: String?, context: ZMQContext?, _ log: NodeLog
     ) throws(NodeError) {
         let others = reducers.each.filter { $0.description != own }
-        let (isOver, found) = (isOver, found)
-        do throws(SystemError) {
-            _ = try NodeThread("loop-lookout", stackBytes: 1 << 20) {
-                guard let context = try? context ?? ZMQContext() else { return }
-                var sightings = LeaderSightings()
-                var refusals: Set<String> = []
-                repeat {
-                    var answers: [String: LeaderSightings.Answer] = [:]
-                    for address in others {
-                        do throws(Refusal) {
-                            answers[address.description] = try Self.answer(at: address, of: loop, context)
-                        } catch let why where refusals.insert(why.reason).inserted {
-                            log.note(
-                                .badAddress,
-                                "the reducer at \(address) cannot be asked whether it leads: \(why.reason)",
-                                [.address("\(address)"), .reason(why.reason)])
-                        } catch { continue }
-                    }
-                    let lasting = sightings.take(answers)
-                    found.withLock { $0 = lasting }
-                } while !isOver.wait(until: { $0 }, timeout: Self.interval)
-            }
-        } catch {
-            throw .system("\(error)")
+        let found = Locked<[LeaderFound]>([])
+        self.found = found
+        thread = try WatchThread("loop-lookout") { goesOnAfter in
+            guard let context = try? context ?? ZMQContext() else { return }
+            var sightings = LeaderSightings()
+            var refusals: Set<String> = []
+            repeat {
+                var answers: [String: LeaderSightings.Answer] = [:]
+                for address in others {
+                    do throws(NodeError) {
+                        answers[address.description] = try Self.answer(at: address, of: loop, context)
+                    } catch let error where refusals.insert("\(error)").inserted {
+                        log.note(
+                            .badAddress,
+                            "the reducer at \(address) cannot be asked whether it leads: \(error)",
+                            [.address("\(address)"), .reason("\(error)")])
+                    } catch { continue }
+                }
+                let lasting = sightings.take(answers)
+                found.withLock { $0 = lasting }
+            } while goesOnAfter(Self.interval)
         }
     }
 
     /// The leaders that the last rounds have found.
     var leaders: [LeaderFound] { found.withLock { $0 } }
 
-    /// The other reducer does not answer questions of this one.
-    private struct Refusal: Error { let reason: String }
-
+    /// - Throws: `NodeError.refused` if the other reducer does not answer questions of this one.
     private static func answer(
         at address: ReducerAddress, of loop: String, _ context: ZMQContext
-    ) throws(Refusal) -> LeaderSightings.Answer {
+    ) throws(NodeError) -> LeaderSightings.Answer {
         do {
             let member = try StatusProbe.leader(of: address, within: limit, context: context)
             guard member.report.loop == loop, member.state.history != .none else { return .noLeader }
@@ -65,17 +59,12 @@ final class Lookout: Sendable {
                     address: member.address.description, history: member.state.history,
                     epoch: member.state.epoch))
         } catch NodeError.refused(let why) {
-            throw Refusal(reason: why)
+            throw .refused(why)
         } catch NodeError.noAnswer(_, _, _?) {
             return .noLeader
         } catch {
             return .silence
         }
-    }
-
-    deinit {
-        isOver.withLock { $0 = true }
-        isOver.broadcast()
     }
 }
 

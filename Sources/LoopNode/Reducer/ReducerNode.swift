@@ -1,6 +1,6 @@
 import LoopCluster
 public import LoopCore
-import LoopLock
+import LoopCollections
 import LoopWire
 import ZMQ
 
@@ -44,18 +44,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 
     /// Runs as `run` does, and calls `onEnd` with the end on the node's own thread.
     func run(onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void) async throws -> Outcome? {
-        try await withTaskCancellationHandler {
-            try await runToItsEnd(onEnd)
-        } onCancel: {
-            stop()
-        }
-    }
-
-    private func runToItsEnd(
-        _ onEnd: @escaping @Sendable (Result<Outcome?, any Error>) -> Void
-    ) async throws -> Outcome? {
         let (definition, configuration, mailbox, isStopping) = (definition, configuration, mailbox, isStopping)
-        return try await NodeThread.run("loop-reducer", onEnd: onEnd) {
+        return try await NodeThread.run("loop-reducer", stop: { [self] in stop() }, onEnd: onEnd) {
             do {
                 var shell = try ReducerShell.start(
                     definition, configuration: configuration, mailbox: mailbox,
@@ -130,8 +120,8 @@ public final class ReducerNode<Definition: LoopDefinition>: Sendable {
 enum ReducerMail: Sendable {
     case stop
     case keysChanged(KeyRing.Change)
-    case jobDone(BackgroundJob.Result)
+    /// An input of the machine.
+    case letter(Letter)
     /// The result of a snapshot, and the opening of the journal in which it was begun.
     case snapshotWritten(Result<WrittenSnapshot, JournalError>, opening: UInt64)
-    case answer(JournalRequest, AdministrationAnswer)
 }

@@ -4,26 +4,34 @@ public import ZMQ
 
 /// How a reducer node runs.
 public struct ReducerNodeConfiguration: Sendable {
+    /// What a reducer does at its start while another reducer has the journal.
+    public enum Succession: Sendable {
+        /// It ends with an error.
+        case refuse
+        /// It waits, and does not listen meanwhile.
+        case wait
+        /// It waits, listens, and redirects peers to the leader. When it has led, it can stand by again.
+        case standby
+    }
+
     /// The address at which it listens.
     public var bind: BindAddress
     /// The folder with the reducer's own keys and those that it admits, or nil if it has no keys. Changes are read while it runs.
     public var keys: KeyFolder?
     /// Whether it may bind beyond this machine without keys, so that everyone who reaches the address may take part.
-    public var isInsecure: Bool
+    public var isInsecure = false
     /// The journal that keeps the events, by default the file `<loop>.journal` in the working directory.
     public var journal: JournalPlace
     /// What an acknowledged event survives.
-    public var durability: Durability
+    public var durability = Durability.fsync
     /// How long after the last renewal no other reducer takes over a journal in a database, from 250 ms to 60 s. A shorter
     /// lease shortens a takeover, and makes unnecessary ones more likely.
     public var journalLease = ReducerNodeConfiguration.standardLease
     /// How long a short statement may take on a journal in a database, including its commit, from 250 ms to 10 min. After it
     /// the reducer does not know the statement's fate, and begins a new epoch.
     public var journalDeadline = ReducerNodeConfiguration.standardDeadline
-    /// Whether it waits while another reducer has the journal, instead of refusing to start.
-    public var waitsForJournal: Bool
-    /// Whether it listens while it waits for the journal, and redirects peers to the leader. Includes `waitsForJournal`.
-    public var isStandby = false
+    /// What it does at its start while another reducer has the journal.
+    public var succession = Succession.refuse
     /// The address at which standbys, tools and peers reach this reducer. If nil, it is the bound address, if other machines can
     /// connect to that.
     public var advertised: ReducerAddress?
@@ -31,31 +39,22 @@ public struct ReducerNodeConfiguration: Sendable {
     /// lead with another journal. If they have keys, the address needs a client's keys.
     public var reducers: ReducerAddress?
     /// Which events of another definition are replayed with this one, whatever comes of it.
-    public var reinterprets: Reinterpretation
-    /// Whether a clock that is behind the times in the journal, because it was ahead before, counts as right. The loop's time
-    /// then goes back to the clock. Use it for one start.
-    public var acceptsClock = false
+    public var reinterprets = Reinterpretation.never
     /// The number of records after which a snapshot is made. Large states have fewer snapshots.
-    public var snapshotInterval: UInt64
-    /// Whether each event is reduced twice and everything is hashed afterwards. This is for development, and costs several times as
-    /// much. The log names an event that gave two states; `verify` then finds a difference between processes at its exact seq.
-    public var checksPurity = false
-    /// How long a worker may be silent before its effects may be given to other workers.
-    public var silenceLimit: Duration
+    public var snapshotInterval: UInt64 = 100_000
+    /// The limits of the reducer's machine, and how it checks the clock and the definition. The node itself sets the addresses
+    /// and what follows from the rest of this configuration.
+    public var machine = ReducerConfiguration()
     /// How many effects of feedbacks that are placed in the reducer's process run at once.
-    public var localCapacity: Int
-    /// How many sessions there may be, without that of this process.
-    public var sessionsMax: Int
-    /// How many of them one key may have, or another machine if there are no keys. If nil, half of them.
-    public var sessionsPerKeyMax: Int?
+    public var localCapacity = 256
     /// Limits on what connections may cost the reducer.
-    public var connectionLimits: ConnectionLimits
+    public var connectionLimits = ConnectionLimits()
     /// How long the node announces the end of the loop before it ends, while peers are connected.
-    public var shutdownGracePeriod: Duration
+    public var shutdownGracePeriod = Duration.seconds(2)
     /// The context of the sockets, or nil for one of the node's own. A reducer with keys ignores it and has its own.
     public var context: ZMQContext?
     /// Called once with the address of the bound socket, when peers can connect.
-    public var onListening: @Sendable (ReducerAddress) -> Void
+    public var onListening: @Sendable (ReducerAddress) -> Void = { _ in }
     /// Called with the outcome before the journal is marked as ended. If it throws or the process dies, it is called again at
     /// the next start.
     public var onOutcome: (@Sendable (Outcome) throws -> Void)?
@@ -91,37 +90,14 @@ public struct ReducerNodeConfiguration: Sendable {
         }
     }
 
-    /// Creates the configuration of a reducer. Every value has a default that suits a production loop.
+    /// Creates the configuration of a reducer. Every other value has a default that suits a production loop.
     public init(
-        bind: BindAddress = .standard, keys: KeyFolder? = nil, isInsecure: Bool = false,
-        journal: JournalPlace = .standard, durability: Durability = .fsync, waitsForJournal: Bool = false,
-        reinterprets: Reinterpretation = .never, snapshotInterval: UInt64 = 100_000,
-        silenceLimit: Duration = .seconds(3),
-        localCapacity: Int = 256, sessionsMax: Int = 10_000, sessionsPerKeyMax: Int? = nil,
-        connectionLimits: ConnectionLimits = ConnectionLimits(),
-        shutdownGracePeriod: Duration = .seconds(2),
-        context: ZMQContext? = nil,
-        onListening: @escaping @Sendable (ReducerAddress) -> Void = { _ in },
-        onOutcome: (@Sendable (Outcome) throws -> Void)? = nil,
+        bind: BindAddress = .standard, journal: JournalPlace = .standard, context: ZMQContext? = nil,
         log: LogHandler = .standardError
     ) {
         self.bind = bind
-        self.keys = keys
-        self.isInsecure = isInsecure
         self.journal = journal
-        self.durability = durability
-        self.waitsForJournal = waitsForJournal
-        self.reinterprets = reinterprets
-        self.snapshotInterval = snapshotInterval
-        self.silenceLimit = silenceLimit
-        self.localCapacity = localCapacity
-        self.sessionsMax = sessionsMax
-        self.sessionsPerKeyMax = sessionsPerKeyMax
-        self.connectionLimits = connectionLimits
-        self.shutdownGracePeriod = shutdownGracePeriod
         self.context = context
-        self.onListening = onListening
-        self.onOutcome = onOutcome
         self.log = log
     }
 }

@@ -2,13 +2,14 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
-internal import LoopLock
+internal import LoopCollections
 import LoopWire
 
 /// A reducer machine, its journal, and the worker of its own process. When the journal fails, all of it is discarded and built
 /// again from the journal.
-struct ReducerService<Definition: LoopDefinition> {
-    private(set) var machine: ReducerMachine<Definition>
+final class ReducerService<Definition: LoopDefinition> {
+    private let definition: Definition
+    private(set) var machine: ReducerMachine
     private(set) var journal: any Journal
     private(set) var local: LocalPeer?
     private var snapshots: SnapshotKeeper
@@ -34,7 +35,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// The admitted keys, if the machine does not know them yet.
     private var newKeys: AllowedKeys?
     /// The listeners that came before the machine existed, for its first turn.
-    private var listeners: Standby.Listeners
+    private var listeners: EarlyListeners
     /// For the machine's next turn.
     private var mail: [Letter] = []
     /// A sentence about what the state was recovered from, or nil if the journal was empty.
@@ -47,36 +48,31 @@ struct ReducerService<Definition: LoopDefinition> {
     /// How long records may wait to be written if they may wait at all.
     private static var flushInterval: Duration { .milliseconds(200) }
 
-    /// Opens the journal, recovers the machine, and begins an epoch.
+    /// Recovers the machine from the journal, and begins an epoch.
     /// - Parameters:
+    ///   - journal: the journal, which is open.
     ///   - listeners: the connections that listen already.
     ///   - warm: the state that a standby has followed in the journal.
-    ///   - advertised: the address at which peers reach the reducer.
     ///   - decodesAhead: whether other threads may decode what is replayed. False after a crash, so that the crash note names
     ///     the event if the process ends again.
-    ///   - keys: the admitted keys, or nil if the reducer has no keys.
-    ///   - lookout: knows which reducers of the loop lead, or nil if no other reducers are known.
-    ///   - isStopping: checked before each record that is replayed.
-    ///   - post: posts mail for the thread that owns this service.
     /// - Throws: `RecoveryError.stopped` if the replay was stopped.
     init(
-        _ definition: Definition, configuration: ReducerNodeConfiguration, journal: any Journal,
-        listeners: Standby.Listeners, warm: consuming WarmState<Definition>?, advertised: String?, note: CrashNote?,
-        decodesAhead: Bool, addresses: (publisher: String, collector: String), keys: AllowedKeys?, lookout: Lookout?,
-        log: NodeLog,
-        obstacle: JournalObstacle, isStopping: @escaping () -> Bool, post: @escaping @Sendable (ReducerMail) -> Void
+        _ host: ReducerHost<Definition>, _ journal: any Journal, _ listeners: EarlyListeners,
+        warm: consuming WarmState?, note: CrashNote?, decodesAhead: Bool, log: NodeLog
     ) throws {
+        let (definition, configuration, keys) = (host.definition, host.configuration, host.ring?.allowed)
+        let isStopping = host.whileRecovering(journal)
         let now = SystemClock.now
         let coder = CBORCoder()
         var journal = journal
-        func recover(_ warm: consuming WarmState<Definition>?) throws -> Recovery<Definition> {
+        func recover(_ warm: consuming WarmState?) throws -> Recovery {
             let reader = ReplayReader<Definition.Event>(journal, coder: coder)
             return try Recovery(
                 definition, from: journal, coder: coder, reinterprets: configuration.reinterprets,
                 note: note,
                 warm: warm.take(), isStopped: isStopping, pages: decodesAhead ? { try reader.page(after: $0) } : nil)
         }
-        let recovery: Recovery<Definition>
+        let recovery: Recovery
         let isWarm = warm != nil
         do {
             recovery = try recover(warm.take())
@@ -90,18 +86,16 @@ struct ReducerService<Definition: LoopDefinition> {
         for note in recovery.notes { log.note(.snapshotFailed, note, [.reason(note)]) }
         if !recovery.lacking.isEmpty {
             // This process has the term, and these records follow the journal's last one.
-            _ = try journal.append(recovery.lacking, through: recovery.core.position)
+            _ = try journal.append(recovery.lacking, through: recovery.journaled.position)
         }
-        var limits = ReducerConfiguration(
-            silenceLimit: configuration.silenceLimit, sessionsMax: configuration.sessionsMax,
-            sessionsPerKeyMax: configuration.sessionsPerKeyMax,
-            publisher: addresses.publisher, collector: addresses.collector)
-        limits.searchLimit = configuration.isStandby ? LeaderSearch.walkMax : .zero
-        limits.mayStepDown = configuration.isStandby && configuration.journal.read != nil
-        limits.advertised = advertised
+        var limits = configuration.machine
+        limits.publisher = host.sockets.publisherAddress
+        limits.collector = host.sockets.collectorAddress
+        let standsBy = configuration.succession == .standby
+        limits.searchLimit = standsBy ? LeaderSearch.walkMax : .zero
+        limits.mayStepDown = standsBy && configuration.journal.read != nil
+        limits.advertised = host.address
         limits.processBegan = SystemClock.processBegan
-        limits.acceptsClock = configuration.acceptsClock
-        limits.checksPurity = configuration.checksPurity
         limits.isGuarded = keys != nil
         limits.isOpenToAll = keys == nil && !configuration.bind.endpoint.isLocal
         limits.timeZones = try SystemZones.read(
@@ -129,22 +123,24 @@ struct ReducerService<Definition: LoopDefinition> {
                 definition, capacity: configuration.localCapacity, fingerprint: machine.fingerprintValue,
                 continuing: machine.localStream, at: now.monotonic)
         }
+        self.definition = definition
         self.journal = journal
         self.listeners = listeners
         self.log = log
+        let post: @Sendable (ReducerMail) -> Void = { [mailbox = host.mailbox] in mailbox.post($0) }
         self.post = post
-        standstill = TurnOverlap.standstill(silenceLimit: configuration.silenceLimit)
+        standstill = TurnOverlap.standstill(silenceLimit: configuration.machine.silenceLimit)
         stop = Standstill(
             StatusReport(loop: Definition.name, schema: UInt64(Definition.schema)), limit: standstill,
-            obstacle: obstacle, keys: keys)
+            obstacle: host.obstacle, keys: keys)
         durability = configuration.durability
         killSwitch = configuration.killSwitch
         flushedAt = now.monotonic
         snapshots = SnapshotKeeper(
             opening: machine.epoch.nonce, every: configuration.snapshotInterval, newest: recovery.snapshot,
-            isDue: recovery.core.hasReinterpreted,
+            isDue: recovery.journaled.hasReinterpreted,
             writer: journal.snapshotWriter, post: post)
-        self.lookout = lookout
+        lookout = host.lookout
         queries = JournalQueries(definition, read: configuration.journal.read, post: post)
     }
 
@@ -162,7 +158,7 @@ struct ReducerService<Definition: LoopDefinition> {
         return nil
     }
 
-    private static func beginning(of recovery: Recovery<Definition>) -> String {
+    private static func beginning(of recovery: Recovery) -> String {
         if let seq = recovery.warmSeq { return "a warm state at seq \(seq)" }
         return recovery.snapshot.map { "a snapshot at seq \($0.seq)" } ?? "the first record"
     }
@@ -171,7 +167,7 @@ struct ReducerService<Definition: LoopDefinition> {
     /// advances its time, and makes the records durable. Messages that depend on them are sent now or by a later call.
     /// - Throws: `JournalError` if records could not be made durable: then nothing was sent that depends on them, and this
     ///   service is unusable. `NodeKilled`, or an error of the sockets.
-    mutating func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
+    func turn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let hasWaited = !waiting.isEmpty
         try takeReceipts(&sockets)
         var end = TurnEnd(deadline: nextTurn)
@@ -188,7 +184,7 @@ struct ReducerService<Definition: LoopDefinition> {
             || local?.hasWork ?? false
     }
 
-    private mutating func takeTurn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
+    private func takeTurn(_ sockets: inout ReducerSockets) throws -> TurnEnd {
         let arrived = SystemClock.now
         var now = arrived
         let ready = try machine.turn(at: arrived) {
@@ -202,7 +198,7 @@ struct ReducerService<Definition: LoopDefinition> {
             }
             var begun = listeners.streams
             for peer in listeners.inboxes { intake.noticeSubscription(of: peer) }
-            listeners = Standby.Listeners()
+            listeners = EarlyListeners()
             try sockets.drainSubscriptions(
                 for: pace.drainDuration,
                 mayFollow: { intake.mayFollow($0, $1, of: $2) },
@@ -237,14 +233,14 @@ struct ReducerService<Definition: LoopDefinition> {
         if let receipt { try release(receipt, &sockets) }
         if isBarrier { try settle(&sockets) }
         hasBegun = true
-        if takesSnapshot { snapshots.write(machine.core, log) }
+        if takesSnapshot { snapshots.write(machine.journaled, log) }
         try flushIfDue(at: now.monotonic, &end)
         log.tellLeftOut(at: now.monotonic)
         return end
     }
 
     /// Releases the turns whose receipts have come, and waits for some if that is necessary before the next turn begins.
-    private mutating func takeReceipts(_ sockets: inout ReducerSockets) throws {
+    private func takeReceipts(_ sockets: inout ReducerSockets) throws {
         while let oldest = waiting.first {
             let isFull = waiting.count >= overlap.turnsLimit
             let standsStill = SystemClock.monotonic - oldest.begunAt >= standstill
@@ -256,18 +252,18 @@ struct ReducerService<Definition: LoopDefinition> {
     }
 
     /// Waits until every turn has its receipt, and releases it.
-    mutating func settle(_ sockets: inout ReducerSockets) throws {
+    func settle(_ sockets: inout ReducerSockets) throws {
         while !waiting.isEmpty, let receipt = try awaitReceipt(&sockets) { try release(receipt, &sockets) }
         precondition(waiting.isEmpty, "the journal has no receipt through \(waiting.last?.position ?? 0)")
     }
 
-    private mutating func awaitReceipt(_ sockets: inout ReducerSockets) throws -> JournalReceipt? {
+    private func awaitReceipt(_ sockets: inout ReducerSockets) throws -> JournalReceipt? {
         let begunAt = waiting.first?.begunAt ?? SystemClock.monotonic
         return try stop.receipt(of: &journal, begunAt: begunAt, &sockets, &mail)
     }
 
     /// Releases the turns that a receipt proves, in their order.
-    private mutating func release(_ receipt: JournalReceipt, _ sockets: inout ReducerSockets) throws {
+    private func release(_ receipt: JournalReceipt, _ sockets: inout ReducerSockets) throws {
         while let turn = waiting.first, turn.position <= receipt.position {
             waiting.removeFirst()
             try killSwitch?.check()
@@ -286,13 +282,13 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    private mutating func newlyDroppedLines() -> UInt64 {
+    private func newlyDroppedLines() -> UInt64 {
         let count = StandardError.droppedCount
         defer { droppedLinesCount = count }
         return count - droppedLinesCount
     }
 
-    private mutating func takeMail() -> [Letter] {
+    private func takeMail() -> [Letter] {
         if mail.isEmpty { return [] }
         defer { mail = [] }
         return mail
@@ -300,7 +296,7 @@ struct ReducerService<Definition: LoopDefinition> {
 
     /// Flushes the journal at intervals. With durability `none` this writes what was acknowledged, and an idle journal notices
     /// that its file was moved.
-    private mutating func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
+    private func flushIfDue(at now: MonotonicTime, _ end: inout TurnEnd) throws {
         if waiting.isEmpty, now - flushedAt >= Self.flushInterval {
             try journal.flush()
             flushedAt = now
@@ -316,62 +312,57 @@ struct ReducerService<Definition: LoopDefinition> {
             _ = try NodeThread("loop-job") {
                 // Nothing waits for a hash.
                 let result = job.isDigest ? BackgroundWork.run { job.run() } : job.run()
-                post(.jobDone(result))
+                post(.letter(.jobDone(result)))
             }
         } catch {
             // Run it here: a pause is better than no result.
             log.once(
                 .noThread, "no thread for a copy of the state, which is hashed in the reducer's own: \(error)",
                 [.reason("\(error)")])
-            post(.jobDone(job.run()))
+            post(.letter(.jobDone(job.run())))
         }
     }
 
     /// Admits these keys from the next turn on.
-    mutating func admit(_ keys: AllowedKeys) {
+    func admit(_ keys: AllowedKeys) {
         newKeys = keys
         stop.keys = keys
     }
 
-    /// Takes another thread's result from a copy of the state, for the next turn.
-    mutating func receive(_ result: BackgroundJob.Result) { mail.append(.jobDone(result)) }
+    /// Takes another thread's input of the machine, for the next turn.
+    func receive(_ letter: Letter) { mail.append(letter) }
 
-    private mutating func answer(_ request: JournalRequest) throws {
+    private func answer(_ request: JournalRequest) throws {
         switch request.question {
         case .trim(let before):
             if let refusal = JournalError.refusal(ofTrimBefore: before, newest: machine.seq) {
-                return answer(.refused("\(refusal)"), to: request)
+                return receive(.answer(.refused("\(refusal)"), request))
             }
-            answer(.done(try journal.trimmed(before: before, name: "the journal")), to: request)
+            receive(.answer(.done(try journal.trimmed(before: before, name: "the journal")), request))
         case .stepDown: stepDownRequest = request
         case .read(let reading):
             try journal.flush()
             if let refusal = queries.take(reading, for: request, newest: { newestState($0) }) {
-                answer(.refused(refusal), to: request)
+                receive(.answer(.refused(refusal), request))
             }
         }
     }
 
     /// Makes a closure that encodes a part of the newest state on the thread that calls it.
     private func newestState(_ part: StateSelection) -> @Sendable () throws -> AdministrationAnswer {
-        let (seq, state, definition) = (machine.seq, machine.state, machine.core.definition)
+        let (seq, state, definition) = (machine.seq, machine.journaled.state(of: definition), definition)
         return { .state(seq: seq.value, bytes: try ShownState.encode(part, of: state, definition)) }
     }
 
     /// Begins a new history without records that peers know of.
-    mutating func goOn(without lost: HistoryLost) {
+    func goOn(without lost: HistoryLost) {
         let history = History(SystemRandom.uint64() | 1)
         log.note(
             .historyBegun, "\(lost); a new history begins: \(history)", [.history("\(history)"), .reason("\(lost)")])
         machine.beginHistory(history, at: SystemClock.now)
     }
 
-    /// Passes on an answer about the journal, which leaves with the next turn.
-    mutating func answer(_ answer: AdministrationAnswer, to request: JournalRequest) {
-        mail.append(.answer(answer, request))
-    }
-
-    mutating func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
+    func snapshotWritten(_ result: Result<WrittenSnapshot, JournalError>, opening: UInt64) throws {
         switch snapshots.written(result, opening: opening) {
         case nil: break
         case .success(let written): try add(written)
@@ -379,7 +370,7 @@ struct ReducerService<Definition: LoopDefinition> {
         }
     }
 
-    private mutating func add(_ written: WrittenSnapshot) throws(JournalError) {
+    private func add(_ written: WrittenSnapshot) throws(JournalError) {
         let entry = written.entry
         try journal.add(entry)
         log.note(
@@ -393,49 +384,49 @@ struct ReducerService<Definition: LoopDefinition> {
     /// - Parameter takesSnapshot: false if the next leader has followed the journal, and so needs no snapshot.
     /// - Returns: the state, for following the journal from here on.
     @discardableResult
-    mutating func finish(takesSnapshot: Bool = true) -> WarmState<Definition>? {
+    func finish(takesSnapshot: Bool = true) -> WarmState? {
         do {
             try journal.flush()
             // Records that the machine has made and no turn has appended are not in the journal, so a snapshot would
             // be ahead of it.
-            let isDurable = machine.core.position == journal.position
-            if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.core) {
+            let isDurable = machine.journaled.position == journal.position
+            if takesSnapshot, isDurable, machine.end == nil, let written = try snapshots.writeNow(machine.journaled) {
                 try add(written)
             }
         } catch {
             log.note(.snapshotFailed, "no snapshot was made at the end: \(error)", [.reason("\(error)")])
         }
-        let warm = WarmState(of: machine.core, at: journal)
+        let warm = WarmState(of: machine.journaled, at: journal)
         journal.close()
         return warm
     }
 
     /// Ends the service as `finish` does, so that another reducer can lead. Effects of this process end first.
-    mutating func stepDown(takesSnapshot: Bool) -> WarmState<Definition>? {
+    func stepDown(takesSnapshot: Bool) -> WarmState? {
         local?.die()
         return finish(takesSnapshot: takesSnapshot)
     }
 
     /// Marks the journal as ended after the outcome was delivered, so that the next run starts over.
-    mutating func markEnded() throws(JournalError) { try journal.markEnded() }
+    func markEnded() throws(JournalError) { try journal.markEnded() }
 
     /// Checks an error that would end the reducer, as the journal's `proven` does.
-    mutating func proven(_ error: any Error) -> any Error { journal.proven(error) }
+    func proven(_ error: any Error) -> any Error { journal.proven(error) }
 
     /// Closes a journal that has failed.
     /// - Returns: the state, with the records that have no receipt, or nil if a journal cannot be compared with it.
-    mutating func abandon() -> WarmState<Definition>? {
+    func abandon() -> WarmState? {
         defer { journal.close() }
-        return WarmState(of: machine.core, at: journal, ahead: waiting.flatMap { Array($0.records) })
+        return WarmState(of: machine.journaled, at: journal, ahead: waiting.flatMap { Array($0.records) })
     }
 
     /// Ends as the process would: unwritten records are lost, and the bodies of local effects end.
-    mutating func die() {
+    func die() {
         journal.abandon()
         local?.die()
     }
 
-    private mutating func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
+    private func send(_ outbound: Outbound, _ sockets: inout ReducerSockets, at now: MonotonicTime) throws {
         switch outbound {
         // Messages for the local peer never touch a socket.
         case .inbox(let peer, let frame) where peer == local?.peer: local?.receivePublished(frame, at: now)
@@ -444,5 +435,59 @@ struct ReducerService<Definition: LoopDefinition> {
         case .publish(let topic, let frame): try sockets.publish(frame, on: topic)
         case .reply(.router(let id), let frame): try sockets.reply(frame, to: id)
         }
+    }
+}
+
+/// How one turn of a reducer ended.
+struct TurnEnd {
+    var deadline: MonotonicTime
+    /// Whether the local worker has messages, so that the next turn does not wait.
+    var hasWork = false
+    var outcome: Outcome?
+    var historyLost: HistoryLost?
+}
+
+/// An input of the machine at the beginning of a turn.
+enum Letter: Sendable {
+    case jobDone(BackgroundJob.Result)
+    /// An answer about the journal, which leaves with the next turn.
+    case answer(AdministrationAnswer, JournalRequest)
+    /// A message from a peer that came while the last turn waited for a receipt.
+    case control(ToReducer?, Route, Principal, foreignVersion: UInt8?)
+
+    func read(by intake: inout ReducerMachine) {
+        switch self {
+        case .jobDone(let result): intake.receive(result)
+        case .answer(let answer, let request): intake.answer(answer, request.number, request.route)
+        case .control(let request, let route, let principal, let foreignVersion):
+            if let foreignVersion { intake.refuse(protocolVersion: foreignVersion, route) }
+            if let request { intake.receive(request, from: route, by: principal) }
+        }
+    }
+}
+
+/// Decides how long a turn of the reducer reads what peers push.
+///
+/// Nothing leaves before its turn has ended. If a turn drained everything, senders with full outboxes would wait until it ended,
+/// and then the reducer for them. With short turns, senders and reducer work at the same time. But a turn has a fixed cost, above
+/// all the sync of its append, which must not become most of the work.
+///
+/// The quickest of the last few turns counts. Behind one slow sync, many messages have gathered, and a long turn would
+/// keep them together.
+struct TurnPace: Equatable {
+    private(set) var drainDuration = TurnPace.shortest
+    /// The newest in front.
+    private var closings: [Duration] = []
+
+    private static var shortest: Duration { .microseconds(250) }
+    private static var longest: Duration { .milliseconds(5) }
+    private static var closingsMax: Int { 16 }
+
+    /// - Parameter closing: how long the last turn took from the last batch until its records were appended.
+    mutating func note(closing: Duration) {
+        closings.insert(closing, at: 0)
+        if closings.count > Self.closingsMax { closings.removeLast() }
+        let quickest = closings.min() ?? closing
+        drainDuration = min(max(quickest + quickest + quickest + quickest, Self.shortest), Self.longest)
     }
 }

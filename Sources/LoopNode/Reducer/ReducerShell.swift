@@ -1,52 +1,57 @@
 import CBOR
-import Linux
 import LoopCluster
 import LoopCore
+import LoopJournal
 import LoopWire
 import ZMQ
 
 /// A reducer's thread. It takes one turn at a time: wait, drain, advance, persist, send. If the journal takes long, the next
 /// turn begins before what depends on the last one is sent.
 ///
-///     serving ── the journal fails ──▶ failed ── a try succeeds ──▶ serving
-///        │                               │ answers status: not ready, and why
-///        └── the loop ends, or stop ─────┴──▶ over
+///     waiting ── it has the journal ──▶ leading ── the journal fails ──▶ failed
+///        ▲                               │    ▲                            │  answers status: not ready, and why
+///        └─ it steps down, as requested ─┘    └─────── a try succeeds ─────┘
+///
+/// A standby answers peers while it waits, and waits again at each try after a failure. The run ends with the loop, or when the
+/// node is stopped.
 ///
 /// After a failed append or sync, neither the journal's descriptor nor the machine is used again, because the machine has made
 /// messages that peers may never get. The next machine continues from this one's state if that contains the journal's records.
 /// Otherwise it is rebuilt from the journal.
 struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
-    private let definition: Definition
-    private let configuration: ReducerNodeConfiguration
-    private let mailbox: Mailbox<ReducerMail>
-    private let isStopping: @Sendable () -> Bool
-    private let log: NodeLog
-    private let holder: SocketHolder
-    private let mailItem: PollSet.Item
-    /// The keys, or nil if the reducer has none.
-    private let ring: KeyRing?
-    /// Watches the folder of keys as long as the reducer runs.
-    private let keyWatch: KeyWatch?
-    private let lookout: Lookout?
+    /// What it does at present.
+    private enum Role {
+        /// It waits for its journal, and reads no mail. A standby also does so after it has led.
+        case waiting
+        case leading(ReducerService<Definition>)
+        case failed(JournalFailure)
+    }
+
+    /// A journal, and the connections that listened before it was open.
+    private struct Gained {
+        let journal: any Journal
+        var listeners = EarlyListeners()
+    }
+
+    private let host: ReducerHost<Definition>
+    private var role = Role.waiting
+    private var mailItem: PollSet.Item?
     private var localItem: PollSet.Item?
-    /// Nil while the journal has failed.
-    private var service: ReducerService<Definition>?
-    private var failure: JournalFailure?
-    private let obstacle: JournalObstacle
-    /// The state of a machine whose journal has failed. It may be ahead of the journal.
-    private var kept: WarmState<Definition>?
-    /// The file outlives the machine, which writes into it.
-    private let crashNote: CrashNoteFile?
-    private let note: CrashNote?
+    /// The state of a machine that has ended, or that a standby has followed. It may be ahead of the journal.
+    private var kept: WarmState?
+    /// The file outlives the machine, which writes into it. Nil if the journal is not a file.
+    private var crashNote: CrashNoteFile?
     /// The records that had vanished when it began to lead, in this term or an earlier one, or nil if none had.
     private var vanished: VanishedRecords?
     /// How far this process had followed the journal when it found records lost, until that is compared with a journal that it
     /// leads.
     private var lost: FollowedEnd?
-    private var hadCrash: Bool
+    private var hadCrash = false
     /// The history of the journal that it opened last. It opens no journal of another history.
     private var history: History?
     private var mail: [ReducerMail] = []
+
+    private init(_ host: ReducerHost<Definition>) { self.host = host }
 
     /// Opens the journal and the sockets, and recovers.
     /// - Parameter isStopping: whether the node was stopped. The mailbox says so too, but is read only between turns.
@@ -60,65 +65,53 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         _ = SystemClock.processBegan
         if isStopping() { throw RecoveryError.stopped }
         // Open the journal first, so that a waiting reducer does not occupy the ports. A standby needs its ports while it waits.
-        let opened = configuration.isStandby ? nil : try Self.open(configuration, log, obstacle, isStopping)
-        let ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
-        let holder = SocketHolder(try Self.listen(definition, configuration, ring, log))
-        let keyWatch = try ring.map { ring throws(NodeError) in
-            try KeyWatch(ring) { change in mailbox.post(.keysChanged(change)) }
-        }
-        let lookout = try lookout(configuration, bound: holder.sockets.bound, ring, log)
-        let gained: Gained
-        if let opened {
-            gained = Gained(journal: opened)
-        } else {
-            configuration.onListening(holder.sockets.bound)
-            gained = try Self.standBy(definition, holder, configuration, ring, log, obstacle, isStopping)
-        }
-        let mailItem = holder.sockets.watch(descriptor: mailbox.descriptor)
-        var hadCrash = false
-        let file = try crashNote(beside: gained.journal, configuration, log, hadCrash: &hadCrash)
-        let note: CrashNote? =
-            switch file {
-            case .some(let file): file.note
-            case .none: nil
-            }
-        var shell = ReducerShell(
-            definition: definition, configuration: configuration, mailbox: mailbox, isStopping: isStopping, log: log,
-            obstacle: obstacle, holder: holder, mailItem: mailItem, ring: ring, keyWatch: keyWatch, lookout: lookout,
-            crashNote: file, note: note, hadCrash: hadCrash)
-        do {
-            try shell.serve(gained)
-            obstacle.clear()
-        } catch let error as JournalError
-            where error.kind.mayPass && (configuration.isStandby || configuration.waitsForJournal)
-        {
-            // After any failed append, the journal is read again as soon as it responds.
-            try shell.fail(error)
-        }
-        if !configuration.isStandby { configuration.onListening(holder.sockets.bound) }
+        let opened =
+            configuration.succession == .standby ? nil : try open(configuration, log, obstacle, isStopping)
+        let host = try ReducerHost(
+            definition, configuration, mailbox: mailbox, log: log, obstacle: obstacle, isStopping: isStopping)
+        var shell = ReducerShell(host)
+        try shell.begin(opened)
         return shell
     }
 
-    private init(
-        definition: Definition, configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
-        isStopping: @escaping @Sendable () -> Bool, log: NodeLog, obstacle: JournalObstacle, holder: SocketHolder,
-        mailItem: PollSet.Item, ring: KeyRing?, keyWatch: KeyWatch?, lookout: Lookout?,
-        crashNote: consuming CrashNoteFile?, note: CrashNote?, hadCrash: Bool
-    ) {
-        self.definition = definition
-        self.configuration = configuration
-        self.mailbox = mailbox
-        self.isStopping = isStopping
-        self.log = log
-        self.obstacle = obstacle
-        self.holder = holder
-        self.mailItem = mailItem
-        self.ring = ring
-        self.keyWatch = keyWatch
-        self.lookout = lookout
-        self.crashNote = crashNote
-        self.note = note
-        self.hadCrash = hadCrash
+    private static func open(
+        _ configuration: ReducerNodeConfiguration, _ log: NodeLog, _ obstacle: JournalObstacle,
+        _ isStopping: @escaping @Sendable () -> Bool
+    ) throws -> any Journal {
+        var opening = configuration.opening(
+            of: Definition.name, waits: configuration.succession == .wait, address: configuration.address(), log,
+            isStopping)
+        opening.waitsForFile = true
+        opening.whileWaiting = { owner in
+            obstacle.note(owner)
+            return true
+        }
+        do {
+            let journal = try configuration.journal.open(opening)
+            obstacle.clear()
+            return journal
+        } catch {
+            if error.kind.mayPass, isStopping() { throw RecoveryError.stopped }
+            throw NodeError(error)
+        }
+    }
+
+    /// Leads for the first time.
+    /// - Parameter opened: the journal, or nil if the reducer is a standby, which has to wait for it.
+    private mutating func begin(_ opened: (any Journal)?) throws {
+        let configuration = host.configuration
+        let gained = opened.map { Gained(journal: $0) }
+        if gained == nil { configuration.onListening(host.sockets.bound) }
+        let first = try gained ?? standByFirst()
+        try readNote(beside: first.journal)
+        do {
+            try lead(first, host.log)
+            host.obstacle.clear()
+        } catch let error as JournalError where error.kind.mayPass && configuration.succession != .refuse {
+            // After any failed append, the journal is read again as soon as it responds.
+            try fail(error)
+        }
+        if opened != nil { configuration.onListening(host.sockets.bound) }
     }
 
     /// Runs until the loop ends or the node is stopped.
@@ -127,7 +120,7 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         do {
             return try live()
         } catch let killed as NodeKilled {
-            service?.die()
+            leader?.die()
             throw killed
         }
     }
@@ -137,13 +130,13 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
         var isBusy = false
         var endsAt: MonotonicTime?
         while true {
-            try holder.sockets.wait(
+            try host.sockets.wait(
                 milliseconds: isBusy ? 0 : SystemClock.milliseconds(from: SystemClock.monotonic, until: deadline))
-            try configuration.killSwitch?.check()
+            try host.configuration.killSwitch?.check()
             // A verdict that was reached is delivered, even if a stop cuts the shutdown grace period short.
-            if try takeMail() { return try end(with: service?.machine.end) }
+            if try takeMail() { return try end(with: leader?.machine.end) }
             guard let turn = try turn() else {
-                deadline = failure?.retryAt ?? .zero
+                deadline = if case .failed(let failure) = role { failure.retryAt } else { .zero }
                 isBusy = false
                 continue
             }
@@ -151,9 +144,9 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
             isBusy = turn.hasWork
             guard let outcome = turn.outcome else { continue }
             let now = SystemClock.monotonic
-            let ends = endsAt ?? now + configuration.shutdownGracePeriod
+            let ends = endsAt ?? now + host.configuration.shutdownGracePeriod
             endsAt = ends
-            if now >= ends || service?.machine.memberCount(besides: service?.local?.peer) == 0 {
+            if now >= ends || leader?.machine.memberCount(besides: leader?.local?.peer) == 0 {
                 return try end(with: outcome)
             }
             deadline = min(deadline, ends)
@@ -162,65 +155,65 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// Continues without records that peers know of. Throws if the journal had promised to keep them.
     private mutating func goOn(without lost: HistoryLost) throws {
-        guard let journal = service?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
+        let configuration = host.configuration
+        guard let journal = leader?.journal, configuration.durability != .fsync || journal.snapshotWriter == nil else {
             let place = configuration.journal.name(Definition.name).shellWord
-            let seq = service?.machine.seq.value ?? 0
+            let seq = leader?.machine.seq.value ?? 0
             throw NodeError.damaged("\(lost); \(HistoryLost.remedy(loop: Definition.name, seq: seq, place: place))")
         }
-        service?.goOn(without: lost)
+        leader?.goOn(without: lost)
     }
 
-    /// - Returns: the turn's end, or nil while the journal has failed.
+    /// - Returns: the turn's end, or nil if it does not lead, or did not until now.
     private mutating func turn() throws -> TurnEnd? {
-        let end: TurnEnd?
+        if case .failed(let failure) = role {
+            try host.answer(failure)
+            try leadAgain(after: failure)
+            return nil
+        }
         do {
-            end = try service?.turn(&holder.sockets)
+            let end = try leader?.turn(&host.sockets)
             if let lost = end?.historyLost { try goOn(without: lost) }
-            if let request = service?.stepDownRequest {
+            if let request = leader?.stepDownRequest {
                 try stepDown(request)
                 return nil
             }
+            return end
         } catch let error as JournalError {
             try fail(error)
             return nil
         }
-        if end == nil {
-            try answerWhileFailed()
-            try recoverIfDue()
-        }
-        return end
     }
 
     private mutating func end(with outcome: Outcome?) throws -> Outcome? {
         if let outcome {
             // Deliver first, then mark: a reducer that is killed in between delivers it again.
-            try configuration.onOutcome?(outcome)
-            try service?.markEnded()
+            try host.configuration.onOutcome?(outcome)
+            try leader?.markEnded()
         }
         do {
-            try service?.settle(&holder.sockets)
+            try leader?.settle(&host.sockets)
         } catch let error as JournalError {
-            log.note(.journalFailed, "the last turns have no receipt: \(error)", [.reason("\(error)")])
+            host.log.note(.journalFailed, "the last turns have no receipt: \(error)", [.reason("\(error)")])
         }
-        service?.finish()
-        log.tellLeftOut(at: nil)
+        leader?.finish()
+        host.log.tellLeftOut(at: nil)
         return outcome
     }
 
     /// - Returns: whether the node was stopped.
     private mutating func takeMail() throws -> Bool {
-        guard holder.sockets.isReadable(mailItem) else { return false }
-        mailbox.takeAll(into: &mail)
+        guard let mailItem, host.sockets.isReadable(mailItem) else { return false }
+        host.mailbox.takeAll(into: &mail)
         defer { mail.removeAll() }
-        for letter in mail {
-            switch letter {
+        for item in mail {
+            switch item {
             case .stop: return true
             case .keysChanged(let change): try admit(change)
-            case .answer(let request, let answer): service?.answer(answer, to: request)
-            case .jobDone(let result): service?.receive(result)
+            case .letter(let letter): leader?.receive(letter)
             case .snapshotWritten(let result, let opening):
                 do {
-                    try service?.snapshotWritten(result, opening: opening)
+                    try leader?.snapshotWritten(result, opening: opening)
                 } catch let error as JournalError {
                     try fail(error)
                 }
@@ -233,199 +226,233 @@ struct ReducerShell<Definition: LoopDefinition>: ~Copyable {
 
     /// Applies a change of the folder of keys. By then no removed key is admitted any more.
     private mutating func admit(_ change: KeyRing.Change) throws {
-        for note in change.notes { log.note(.keysChanged, note) }
-        service?.admit(change.allowed)
+        for note in change.notes { host.log.note(.keysChanged, note) }
+        leader?.admit(change.allowed)
         // The end of a connection also ends what its key follows. A key whose role was reduced must lose that, and one whose role
         // was extended connects again.
-        holder.sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
+        host.sockets.endConnections(of: Set((change.keys.removed + change.keys.changed).map(\.publicKey)))
         guard let servers = change.servers else { return }
         do {
-            try holder.sockets.open(servers)
+            try host.sockets.open(servers)
         } catch {
-            log.note(
+            host.log.note(
                 .keysChanged, "the reducer's own keys could not be changed: \(error)", [.reason("\(error)")],
                 level: .error)
         }
     }
 
-    // MARK: The journal
+    // MARK: Roles
 
-    private mutating func serve(_ gained: Gained, log: NodeLog? = nil) throws {
-        let log = log ?? self.log
+    private var leader: ReducerService<Definition>? {
+        if case .leading(let service) = role { service } else { nil }
+    }
+
+    /// Changes the role. The sockets then watch what the new role needs.
+    private mutating func become(_ new: Role) {
+        if case .leading = role {
+            host.sockets.watch(journal: nil)
+            if let item = localItem.take() { host.sockets.unwatch(item) }
+        }
+        role = new
+        switch new {
+        case .waiting:
+            if let item = mailItem.take() { host.sockets.unwatch(item) }
+        case .leading(let service):
+            mailItem = mailItem ?? host.sockets.watch(descriptor: host.mailbox.descriptor)
+            if let local = service.local { localItem = host.sockets.watch(descriptor: local.descriptor) }
+        case .failed: mailItem = mailItem ?? host.sockets.watch(descriptor: host.mailbox.descriptor)
+        }
+    }
+
+    /// Begins to lead with a journal, from the state that was kept.
+    private mutating func lead(_ gained: Gained, _ log: NodeLog) throws {
         var journal = gained.journal
-        // A copy is kept until the machine has the state, in case the journal fails again.
-        kept = gained.warm
-        // Kept, too, until it is compared.
-        lost = gained.lost ?? lost
-        let mailbox = mailbox
         do {
-            var service = try ReducerService(
-                definition, configuration: configuration, journal: journal, listeners: gained.listeners,
-                warm: gained.warm.take(), advertised: configuration.address(bound: holder.sockets.bound), note: note,
-                decodesAhead: !hadCrash, addresses: (holder.sockets.publisherAddress, holder.sockets.collectorAddress),
-                keys: ring?.allowed, lookout: lookout, log: log, obstacle: obstacle,
-                isStopping: Self.whileRecovering(journal, holder, ring, isStopping), post: { mailbox.post($0) })
+            // A copy of the state is kept until the machine has it, in case the journal fails again.
+            let service = try ReducerService(
+                host, journal, gained.listeners, warm: kept, note: note, decodesAhead: !hadCrash, log: log)
             vanished = try service.compare([kept?.followed, lost]) ?? vanished
             lost = nil
             service.vanished = vanished
-            if let item = localItem { holder.sockets.unwatch(item) }
-            localItem = nil
-            if let local = service.local { localItem = holder.sockets.watch(descriptor: local.descriptor) }
-            let machine = service.machine
+            become(.leading(service))
+            let (bound, history, epoch) = (host.sockets.bound, service.machine.history, service.machine.epoch)
             log.note(
-                .listening, "listening at \(holder.sockets.bound), history \(machine.history), epoch \(machine.epoch)",
-                [
-                    .address("\(holder.sockets.bound)"), .history("\(machine.history)"), .epoch(machine.epoch.number),
-                    .seq(machine.seq),
-                ])
-            self.service = service
+                .listening, "listening at \(bound), history \(history), epoch \(epoch)",
+                [.address("\(bound)"), .history("\(history)"), .epoch(epoch.number), .seq(service.machine.seq)])
             kept = nil
-            history = journal.history
+            self.history = journal.history
         } catch {
             defer { journal.close() }
             throw journal.proven(error)
         }
     }
 
-    /// Lets another reducer lead, and then stands by. Everything that was appended is durable, and nothing more is taken.
-    private mutating func stepDown(_ request: JournalRequest) throws {
-        let left = Left()
-        left.history = history
-        try letGo(left, request)
-        let gained = try Self.waitForJournal(definition, holder, configuration, ring, log, obstacle, left, isStopping)
-        try renewNote(gained.journal)
-        try serve(gained)
-        obstacle.clear()
+    /// Stands by until this reducer has the journal.
+    /// - Parameters:
+    ///   - led: the peers that it has led.
+    ///   - standsBackUntil: the time until which it leaves the journal to other processes, or nil to take it at once.
+    private mutating func standBy(
+        led: [PeerID] = [], standsBackUntil: MonotonicTime? = nil, _ log: NodeLog
+    ) throws -> Gained {
+        become(.waiting)
+        let standby = Standby(host, from: kept.take(), led: led, log)
+        let journal: any Journal
+        do {
+            journal = try standby.journal(of: history, standsBackUntil: standsBackUntil)
+        } catch {
+            kept = standby.handOver()
+            throw error
+        }
+        kept = standby.handOver()
+        lost = standby.lost ?? lost
+        return Gained(journal: journal, listeners: standby.listeners)
     }
 
-    private mutating func letGo(_ left: Left, _ request: JournalRequest) throws {
-        guard case .stepDown(let takesSnapshot, let who) = request.question, var service = service.take() else {
-            return
+    /// Stands by before the reducer has ever led.
+    /// - Throws: `RecoveryError.stopped` if it was stopped meanwhile.
+    private mutating func standByFirst() throws -> Gained {
+        if host.address == nil {
+            let bind = host.configuration.bind
+            host.log.note(
+                .standby,
+                "no other machine can dial \(bind): peers and other standbys are not told where this reducer is (--advertise)",
+                [.address("\(bind)")], level: .warning)
         }
-        let (seq, epoch) = (service.machine.seq, service.machine.epoch)
-        left.peers = service.machine.memberPeers
-        left.warm = service.stepDown(takesSnapshot: takesSnapshot)
-        left.standsBackUntil = SystemClock.monotonic + max(configuration.journalLease * 3, .seconds(3))
-        forgetService()
-        log.note(
+        do {
+            return try standBy(host.log)
+        } catch let error as JournalError {
+            if error.kind.mayPass, host.isStopping() { throw RecoveryError.stopped }
+            throw NodeError(error)
+        }
+    }
+
+    /// Lets another reducer lead, and then stands by. Everything that was appended is durable, and nothing more is taken.
+    private mutating func stepDown(_ request: JournalRequest) throws {
+        guard let (led, standsBackUntil) = try letGo(request) else { return }
+        let gained = try standBy(led: led, standsBackUntil: standsBackUntil, host.log)
+        try readNote(beside: gained.journal)
+        try lead(gained, host.log)
+        host.obstacle.clear()
+    }
+
+    /// - Returns: the peers that it has led, and the time until which it leaves the journal to other processes.
+    private mutating func letGo(
+        _ request: JournalRequest
+    ) throws -> (led: [PeerID], standsBackUntil: MonotonicTime)? {
+        guard case .stepDown(let takesSnapshot, let who) = request.question, let leader else { return nil }
+        let (seq, epoch, led) = (leader.machine.seq, leader.machine.epoch, leader.machine.memberPeers)
+        kept = leader.stepDown(takesSnapshot: takesSnapshot)
+        let standsBackUntil = SystemClock.monotonic + max(host.configuration.journalLease * 3, .seconds(3))
+        become(.waiting)
+        host.log.note(
             .standby, "\(who) has asked it to step down: it has led until seq \(seq), in epoch \(epoch)", [.seq(seq)])
         try answer(.done("it has let go of the journal at seq \(seq), in epoch \(epoch.number)"), to: request)
+        return (led, standsBackUntil)
     }
 
     private func answer(_ answer: AdministrationAnswer, to request: JournalRequest) throws {
         guard case .router(let id) = request.route else { return }
         for part in AnswerPart.parts(of: try CBOR.encode(answer), request: request.number) {
-            try holder.sockets.reply(
+            try host.sockets.reply(
                 PeerFrame(history: .none, epoch: .none, session: .none, message: .answer(part)), to: id)
         }
     }
 
-    /// Reads the crash note again, because another process may have written it meanwhile.
-    private mutating func renewNote(_ journal: any Journal) throws {
-        switch crashNote {
-        case .some(let file):
-            guard let line = try file.begin(history: journal.history) else { return }
-            hadCrash = true
-            log.note(.crashed, line, [.reason(line)])
-        case .none: break
-        }
-    }
-
-    private mutating func forgetService() {
-        holder.sockets.watch(journal: nil)
-        if let item = localItem { holder.sockets.unwatch(item) }
-        localItem = nil
-        service = nil
-    }
-
-    /// Gives up the service. Nothing that depended on the failed records has left or will leave.
-    private mutating func fail(_ found: JournalError) throws {
-        guard let error = (service?.proven(found) ?? found) as? JournalError, error.kind.mayPass else {
-            _ = service?.abandon()
+    /// Gives up the lead. Nothing that depended on the failed records has left or will leave.
+    /// - Parameter earlier: the failure after which it has tried to lead again, or nil if it has led.
+    private mutating func fail(_ found: JournalError, after earlier: JournalFailure? = nil) throws {
+        guard let error = (leader?.proven(found) ?? found) as? JournalError, error.kind.mayPass else {
+            _ = leader?.abandon()
             throw NodeError(found)
         }
-        if let warm = service?.abandon() { kept = warm }
-        forgetService()
-        let tries = failure.map { $0.tries + 1 } ?? 1
+        if let warm = leader?.abandon() { kept = warm }
+        let tries = earlier.map { $0.tries + 1 } ?? 1
         let delay = min(Duration.milliseconds(250 << min(tries, 4)), .seconds(4))
         let now = SystemClock.monotonic
-        if !isStopping() { obstacle.note(error, at: now) }
-        failure = JournalFailure(
-            error: error, since: failure?.since ?? obstacle.lasting?.since ?? now, tries: tries, retryAt: now + delay)
+        if !host.isStopping() { host.obstacle.note(error, at: now) }
+        let since = earlier?.since ?? host.obstacle.lasting?.since ?? now
+        become(.failed(JournalFailure(error: error, since: since, tries: tries, retryAt: now + delay)))
     }
 
-    private mutating func recoverIfDue() throws {
-        guard let failure, SystemClock.monotonic >= failure.retryAt else { return }
+    /// Tries to lead again if it is time.
+    private mutating func leadAgain(after failure: JournalFailure) throws {
+        guard SystemClock.monotonic >= failure.retryAt else { return }
         do {
             // The notices of each try would be repeated as long as the fault lasts.
-            let quiet = log.leavingOut(below: .warning)
-            try serve(try openAgain(quiet), log: quiet)
+            let quiet = host.log.leavingOut(below: .warning)
+            try lead(try gainAgain(quiet), quiet)
             // The epoch's first records show whether the journal can be written.
-            _ = try service?.turn(&holder.sockets)
-            guard let machine = service?.machine else { return }
-            service?.log = log
-            if let recovered = service?.recovered { log.note(.recovered, recovered) }
+            _ = try leader?.turn(&host.sockets)
+            guard let leader else { return }
+            leader.log = host.log
+            if let recovered = leader.recovered { host.log.note(.recovered, recovered) }
             let duration = SystemClock.monotonic - failure.since
-            obstacle.clear()
-            log.note(
+            host.obstacle.clear()
+            let (seq, epoch) = (leader.machine.seq, leader.machine.epoch)
+            host.log.note(
                 .journalRestored,
-                "the journal can be written again, after \(duration.text): seq \(machine.seq), epoch"
-                    + " \(machine.epoch)",
-                [.duration(duration), .seq(machine.seq), .epoch(machine.epoch.number)])
-            self.failure = nil
+                "the journal can be written again, after \(duration.text): seq \(seq), epoch \(epoch)",
+                [.duration(duration), .seq(seq), .epoch(epoch.number)])
         } catch let error as JournalError {
-            try fail(error)
+            try fail(error, after: failure)
         }
     }
 
     /// Opens the journal again. A standby that has lost it to another process stands by again.
-    private mutating func openAgain(_ log: NodeLog) throws -> Gained {
-        guard configuration.isStandby else { return Gained(journal: try openAgainAlone(log), warm: kept) }
-        let left = Left()
-        left.history = history
-        left.warm = kept.take()
-        defer { kept = left.warm.take() }
-        let gained = try Self.waitForJournal(
-            definition, holder, configuration, ring, log, obstacle, left, isStopping)
-        try renewNote(gained.journal)
+    private mutating func gainAgain(_ log: NodeLog) throws -> Gained {
+        guard host.configuration.succession == .standby else { return Gained(journal: try openAgain(log)) }
+        let gained = try standBy(log)
+        try readNote(beside: gained.journal)
         return gained
     }
 
+    // MARK: The journal
+
     /// Opens the journal on a separate thread, and answers peers meanwhile, because a database may be slow.
-    private mutating func openAgainAlone(_ log: NodeLog) throws -> any Journal {
-        let address = configuration.address(bound: holder.sockets.bound)
-        var opening = Self.opening(configuration, waits: false, address: address, log, isStopping)
+    private mutating func openAgain(_ log: NodeLog) throws -> any Journal {
+        var opening = host.opening(waits: false, log)
         opening.expected = { [history] in history }
-        let wait = try JournalWait(configuration.journal, opening)
-        let item = holder.sockets.watch(descriptor: wait.descriptor)
-        defer { holder.sockets.unwatch(item) }
+        let wait = try JournalWait(host.configuration.journal, opening)
+        let item = host.sockets.watch(descriptor: wait.descriptor)
+        defer { host.sockets.unwatch(item) }
         while true {
             if let journal = try wait.take() { return journal }
-            if isStopping() {
+            if host.isStopping() {
                 wait.giveUp()
                 throw RecoveryError.stopped
             }
-            try holder.sockets.wait(milliseconds: 50)
-            if let owner = wait.owner { note(owner) }
-            try answerWhileFailed()
+            try host.sockets.wait(milliseconds: 50)
+            guard case .failed(var failure) = role else { continue }
+            if let owner = wait.owner {
+                host.obstacle.note(owner)
+                failure.note(owner)
+                role = .failed(failure)
+            }
+            try host.answer(failure)
         }
     }
 
-    /// Notes what the opening of the journal waits for. The reason may differ from the one that ended the service.
-    private mutating func note(_ owner: JournalOwner) {
-        guard let failure else { return }
-        obstacle.note(owner)
-        var error = owner.obstacle ?? failure.error
-        if owner.obstacle == nil, error.fault.reason.endsWithAnswer {
-            error = JournalError(
-                .unreachable, operation: "be used yet", reason: "its database answers, and it is being opened",
-                remedy: "wait", fault: JournalFault(.recovering))
+    private var note: CrashNote? {
+        switch crashNote {
+        case .some(let file): file.note
+        case .none: nil
         }
-        self.failure = JournalFailure(
-            error: error, since: failure.since, tries: failure.tries, retryAt: failure.retryAt)
     }
 
-    private func answerWhileFailed() throws {
-        if let failure { try Self.answer(failure, holder, ring) }
+    /// Reads the crash note of the last process that had the journal.
+    private mutating func readNote(beside journal: any Journal) throws {
+        if note == nil, let path = host.configuration.journal.path(Definition.name) {
+            crashNote = try CrashNoteFile(path: SQLiteJournal.crashNote(of: path))
+        }
+        let line: String? =
+            switch crashNote {
+            case .some(let file): try file.begin(history: journal.history)
+            case .none: nil
+            }
+        guard let line else { return }
+        hadCrash = true
+        host.log.note(.crashed, line, [.reason(line)])
+        // The line must be written before this process can end in the same event.
+        StandardError.flush(within: .milliseconds(100))
     }
 }

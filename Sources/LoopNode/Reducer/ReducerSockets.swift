@@ -382,3 +382,56 @@ struct ReducerSockets: ~Copyable {
         if connections.allowsAnswer(to: id, byteCount: bytes.count) { _ = try router.send(bytes, to: RoutingID(id)) }
     }
 }
+
+/// Limits how much one turn reads from a socket whose connections may send more than the turn has time for.
+///
+/// A socket reads one message of each connection after another (fair queueing). When the time is up, the turn reads one more round.
+/// So it has read from each connection that has sent something, whatever the others have sent. The next turn continues from there.
+struct DrainLimit: Equatable {
+    private let ends: MonotonicTime
+    /// The connections that were read since the time was up.
+    private var lastRound: Set<[UInt8]> = []
+    /// Whether another message may be read.
+    private(set) var allowsMore = true
+
+    /// - Parameter ends: when the last round begins.
+    init(ends: MonotonicTime) { self.ends = ends }
+
+    /// Notes that a message was read.
+    /// - Parameter connection: the identity of the connection that it came from.
+    mutating func hear(_ connection: [UInt8], at now: MonotonicTime) {
+        if now >= ends, !lastRound.insert(connection).inserted { allowsMore = false }
+    }
+}
+
+/// Connections that listen to the inbox of a peer without a session. The key that joins for the peer is the inbox's owner, and
+/// connections of other keys are then ended.
+struct UnownedInboxes {
+    private struct Listener: Hashable {
+        let key: PublicKey
+        let descriptor: Int32
+    }
+
+    private var listeners: [PeerID: Set<Listener>] = [:]
+
+    /// How many peers are remembered. A peer joins within moments.
+    private static var peersMax: Int { 4096 }
+
+    mutating func note(_ peer: PeerID, _ key: PublicKey, descriptor: Int32) {
+        if listeners.count >= Self.peersMax, listeners[peer] == nil { listeners.remove(at: listeners.startIndex) }
+        listeners[peer, default: []].insert(Listener(key: key, descriptor: descriptor))
+    }
+
+    /// Forgets the peers whose owners are known now.
+    /// - Returns: the descriptors of connections that listen to another key's inbox.
+    mutating func settle(owner: (PeerID) -> PublicKey?) -> [Int32] {
+        if listeners.isEmpty { return [] }
+        var foreign: [Int32] = []
+        for (peer, others) in listeners {
+            guard let owner = owner(peer) else { continue }
+            foreign += others.filter { $0.key != owner }.map(\.descriptor)
+            listeners[peer] = nil
+        }
+        return foreign
+    }
+}

@@ -1,6 +1,6 @@
 import LoopCluster
 import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// A snapshot that was written.
 struct WrittenSnapshot: Equatable, Sendable {
@@ -23,7 +23,6 @@ struct SnapshotKeeper {
     private var position: UInt64
     private var byteCount: Int
     private var isWriting = false
-    private var hasFailed = false
     /// Whether the next start depends on a snapshot of this one.
     private var isDue: Bool
 
@@ -51,13 +50,13 @@ struct SnapshotKeeper {
     }
 
     /// Writes a snapshot on a separate thread.
-    /// - Parameter core: a state that is durable.
-    mutating func write<Definition: LoopDefinition>(_ core: borrowing JournaledState<Definition>, _ log: NodeLog) {
+    /// - Parameter journaled: a state that is durable.
+    mutating func write(_ journaled: borrowing JournaledState, _ log: NodeLog) {
         guard let writer else { return }
         isDue = false
-        position = core.position
+        position = journaled.position
         isWriting = true
-        let (copy, post, opening) = (copy core, post, opening)
+        let (copy, post, opening) = (copy journaled, post, opening)
         do {
             _ = try NodeThread("loop-snapshot") {
                 post(.snapshotWritten(BackgroundWork.run { Self.write(copy, writer) }, opening: opening))
@@ -82,30 +81,27 @@ struct SnapshotKeeper {
     }
 
     /// Writes a snapshot now, unless the newest one covers everything but the beginning of an epoch.
-    func writeNow<Definition: LoopDefinition>(
-        _ core: JournaledState<Definition>
-    ) throws(JournalError) -> WrittenSnapshot? {
-        guard let writer, core.position > position else { return nil }
-        return try Self.write(core, writer).get()
+    func writeNow(_ journaled: JournaledState) throws(JournalError) -> WrittenSnapshot? {
+        guard let writer, journaled.position > position else { return nil }
+        return try Self.write(journaled, writer).get()
     }
 
-    private static func write<Definition: LoopDefinition>(
-        _ core: JournaledState<Definition>, _ writer: Writer
+    private static func write(
+        _ journaled: JournaledState, _ writer: Writer
     ) -> Result<WrittenSnapshot, JournalError> {
         Result { () throws(JournalError) in
             let began = SystemClock.monotonic
             var bytes: [UInt8] = []
             defer { BackgroundWork.discard(&bytes) }
             do {
-                bytes = try core.snapshot()
+                bytes = try journaled.snapshot()
             } catch {
                 throw JournalError(
                     .misuse, operation: "encode the state for a snapshot", reason: "\(error)",
                     remedy: "make every value of the state one that can be encoded")
             }
             let entry = SnapshotEntry(
-                position: core.position, seq: core.seq,
-                fingerprint: DefinitionFingerprint(of: core.definition).value)
+                position: journaled.position, seq: journaled.seq, fingerprint: journaled.loop.fingerprint.value)
             return WrittenSnapshot(entry: try writer(entry, bytes), duration: SystemClock.monotonic - began)
         }
     }

@@ -2,14 +2,18 @@ import CBOR
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
+import LoopCollections
 import LoopWire
 
-/// The sockets of a reducer, which a standby and the shell use in turn. One thread uses them.
-final class SocketHolder {
-    var sockets: ReducerSockets
+/// The peers and streams that have got a listener while a reducer waited for its journal.
+struct EarlyListeners {
+    /// The peers whose inboxes have a listener.
+    var inboxes: Set<PeerID> = []
+    /// The streams of updates that have a follower.
+    var streams: [UpdateStream] = []
 
-    init(_ sockets: consuming ReducerSockets) { self.sockets = sockets }
+    /// How many inboxes are kept. A peer beyond that learns by itself that it has to join.
+    static let inboxesMax = 16_384
 }
 
 /// A reducer that waits for its journal. It listens at its own addresses and redirects peers to the leader.
@@ -17,91 +21,98 @@ final class SocketHolder {
 ///     binds ── another process has the journal ──▶ answers: redirect, or no leader ── the journal is free ──▶ leads
 ///
 /// It shows no state and grants nothing. What it learns of its listeners is for the machine with which it begins to lead.
-final class Standby {
-    /// The peers and streams that have got a listener while it waited.
-    struct Listeners {
-        /// The peers whose inboxes have a listener.
-        var inboxes: Set<PeerID> = []
-        /// The streams of updates that have a follower.
-        var streams: [UpdateStream] = []
-
-        /// How many inboxes are kept. A peer beyond that learns by itself that it has to join.
-        static let inboxesMax = 16_384
-    }
-
-    private let holder: SocketHolder
-    private let loop: String
-    private let schema: UInt64
-    /// The keys, or nil if the reducer has none.
-    private let ring: KeyRing?
+final class Standby<Definition: LoopDefinition> {
+    private let host: ReducerHost<Definition>
     /// The address that this reducer advertises, or nil if it is not known.
-    let own: String?
+    private let own: String?
     private let log: NodeLog
-    /// How far it follows the journal.
-    private let following: () -> FollowingReport
-    /// Why the journal cannot be used at the moment, if so.
-    private let obstacle: JournalObstacle
+    private let following: JournalFollowing<Definition>
     /// The time until which it leaves the journal to other processes, because an operator has requested that.
-    private let leavesItUntil: Locked<MonotonicTime>
+    private let leavesItUntil = Locked(MonotonicTime.zero)
     private var owner: JournalOwner?
     /// Peers that it has led, and that it redirects as soon as a leader is known.
     private var led: [PeerID]
-    private(set) var listeners = Listeners()
+    private(set) var listeners = EarlyListeners()
 
     /// How long it waits for the sockets, in milliseconds.
-    private static let waitMilliseconds = 50
+    private static var waitMilliseconds: Int { 50 }
 
+    /// Begins to follow the journal.
+    /// - Parameters:
+    ///   - warm: the state to follow from, or nil to begin with a snapshot.
+    ///   - led: the peers that it has led.
     init(
-        _ holder: SocketHolder, loop: String, schema: UInt64, ring: KeyRing?, own: String?, led: [PeerID],
-        log: NodeLog, obstacle: JournalObstacle, leavesItUntil: Locked<MonotonicTime>,
-        following: @escaping () -> FollowingReport
+        _ host: ReducerHost<Definition>, from warm: consuming WarmState?, led: [PeerID], _ log: NodeLog
     ) {
-        self.holder = holder
-        self.loop = loop
-        self.schema = schema
-        self.ring = ring
-        self.own = own
+        self.host = host
+        own = host.address
         self.led = led
         self.log = log
-        self.following = following
-        self.obstacle = obstacle
-        self.leavesItUntil = leavesItUntil
+        following = JournalFollowing(
+            host.definition, host.configuration, from: warm.take(), log: log, isStopping: host.isStopping)
     }
+
+    /// Answers peers and follows the journal until this reducer has it.
+    /// - Parameters:
+    ///   - history: the history of the journal that this process had open, or nil if it had none.
+    ///   - standsBackUntil: the time until which it leaves the journal to other processes, or nil to take it at once.
+    /// - Throws: `JournalError`, or an error of the sockets.
+    func journal(of history: History?, standsBackUntil: MonotonicTime?) throws -> any Journal {
+        defer { following.end() }
+        var opening = host.opening(waits: true, log)
+        opening.standsBackUntil = standsBackUntil
+        opening.leavesItUntil = { [leavesItUntil] in leavesItUntil.withLock { $0 } }
+        opening.following = { [following] in following.report }
+        opening.hears = { [following] in following.hear($0) }
+        opening.expected = { [following] in following.report.firstHistory ?? history }
+        let wait = try JournalWait(host.configuration.journal, opening)
+        let item = host.sockets.watch(descriptor: wait.descriptor)
+        defer { host.sockets.unwatch(item) }
+        do {
+            while true {
+                if let journal = try wait.take() { return journal }
+                try answer(wait.owner)
+            }
+        } catch {
+            wait.giveUp()
+            throw error
+        }
+    }
+
+    /// Ends the following, and hands over its state, or nil if there is none from which a reducer could continue.
+    func handOver() -> WarmState? { following.handOver() }
+
+    /// How far it had followed when it found records lost, or nil if that never happened.
+    var lost: FollowedEnd? { following.lost }
 
     /// Answers what has come, and waits a moment if nothing has.
     /// - Parameter owner: the process that has the journal now, or nil if that is not known yet.
-    func answer(_ owner: JournalOwner?) throws {
+    private func answer(_ owner: JournalOwner?) throws {
         if let owner {
-            obstacle.note(owner)
+            host.obstacle.note(owner)
             try notice(owner)
         }
-        try holder.sockets.wait(milliseconds: Self.waitMilliseconds)
-        let keys = ring?.allowed
+        try host.sockets.wait(milliseconds: Self.waitMilliseconds)
+        let keys = host.ring?.allowed
         var answers: [(route: [UInt8], frame: PeerFrame)] = []
-        try holder.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
-            guard case .router(let id) = route, Self.may(.readStatus, principal, keys),
+        try host.sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
+            guard case .router(let id) = route, principal.may(.readStatus, keys),
                 let message = try self.answer(
-                    request, foreignVersion, mayOrder: Self.may(.stepDown, principal, keys))
+                    request, foreignVersion, mayOrder: principal.may(.stepDown, keys))
             else { return }
             let epoch = if case .redirect = message { owner?.epoch ?? .none } else { Epoch.none }
             answers.append((id, PeerFrame(history: .none, epoch: epoch, session: .none, message: message)))
         }
-        for (route, frame) in answers { try holder.sockets.reply(frame, to: route) }
+        for (route, frame) in answers { try host.sockets.reply(frame, to: route) }
         var heard = listeners
-        try holder.sockets.drainSubscriptions(
+        try host.sockets.drainSubscriptions(
             for: .milliseconds(5),
-            mayFollow: { topic, principal, _ in Self.may(topic.verb, principal, keys) },
-            inbox: { peer in if heard.inboxes.count < Listeners.inboxesMax { heard.inboxes.insert(peer) } },
+            mayFollow: { topic, principal, _ in principal.may(topic.verb, keys) },
+            inbox: { peer in if heard.inboxes.count < EarlyListeners.inboxesMax { heard.inboxes.insert(peer) } },
             stream: { stream in heard.streams.append(stream) })
         listeners = heard
         // Batches belong to sessions that a leader has admitted. Their senders keep them until a leader answers.
-        _ = try holder.sockets.drainBatches(for: .milliseconds(5)) { _, _ in }
-    }
-
-    static func may(_ verb: Verb, _ principal: Principal, _ keys: AllowedKeys?) -> Bool {
-        guard let keys else { return true }
-        guard case .key(let key) = principal else { return false }
-        return keys[key]?.allows(verb) ?? false
+        _ = try host.sockets.drainBatches(for: .milliseconds(5)) { _, _ in }
     }
 
     private func notice(_ new: JournalOwner) throws {
@@ -111,7 +122,7 @@ final class Standby {
         let leader = leader
         if let leader {
             let frame = PeerFrame(history: .none, epoch: new.epoch, session: .none, message: .redirect(leader))
-            for peer in led { try holder.sockets.publish(frame, toInboxOf: peer) }
+            for peer in led { try host.sockets.publish(frame, toInboxOf: peer) }
             led = []
         }
         log.note(
@@ -141,7 +152,7 @@ final class Standby {
         {
             return try standBack(milliseconds, who, number)
         }
-        return StandbyAnswer.to(request, loop: loop, leader: leader)
+        return StandbyAnswer.to(request, loop: Definition.name, leader: leader)
     }
 
     /// Leaves the journal to other processes for a while.
@@ -156,13 +167,13 @@ final class Standby {
     }
 
     private func report(at now: MonotonicTime) -> StatusReport {
-        let following = following()
-        var report = StatusReport(loop: loop, schema: schema)
+        let following = following.report
+        var report = StatusReport(loop: Definition.name, schema: UInt64(Definition.schema))
         report.role = StatusReport.standbyRole
         report.leader = leader
         report.notReadyBecause =
             "it is a standby, and " + (leader.map { "the leader is at \($0)" } ?? "knows no leader")
-        if let (error, since) = obstacle.lasting {
+        if let (error, since) = host.obstacle.lasting {
             report.notReadyBecause = "it is a standby, and \(error)"
             report.journalFault = error.fault
             report.journalFaultMilliseconds = (now - since).wholeNanoseconds / 1_000_000

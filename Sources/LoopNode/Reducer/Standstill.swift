@@ -3,7 +3,7 @@ import Linux
 import LoopCluster
 import LoopCore
 import LoopKeys
-import LoopLock
+import LoopCollections
 import LoopWire
 
 /// Waits for receipts, and answers status requests meanwhile, so that an operator learns what the reducer waits for. All other
@@ -82,7 +82,7 @@ struct Standstill {
         var asking: [[UInt8]] = []
         try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, foreignVersion in
             if case .router(let id) = route, case .statusRequest? = request {
-                if Standby.may(.readStatus, principal, keys) { asking.append(id) }
+                if principal.may(.readStatus, keys) { asking.append(id) }
             } else {
                 letters.append(.control(request, route, principal, foreignVersion: foreignVersion))
             }

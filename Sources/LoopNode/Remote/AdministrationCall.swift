@@ -74,10 +74,7 @@ public struct AdministrationCall: ~Copyable {
         var notices = [2, 10, 60, 600].map(Duration.seconds)[...]
         while true {
             let now = SystemClock.monotonic
-            try dealer.readEvents(at: now)
-            if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
-                throw NodeError.refused(obstacle.text)
-            }
+            try dealer.readEventsIfAdmitted(at: now)
             guard now < deadline else {
                 throw AdministrationError.silent(
                     reducer, limit, parts: answer.partsTaken, of: answer.partsInAll, because: dealer.explanation)
@@ -200,5 +197,40 @@ public enum AdministrationError: Error, Equatable, Sendable, CustomStringConvert
             "the reducer answered something else than was asked; use the same release"
         case .refused(let why): "refused: \(why)"
         }
+    }
+}
+
+/// Assembles the parts of one answer in their order, up to a limit of bytes.
+struct AnswerAssembly {
+    enum Taken: Equatable {
+        /// The part belongs to another question.
+        case foreign
+        /// More parts follow.
+        case more
+        case whole([UInt8])
+    }
+
+    let request: UInt64
+    private let bytesMax: Int
+    private(set) var partsTaken: UInt32 = 0
+    /// 0 until the first part.
+    private(set) var partsInAll: UInt32 = 0
+    private var bytes: [UInt8] = []
+
+    init(request: UInt64, bytesMax: Int = AdministrationCall.answerBytesMax) {
+        self.request = request
+        self.bytesMax = bytesMax
+    }
+
+    mutating func take(_ part: AnswerPart) throws(AdministrationError) -> Taken {
+        guard part.request == request else { return .foreign }
+        guard part.part == partsTaken, partsTaken == 0 || part.parts == partsInAll else {
+            throw .outOfOrder(part: part.part, expected: partsTaken)
+        }
+        guard part.bytes.count <= bytesMax - bytes.count else { throw .tooLarge(limit: bytesMax) }
+        partsInAll = part.parts
+        partsTaken += 1
+        bytes += part.bytes
+        return partsTaken == partsInAll ? .whole(bytes) : .more
     }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// The connections of this process whose threads run. A normal exit (`exit`, or the return from main) ends each of them. It waits
 /// for the outcome of what was accepted, up to a limit. The end of a process by a signal does not wait.

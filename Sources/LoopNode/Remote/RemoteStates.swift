@@ -1,6 +1,6 @@
 package import LoopCluster
 import LoopCore
-import LoopLock
+import LoopCollections
 package import LoopWire
 
 /// What is known of the state, or of a section, of a loop that runs elsewhere. It is decoded once for all watchers.

@@ -1,5 +1,4 @@
 internal import LoopCluster
-internal import LoopCore
 internal import LoopWire
 
 /// How a loop's state comes to a process that follows it. Whatever is chosen, the states shown existed, come in order, and end

@@ -109,10 +109,7 @@ public enum StatusProbe {
         }
 
         func read(_ message: inout Message, at now: MonotonicTime) throws {
-            try dealer.readEvents(at: now)
-            if case .notAdmitted? = dealer.obstacle, let obstacle = dealer.obstacle {
-                throw NodeError.refused(obstacle.text)
-            }
+            try dealer.readEventsIfAdmitted(at: now)
             while try dealer.socket.receive(into: &message) {
                 let frame = try PeerFrame(bytes: message.copy()[...])
                 switch frame.message {

@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// The watchers of something, and the news for them.
 ///

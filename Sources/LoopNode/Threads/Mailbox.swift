@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// A queue from other threads to one that polls. The whole queue is taken at once, and only a post to an empty queue writes the
 /// eventfd, so that a burst costs one wake-up.

@@ -1,14 +1,8 @@
 public import Linux
-internal import LoopLock
 
 /// A thread for work that blocks, such as polling sockets or waiting for a child, outside Swift's pool.
 public final class NodeThread: Sendable {
-    private struct State {
-        var isDone = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-    }
-
-    private let state: Locked<State>
+    private let end = AwaitedValue<Void>()
 
     /// Starts the body on a new thread.
     ///
@@ -20,30 +14,14 @@ public final class NodeThread: Sendable {
     public init(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
-        let state = Locked(State())
-        self.state = state
-        try SystemThread.start(name, stackBytes: stackBytes) {
+        try SystemThread.start(name, stackBytes: stackBytes) { [end] in
             body()
-            let waiters = state.withLock { state in
-                state.isDone = true
-                let waiters = state.waiters
-                state.waiters = []
-                return waiters
-            }
-            for waiter in waiters { waiter.resume() }
+            end.set(())
         }
     }
 
     /// Waits until the body has returned. The caller resumes on its own executor, so no other executor has to be free.
-    public nonisolated(nonsending) func join() async {
-        await withCheckedContinuation { continuation in
-            let isDone = state.withLock { state in
-                if !state.isDone { state.waiters.append(continuation) }
-                return state.isDone
-            }
-            if isDone { continuation.resume() }
-        }
-    }
+    public nonisolated(nonsending) func join() async { await end.get() }
 
     /// Runs the body on a new thread, and waits for its result or error.
     ///
@@ -51,22 +29,27 @@ public final class NodeThread: Sendable {
     public static func run<Value: Sendable>(
         _ name: String, stackBytes: Int = 8 << 20, body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await run(name, stackBytes: stackBytes, onEnd: { _ in }, body: body)
+        let result = AwaitedValue<Result<Value, any Error>>()
+        _ = try NodeThread(name, stackBytes: stackBytes) { result.set(Result { try body() }) }
+        return try await result.get().get()
     }
 
-    /// Runs the body on a new thread, which calls `onEnd` with the body's result.
+    /// Runs the body of a node on a new thread, and waits for its result or error. The cancellation of the task stops the node.
+    /// - Parameters:
+    ///   - stop: makes the body return soon.
+    ///   - onEnd: called on the thread with the body's result.
     static func run<Value: Sendable>(
-        _ name: String, stackBytes: Int = 8 << 20, onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void,
-        body: @escaping @Sendable () throws -> Value
+        _ name: String, stop: @escaping @Sendable () -> Void,
+        onEnd: @escaping @Sendable (Result<Value, any Error>) -> Void, body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let outcome = Locked<Result<Value, any Error>?>(nil)
-        let thread = try NodeThread(name, stackBytes: stackBytes) {
-            let result = Result { try body() }
-            onEnd(result)
-            outcome.withLock { $0 = result }
+        try await withTaskCancellationHandler {
+            try await run(name) {
+                let result = Result { try body() }
+                onEnd(result)
+                return try result.get()
+            }
+        } onCancel: {
+            stop()
         }
-        await thread.join()
-        guard let result = outcome.withLock({ $0 }) else { preconditionFailure("thread '\(name)' left no result") }
-        return try result.get()
     }
 }

@@ -1,6 +1,8 @@
 // Unsafe: libpq reads the texts during the call. Its list of options is copied at once and freed once.
 
 internal import CPQ
+internal import Linux
+internal import LoopCore
 
 /// The address of a database and the options of a connection: a URL such as `postgres://user@host:5432/database`, as libpq reads
 /// it.
@@ -109,6 +111,7 @@ internal import CPQ
     private static func shown(_ options: [String: String]) -> String {
         let hosts = list(options["host"] ?? options["hostaddr"])
         let ports = list(options["port"])
+        func escaped(_ text: String) -> String { PercentEncoding.encode(text.utf8) }
         let places = hosts.enumerated().map { index, host in
             let port = index < ports.count ? ports[index] : ports.first ?? ""
             // The folder of a socket has slashes, and an IPv6 address has colons.
@@ -116,19 +119,5 @@ internal import CPQ
         }
         let user = options["user"].map { escaped($0) + "@" } ?? ""
         return "postgres://\(user)\(places.joined(separator: ","))/\(options["dbname"].map(escaped) ?? "")"
-    }
-
-    private static func escaped(_ text: String) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var bytes: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                bytes.append(byte)
-            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

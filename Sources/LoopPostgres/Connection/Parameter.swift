@@ -11,6 +11,9 @@ public enum Parameter: Sendable {
     /// A `bytea`.
     case bytes([UInt8])
 
+    /// A `bigint` of a number that is not negative. No journal has one that is too large.
+    static func number(_ value: some BinaryInteger) -> Parameter { .integer(Int64(clamping: value)) }
+
     var type: Oid {
         switch self {
         case .integer: Oid(LOOP_PG_INT8)

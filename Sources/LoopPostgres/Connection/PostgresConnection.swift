@@ -2,7 +2,6 @@
 
 internal import CPQ
 internal import Glibc
-internal import Linux
 
 /// A connection to a PostgreSQL server. One thread at a time uses it, and it is closed when it goes out of scope.
 ///

@@ -74,7 +74,7 @@ struct HostFailure {
         for line in message.split(whereSeparator: \.isNewline) where !line.contains("LOCATION:  ") {
             if code.isEmpty, let found = line.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) {
                 code = String(found.1)
-                lines.append(line.replacingCharacters(in: found.range, with: ":  "))
+                lines.append(String(line[..<found.range.lowerBound] + ":  " + line[found.range.upperBound...]))
             } else {
                 lines.append(String(line))
             }
@@ -93,11 +93,5 @@ struct HostFailure {
     /// The failure that best explains why none of several hosts can be used.
     static func mainOne(of failures: [HostFailure]) -> HostFailure? {
         failures.first { !$0.code.isEmpty } ?? failures.first { $0.isReadOnly } ?? failures.first
-    }
-}
-
-extension Substring {
-    fileprivate func replacingCharacters(in range: Range<Index>, with text: String) -> String {
-        String(self[..<range.lowerBound]) + text + String(self[range.upperBound...])
     }
 }

@@ -1,7 +1,7 @@
 /// The text of any value on one line, equal in every process: sets and dictionaries in sorted order, strings quoted.
 ///
 /// A `CustomStringConvertible` type of a program determines its own text. For any other type the fields are shown.
-struct ValueText {
+package struct ValueText {
     private static let depthMax = 16
 
     private var text = ""
@@ -9,7 +9,7 @@ struct ValueText {
     private var count = 0
 
     /// - Parameter charactersMax: the length beyond which the text is shortened, with an ellipsis.
-    static func of(_ value: Any, charactersMax: Int = 160) -> String {
+    package static func of(_ value: Any, charactersMax: Int = 160) -> String {
         var writer = ValueText(charactersMax: charactersMax)
         writer.write(value, depth: 0)
         guard writer.count > charactersMax else { return writer.text }

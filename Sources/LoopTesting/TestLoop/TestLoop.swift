@@ -63,7 +63,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
         try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
             try TestMachine(
                 name: Definition.name, initial: definition.initial,
-                reduce: .informed { definition.reduce(&$0, $1, $2) }, outcome: { definition.outcome(of: $0) },
+                reduce: .informed { definition.reduce(into: &$0, $1, $2) }, outcome: { definition.outcome(of: $0) },
                 answer: { definition.answer(to: $0, in: $1) }, feedbacks: definition.allFeedbacks, seed: seed,
                 wallTime: wallTime, timeZones: timeZones)
         }
@@ -80,7 +80,7 @@ public final class TestLoop<State: Sendable, Event: Sendable> {
     ) throws -> Result {
         try run(mode, TestCall("TestLoop.run", file, line), test) { () throws(TestLoopError) in
             try TestMachine(
-                name: "loop", initial: initial, reduce: .plain { reducer(&$0, $1) }, outcome: { _ in nil },
+                name: "loop", initial: initial, reduce: reducer.body, outcome: { _ in nil },
                 feedbacks: feedbacks.flatMap(\.flattened), seed: seed, wallTime: wallTime, timeZones: timeZones)
         }
     }

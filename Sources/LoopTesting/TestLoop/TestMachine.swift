@@ -81,7 +81,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
         apply(wishes)
         if wishes.isEmpty, shared.hasTimers { perform(shared.apply([], at: now)) }
-        try takeSteps()
+        try drain()
     }
 
     /// Returns nil if it was applied with everything that followed from it.
@@ -135,21 +135,16 @@ struct TestMachine<State: Sendable, Event: Sendable> {
     // MARK: Steps
 
     private mutating func drain() throws(TestLoopError) {
-        try takeSteps()
-    }
-
-    private mutating func takeSteps() throws(TestLoopError) {
-        while let step = shared.nextStep() {
-            switch step {
-            case .refuse(let entry):
+        while let entry = shared.next() {
+            if entry.isStale {
                 if case .event(let event) = entry.input, let id = entry.source { note(.refused(event, of: id)) }
-            case .apply(let entry):
-                transitionsCount += 1
-                if transitionsCount > Self.transitionsMax {
-                    throw .restless(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
-                }
-                try apply(entry)
+                continue
             }
+            transitionsCount += 1
+            if transitionsCount > Self.transitionsMax {
+                throw .restless(transitionsMax: Self.transitionsMax, last: Self.text(of: entry.input))
+            }
+            try apply(entry)
         }
     }
 
@@ -234,13 +229,7 @@ struct TestMachine<State: Sendable, Event: Sendable> {
             position += 1
             for handle in work.cancelled { handle.cancel() }
             if let new = work.timer { timer = new.deadline.map { ($0, new.generation) } }
-            for failure in work.failures { report(failure) }
-            for due in work.due { fire(due.id, due.request) }
-            for (feedback, run) in work.runs {
-                if let event = feedbacks[feedback].schedule?.event(run) {
-                    _ = shared.enqueue(Shared.Entry(input: .event(event)))
-                }
-            }
+            for occasion in work.occasions { take(occasion) }
             for launch in work.launches { if let more = start(launch) { pending.append(more) } }
         }
     }
@@ -270,21 +259,17 @@ struct TestMachine<State: Sendable, Event: Sendable> {
         }
     }
 
-    /// An effect has failed for good. Its feedback may have an event for that.
-    private mutating func report(_ failure: (id: EffectID, request: any Sendable, failure: EffectFailure)) {
-        let event = feedbacks[Int(failure.id.feedback)].failureEvent?(failure.request, failure.failure)
-        tell(failure.id, "has failed for good (\(failure.failure)) at \(moment)")
-        if let event {
-            shared.settle(failure.id, by: event)
-        } else {
-            note(.parked(failure.id))
+    /// Queues the event that a feedback makes of an occasion, and notes what has become of the effect.
+    private mutating func take(_ occasion: Shared.Occasion) {
+        let event = occasion.event(feedbacks)
+        let isQueued = event.map { shared.enqueue($0, of: occasion) } ?? false
+        switch occasion {
+        case .failure(let id, _, let failure):
+            tell(id, "has failed for good (\(failure)) at \(moment)")
+            if !isQueued { note(.parked(id)) }
+        case .timer(let id, _): if isQueued { tell(id, "has fired at \(moment)") }
+        case .schedule: break
         }
-    }
-
-    /// A timer is due. Its feedback makes the event.
-    private mutating func fire(_ id: EffectID, _ request: any Sendable) {
-        guard let event = feedbacks[Int(id.feedback)].timer?.event(request), shared.fire(id, event) else { return }
-        tell(id, "has fired at \(moment)")
     }
 
     private mutating func fire(_ generation: UInt64) {

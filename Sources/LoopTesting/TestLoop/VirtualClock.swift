@@ -1,5 +1,5 @@
 public import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// A clock whose time passes only when a test advances it. It runs the tasks of a loop, so that it knows when all of them wait.
 ///

@@ -1,3 +1,5 @@
+internal import LoopCore
+
 /// Everything that a view shows at one moment, as a value.
 ///
 /// Trees are equal if they show the same. A renderer shows a tree and reports the user's actions as `ViewAction`s, which
@@ -75,5 +77,32 @@ public struct ViewTree: Equatable, Sendable {
     ) {
         all.append((id, element))
         for child in element.children { collect(child, id.child(child.key), into: &all) }
+    }
+}
+
+/// Names an element of a tree by the names of its containers and its own. The name stays the same in the next tree if the element
+/// has the same position in the code, or the same `id`.
+public struct ElementID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    /// Letters, digits and `#%-./_~`, so that it can be used in an attribute.
+    public let path: String
+
+    /// Takes an id as a client sent it. Only a tree can say whether it names an element.
+    public init(path: String) { self.path = path }
+
+    package static let root = ElementID(path: "")
+
+    package func child(_ key: String) -> ElementID { ElementID(path: "\(path)/\(key)") }
+
+    /// Orders by path, as text: a container comes before what it contains.
+    public static func < (a: ElementID, b: ElementID) -> Bool { a.path < b.path }
+
+    /// The path.
+    public var description: String { path }
+
+    /// The name with every character that has a meaning in a path written as `%XX`.
+    static func escaped(_ name: String) -> String {
+        PercentEncoding.encode(name.utf8) {
+            PercentEncoding.isUnreserved($0) && $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "~")
+        }
     }
 }

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 
 /// Counts how often a store has notified its observers.
 final class ChangeCounter: Sendable {

@@ -1,5 +1,5 @@
 internal import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// The outgoing events of a remote store, in the order of sending.
 ///

@@ -1,5 +1,4 @@
-internal import LoopCore
-internal import LoopLock
+internal import LoopCollections
 
 /// What a remote store knows, and the readers of its states.
 struct RemoteStanding<State: Sendable>: Sendable {

@@ -68,9 +68,6 @@ public struct TerminalScreen: Sendable {
     /// Takes the whole terminal: the alternate screen, without wrapping or cursor, with bracketed paste.
     public func begin() -> String { "\u{1B}[?1049h\u{1B}[?7l\u{1B}[?25l\u{1B}[?2004h\u{1B}[2J" }
 
-    /// Restores the terminal.
-    public func end() -> String { Self.restoring }
-
     /// The bytes that restore a terminal, whatever was shown.
     public static var restoring: String { "\u{1B}[0m\u{1B}[?2004l\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l" }
 

@@ -138,3 +138,83 @@ struct TextLayout {
         return line
     }
 }
+
+/// A piece of a line with a single look.
+struct TextSpan: Equatable, Sendable {
+    /// The kind of a span, for renderers that show more than text.
+    enum Role: Equatable, Sendable {
+        case plain
+        case heading
+        /// A button or a toggle.
+        case control
+        /// The editable part of a field.
+        case entry
+        /// A placeholder for an empty text.
+        case prompt
+        case link
+        case bar
+    }
+
+    var text: String
+    var role = Role.plain
+    var style = Style()
+    var isDisabled = false
+    /// The element to which the span belongs, if that is interactive.
+    var owner: ElementID?
+
+    var width: Int { DisplayText.width(text) }
+}
+
+/// One line of a layout.
+struct TextLine: Equatable, Sendable {
+    var spans: [TextSpan] = []
+    private(set) var width = 0
+
+    init(_ spans: [TextSpan] = []) {
+        for span in spans { append(span) }
+    }
+
+    mutating func append(_ span: TextSpan) {
+        if span.text.isEmpty { return }
+        width += span.width
+        spans.append(span)
+    }
+
+    mutating func append(_ line: TextLine) {
+        spans += line.spans
+        width += line.width
+    }
+
+    /// Adds blanks up to a number of columns.
+    mutating func pad(to columns: Int) {
+        if width < columns { append(TextSpan(text: String(repeating: " ", count: columns - width))) }
+    }
+
+    var text: String { spans.map(\.text).joined() }
+}
+
+extension ViewTree {
+    /// The tree as text without colours, for tests and logs. Blanks at the end of a line are removed, and control characters in the
+    /// state are replaced.
+    ///
+    /// ```text
+    /// # Movies
+    /// - The Third Man  [ Favourite ]
+    /// - Charade  [ Favourite ]
+    /// Search: [ha]
+    /// ```
+    /// - Parameter columns: the width at which lines are broken; at least 8.
+    public func plainText(columns: Int = 80) -> String {
+        let lines = TextLayout(columns: max(columns, 8), isPlain: true).lines(of: self)
+        return lines.map { line in
+            var text = line.text
+            while text.last == " " { text.removeLast() }
+            return text
+        }.joined(separator: "\n")
+    }
+}
+
+extension View {
+    /// The view as it is now, as text. See `ViewTree.plainText(columns:)`.
+    public func plainText(columns: Int = 80) -> String { ViewTree(self).plainText(columns: columns) }
+}

@@ -1,6 +1,4 @@
-public import CBOR
 public import LoopCollections
-internal import LoopLock
 
 /// A growing buffer to which numbers and bytes are appended. Integers are little-endian.
 public struct ByteWriter: Sendable, Equatable {
@@ -73,18 +71,6 @@ public struct ByteWriter: Sendable, Equatable {
     mutating func append(large bytes: Span<UInt8>) {
         reserve(bytes.count)
         BackgroundWork.steps(bytes) { storage.append($0) }
-    }
-
-    /// Appends the count as 4 bytes, then the bytes.
-    ///
-    /// - Throws: `WireError.tooLarge` for more than `UInt32.max` bytes; nothing is written then.
-    @inlinable
-    public mutating func append(prefixed more: some Collection<UInt8>) throws(WireError) {
-        guard let count = UInt32(exactly: more.count) else {
-            throw .tooLarge(what: "a prefixed byte string", size: more.count, limit: Int(UInt32.max))
-        }
-        u32(count)
-        storage.append(contentsOf: more)
     }
 
     @inlinable

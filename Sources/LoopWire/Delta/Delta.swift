@@ -1,6 +1,5 @@
 public import CBOR
 import LoopCollections
-import LoopCore
 
 /// The delta between two states as bytes: the changes of each `TrackedDictionary`, and everything else whole.
 ///

@@ -1,6 +1,5 @@
 package import CBOR
 import LoopCollections
-import LoopCore
 
 /// A state as chunks, each an encoded item of its own. The first can be sent and decoded before the last is encoded.
 ///
@@ -118,8 +117,6 @@ package struct AssembledState<State: Decodable>: Sendable {
     /// Adds the next chunk.
     /// - Throws: an error if the bytes are no chunk, or detectably none of this state.
     package mutating func add(_ chunk: [UInt8]) throws(WireError) {
-        // Decoded entries take more memory than their encoding.
-        HeapReservation.make(4 * chunk.count)
         _ = try CBOR.decode(
             DecodedChunk.self, from: chunk, limits: limits, userInfo: [DecodedChunk.key: dictionaries])
     }

@@ -1,5 +1,4 @@
 internal import LoopCollections
-internal import LoopLock
 
 /// The fixed-width name of a loop in topics and headers: a 64-bit FNV-1a hash of its name.
 public struct LoopID: Hashable, Sendable, CustomStringConvertible {

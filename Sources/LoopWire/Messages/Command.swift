@@ -14,7 +14,7 @@ public enum Command: Equatable, Sendable {
     case start(Grant)
     /// Replaces the request of an attempt that continues, if `version` is newer than its own. The version is the seq
     /// that made the request.
-    case update(EffectID, Attempt, version: Seq, request: RequestBytes)
+    case update(EffectID, Attempt, version: Seq, request: [UInt8])
     /// Ends an attempt, because the state no longer requests the effect, or because the attempt was taken away.
     case cancel(EffectID, Attempt)
 
@@ -28,7 +28,7 @@ public enum Command: Equatable, Sendable {
             writer.effect(effect)
             writer.attempt(attempt)
             writer.u64(version.value)
-            writer.prefixed(request)
+            writer.prefixed(request[...])
         case .cancel(let effect, let attempt):
             writer.fixed(33) { output in
                 output.append(3)
@@ -44,7 +44,7 @@ public enum Command: Equatable, Sendable {
         case 2:
             self = .update(
                 try reader.effect(), try reader.attempt(), version: Seq(try reader.u64()),
-                request: RequestBytes(try reader.prefixed()))
+                request: Array(try reader.prefixed()))
         case 3:
             let (effect, attempt) = try reader.fixed(32, "cancel") { ($0.effect(at: 0), $0.attempt(at: 16)) }
             self = .cancel(effect, attempt)
@@ -75,11 +75,11 @@ public struct Grant: Equatable, Sendable {
     /// Whether events of an earlier attempt may have been applied, so that the work may be partly done.
     public var isResumed: Bool
     /// The encoded request, at most ``Wire/requestBytesMax`` bytes.
-    public var request: RequestBytes
+    public var request: [UInt8]
 
     /// Creates a grant from its parts.
     public init(
-        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes
+        effect: EffectID, attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: [UInt8]
     ) {
         self.effect = effect
         self.attempt = attempt
@@ -100,7 +100,7 @@ public struct Grant: Equatable, Sendable {
             output.append(isResumed ? 1 : 0)
             output.append(number: UInt32(request.count))
         }
-        request.withBytes { writer.append(lent: $0) }
+        writer.append(lent: request.span)
     }
 
     init(from reader: inout ByteReader) throws(WireError) {
@@ -108,7 +108,7 @@ public struct Grant: Equatable, Sendable {
             (bytes.effect(at: 0), bytes.attempt(at: 16), Seq(bytes.number(at: 32)), bytes.number(at: 40))
         }
         isResumed = try reader.flag()
-        request = RequestBytes(try reader.prefixed())
+        request = Array(try reader.prefixed())
     }
 }
 

@@ -19,26 +19,11 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     /// Reads untrusted commands.
     init(_ count: Int, from reader: inout ByteReader) throws(WireError) {
         run = RunBytes(Array(reader.rest), from: 0, capacity: count)
-        var end = 0
-        for _ in 0..<quickly(count, &reader, &end) {
-            let start = reader.position
+        let start = reader.position
+        for _ in 0..<count {
             _ = try Command(from: &reader)
-            end += reader.position - start
-            run.accept(upTo: end)
+            run.accept(upTo: reader.position - start)
         }
-    }
-
-    /// Accepts commands up to the first invalid one.
-    /// - Returns: how many remain. The slower reader then finds what is wrong with the first of them.
-    private mutating func quickly(_ count: Int, _ reader: inout ByteReader, _ end: inout Int) -> Int {
-        let bytes = run.storage
-        while run.endIndex < count, let size = Command.size(bytes.span, at: end) {
-            end += size
-            run.accept(upTo: end)
-        }
-        // The size was checked above.
-        try? reader.skip(end)
-        return count - run.endIndex
     }
 
     /// The index of the first command: 0 in a whole run, the lower bound in a slice.
@@ -73,31 +58,19 @@ public struct CommandRun: RandomAccessCollection, Equatable, Sendable {
     public mutating func append(_ command: Command) {
         switch command {
         case .start(let grant):
-            grant.request.withBytes { request in
-                appendStart(
-                    of: grant.effect, grant.attempt, version: grant.version, failures: grant.failures,
-                    isResumed: grant.isResumed, request: request)
+            run.append(50 + grant.request.count) { output in
+                output.append(Command.Kind.start.rawValue)
+                output.append(grant.effect, grant.attempt)
+                output.append(number: grant.version.value)
+                output.append(number: grant.failures)
+                output.append(grant.isResumed ? 1 : 0)
+                output.append(number: UInt32(grant.request.count))
+                output.append(grant.request.span)
             }
         case .update, .cancel:
             var writer = ByteWriter()
             command.write(to: &writer)
             run.append(writer.count) { $0.append(writer.bytes.span) }
-        }
-    }
-
-    /// Appends a start from the parts of a `Grant`.
-    package mutating func appendStart(
-        of effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool,
-        request: Span<UInt8>
-    ) {
-        run.append(50 + request.count) { output in
-            output.append(Command.Kind.start.rawValue)
-            output.append(effect, attempt)
-            output.append(number: version.value)
-            output.append(number: failures)
-            output.append(isResumed ? 1 : 0)
-            output.append(number: UInt32(request.count))
-            output.append(request)
         }
     }
 
@@ -129,32 +102,12 @@ extension Command {
         case cancel = 3
     }
 
-    /// The size of a command, or nil if the bytes are no whole command.
-    fileprivate static func size(_ bytes: Span<UInt8>, at offset: Int) -> Int? {
-        let there = bytes.count - offset
-        guard there >= 33, let kind = Kind(rawValue: bytes[offset]) else { return nil }
-        // The size of what precedes the request, including its count.
-        let head: Int
-        switch kind {
-        case .start:
-            guard there >= 50, bytes[offset + 45] <= 1 else { return nil }
-            head = 50
-        case .update:
-            guard there >= 45 else { return nil }
-            head = 45
-        case .cancel: return 33
-        }
-        let size = bytes.number(at: offset + head - 4, as: UInt32.self)
-        guard Int(size) <= there - head else { return nil }
-        return head + Int(size)
-    }
-
     /// Reads a command that is known to be valid.
     fileprivate init(trusting bytes: Span<UInt8>, at offset: Int) {
         /// The bytes that follow the count of 4 bytes.
-        func request(countAt offset: Int) -> RequestBytes {
+        func request(countAt offset: Int) -> [UInt8] {
             let (start, count) = (offset + 4, Int(bytes.number(at: offset, as: UInt32.self)))
-            return RequestBytes(bytes.extracting(start..<start + count))
+            return Array(bytes.extracting(start..<start + count))
         }
         let (effect, attempt) = (bytes.effect(at: offset + 1), bytes.attempt(at: offset + 17))
         switch Kind(rawValue: bytes[offset]) {

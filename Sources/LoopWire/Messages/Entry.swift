@@ -73,9 +73,6 @@ public struct Entry: Equatable, Sendable {
             payload: (failure?.bytes ?? [])[...])
     }
 
-    /// The largest size of an entry in addition to its payload.
-    public static let overhead = 38
-
     package func write(to writer: inout ByteWriter) {
         writer.u8(kind.rawValue)
         writer.u8(

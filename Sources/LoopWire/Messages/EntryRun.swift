@@ -25,26 +25,11 @@ public struct EntryRun: RandomAccessCollection, Sendable {
     init(_ count: Int, from reader: inout ByteReader, in bytes: [UInt8]) throws(WireError) {
         // The capacity is bounded by the bytes, not by the claimed count: an entry has at least 6 bytes.
         run = RunBytes(bytes, from: reader.position, capacity: Swift.min(count, reader.remaining / 6 + 1))
-        for _ in 0..<quickly(count, &reader) {
+        for _ in 0..<count {
             let head = try EntryHead(from: &reader)
             note(head.flags, head.payload.count)
             run.accept(upTo: reader.position)
         }
-    }
-
-    /// Accepts entries up to the first invalid one.
-    /// - Returns: how many remain. The slower reader then finds what is wrong with the first of them.
-    private mutating func quickly(_ count: Int, _ reader: inout ByteReader) -> Int {
-        var offset = reader.position
-        let bytes = run.storage
-        while run.endIndex < count, let entry = EntryHead.sizes(bytes.span, at: offset) {
-            note(entry.flags, entry.payload)
-            offset += entry.all
-            run.accept(upTo: offset)
-        }
-        // The size was checked above.
-        try? reader.skip(offset - reader.position)
-        return count - run.endIndex
     }
 
     /// The index of the first entry: 0 in a whole run, the lower bound in a slice.
@@ -72,24 +57,6 @@ public struct EntryRun: RandomAccessCollection, Sendable {
 
     /// The payload of a head that was read from this run.
     package func payload(of head: EntryHead) -> ArraySlice<UInt8> { run.storage[head.payload] }
-
-    /// Calls `body` with the head of each entry of a range, in order, until it returns false.
-    package func forEachHead(in range: Range<Int>, _ body: (Int, EntryHead) -> Bool) {
-        run.check(range)
-        let (bytes, bounds) = (run.storage, run.bounds)
-        for position in range {
-            guard body(position, EntryHead(trusting: bytes.span, at: bounds[position])) else { return }
-        }
-    }
-
-    /// Calls `body` with the effect of each entry of a range that has one, in order.
-    package func forEachEffect(in range: Range<Int>, _ body: (Int, EffectID) -> Void) {
-        run.check(range)
-        let (bytes, bounds) = (run.storage, run.bounds)
-        for position in range {
-            if let effect = EntryHead.effect(trusting: bytes.span, at: bounds[position]) { body(position, effect) }
-        }
-    }
 
     /// The entries of a range, which share the bytes and keep their indices. The range must be within the run's.
     public subscript(range: Range<Int>) -> EntryRun {
@@ -227,19 +194,6 @@ package struct EntryHead: Equatable, Sendable {
         payload = start..<start + size
     }
 
-    /// The flags of an entry, the size of its payload, and its own size; nil if the bytes are not a whole entry.
-    @inline(__always)
-    static func sizes(_ bytes: Span<UInt8>, at offset: Int) -> (flags: UInt8, payload: Int, all: Int)? {
-        let there = bytes.count - offset
-        guard there >= 6, let kind = Entry.Kind(rawValue: bytes[offset]) else { return nil }
-        let flags = bytes[offset + 1]
-        let head = flags & 1 != 0 ? 38 : 6
-        guard areSound(flags, of: kind), there >= head else { return nil }
-        let size = bytes.number(at: offset + head - 4, as: UInt32.self)
-        guard Int(size) <= there - head else { return nil }
-        return (flags, Int(size), head + Int(size))
-    }
-
     /// Reads an entry that is known to be valid.
     init(trusting bytes: Span<UInt8>, at offset: Int) {
         kind = Entry.Kind(rawValue: bytes[offset]) ?? .event
@@ -253,12 +207,6 @@ package struct EntryHead: Equatable, Sendable {
             start = offset + 6
         }
         payload = start..<start + Int(bytes.number(at: start - 4, as: UInt32.self))
-    }
-
-    /// The effect of an entry that is known to be valid, or nil if it has none.
-    @inline(__always)
-    static func effect(trusting bytes: Span<UInt8>, at offset: Int) -> EffectID? {
-        bytes[offset + 1] & 1 != 0 ? bytes.effect(at: offset + 2) : nil
     }
 
     private static var noEffect: EffectID { EffectID(feedback: 0, seq: .initial, index: 0) }

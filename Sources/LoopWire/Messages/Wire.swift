@@ -135,11 +135,6 @@ extension ByteWriter {
         append(bytes: bytes)
     }
 
-    mutating func prefixed(_ bytes: RequestBytes) {
-        u32(UInt32(bytes.count))
-        bytes.withBytes { append(lent: $0) }
-    }
-
     mutating func topic(_ loop: LoopID, _ channel: UInt8) {
         u64(loop.value)
         u16(Wire.shard)

@@ -57,6 +57,24 @@ struct Subcommand: Sendable {
     let run: @Sendable (ParsedArguments, [String: String]) async throws -> Int32
 }
 
+extension Subcommand {
+    /// Makes a command that asks a reducer. A refusal becomes exit code 1.
+    /// - Parameters:
+    ///   - isLong: whether the answer may take long, because it needs a walk through the journal.
+    ///   - ask: asks, prints the answers, and returns the code to exit with.
+    init(
+        asking command: Command, isLong: Bool = false,
+        _ ask: @escaping @Sendable (ParsedArguments, inout Operator) throws -> Int32
+    ) {
+        self.init(command: command) { arguments, _ in
+            try Operator.run {
+                var reducer = isLong ? try arguments.askJournal() : try arguments.ask()
+                return try ask(arguments, &reducer)
+            }
+        }
+    }
+}
+
 /// The reason why a command could not run. The exit code is 2.
 struct CommandError: Error, Equatable, CustomStringConvertible {
     /// What went wrong, with which value, and what to do, in one line.

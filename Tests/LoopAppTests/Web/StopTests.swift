@@ -1,5 +1,5 @@
 import Glibc
-import LoopLock
+import LoopCollections
 import TestFolders
 import Testing
 

@@ -113,7 +113,7 @@ import Testing
         let forged = guarded.bench.batch(session, from: 1, [try guarded.bench.event(.note)])
         #expect(guarded.bench.push(forged, by: .key(worker)) == [])
         #expect(guarded.bench.machine.seq == Seq(0))
-        #expect(guarded.bench.machine.core.sessions[session]?.peer == client)
+        #expect(guarded.bench.machine.journaled.sessions[session]?.peer == client)
         _ = guarded.bench.push(forged, by: .key(sender))
         #expect(guarded.bench.machine.seq == Seq(1))
     }
@@ -133,7 +133,7 @@ import Testing
         ] {
             #expect(guarded.refusal(of: late, from: bob, by: .key(worker)) == nil, "\(late)")
         }
-        #expect(guarded.bench.machine.core.sessions[session]?.peer == client)
+        #expect(guarded.bench.machine.journaled.sessions[session]?.peer == client)
     }
 
     @Test func `gives a session without a key to the first that joins in it`() throws {
@@ -150,13 +150,13 @@ import Testing
         var guarded = try GuardedBench()
         let sender = guarded.sender
         let session = guarded.join(client, by: sender)
-        let document = try guarded.bench.machine.core.snapshot()
+        let document = try guarded.bench.machine.journaled.snapshot()
         let restored = try JournaledState(
             restoring: document, definition: Lamps(), coder: CBORCoder())
         #expect(restored.sessions[session]?.owner == sender)
-        #expect(restored.digest() == guarded.bench.machine.core.digest())
+        #expect(restored.digest() == guarded.bench.machine.journaled.digest())
         let again = try GuardedBench(replaying: guarded.bench.records)
-        #expect(again.bench.machine.core.sessions[session]?.owner == sender)
+        #expect(again.bench.machine.journaled.sessions[session]?.owner == sender)
     }
 
     @Test func `ends the sessions of a key that it does not admit any more`() throws {
@@ -166,7 +166,7 @@ import Testing
         let left = guarded.without(worker)
         guarded.bench.turn { $0.admit(left) }
         #expect(guarded.bench.records.last == .sessionRetired(lost))
-        #expect(guarded.bench.machine.core.sessions.keys.sorted() == [kept])
+        #expect(guarded.bench.machine.journaled.sessions.keys.sorted() == [kept])
         #expect(guarded.bench.machine.counters[.sessionRevoked] == 1)
         #expect(status(&guarded, by: .key(worker))?.what == .key)
     }

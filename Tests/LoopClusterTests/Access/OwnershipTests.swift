@@ -54,10 +54,10 @@ import Testing
         var elsewhere = ReducerBench.joinRequest(alice, capacity: 0)
         (elsewhere.history, elsewhere.session, elsewhere.epoch) = (History(77), SessionID(5), epoch)
         _ = guarded.bench.say(.join(elsewhere), from: alice, by: .key(worker))
-        let second = try #require(guarded.bench.machine.core.sessionByPeer[alice])
+        let second = try #require(guarded.bench.machine.journaled.sessionByPeer[alice])
         #expect(second > session)
         _ = guarded.bench.say(.goodbye(second, alice, ReducerBench.history), from: alice, by: .key(worker))
-        #expect(guarded.bench.machine.core.sessions[session] != nil)
+        #expect(guarded.bench.machine.journaled.sessions[session] != nil)
 
         var again = try GuardedBench(replaying: guarded.bench.records)
         for request in [ReducerBench.joinRequest(alice, capacity: 0), elsewhere] {
@@ -131,7 +131,7 @@ import Testing
         var guarded = try GuardedBench(replaying: before.bench.records)
         let (worker, epoch) = (guarded.worker, guarded.bench.machine.epoch)
         _ = guarded.bench.say(.join(ReducerBench.joinRequest(alice)), from: alice, by: .key(worker))
-        let session = try #require(guarded.bench.machine.core.sessionByPeer[alice])
+        let session = try #require(guarded.bench.machine.journaled.sessionByPeer[alice])
         func part(_ part: UInt32) -> ToReducer {
             .claim(session, epoch, ClaimPart(claims([grants[Int(part)]]), part: part, parts: 2))
         }
@@ -167,7 +167,7 @@ import Testing
         (request.epoch, request.watermark) = (guarded.bench.machine.epoch, 2)
         let told = guarded.bench.say(.join(request), from: client, by: .key(sender))
         #expect(guarded.bench.lost == nil)
-        let new = try #require(guarded.bench.machine.core.sessionByPeer[client])
+        let new = try #require(guarded.bench.machine.journaled.sessionByPeer[client])
         #expect(new > session)
         #expect(
             told.messages(to: client).contains { if case .joinAccepted(0, _, _, _) = $0 { true } else { false } })
@@ -185,13 +185,14 @@ import Testing
         #expect(granted == [])
         let claimed = guarded.bench.say(
             .claim(
-                try #require(guarded.bench.machine.core.sessionByPeer[bob]), guarded.bench.machine.epoch, ClaimPart([])),
+                try #require(guarded.bench.machine.journaled.sessionByPeer[bob]), guarded.bench.machine.epoch,
+                ClaimPart([])),
             from: bob, by: .key(next))
         #expect(claimed.grants.map(\.effect) == grants.map(\.effect))
         let entry = try guarded.bench.event(.note, of: (grants[0].effect, grants[0].attempt))
         _ = guarded.bench.push(guarded.bench.batch(session, from: 1, [entry]), by: .key(worker))
         #expect(guarded.bench.machine.counters[.notAllowed] == 1)
-        #expect(guarded.bench.machine.core.state.notes == 0)
+        #expect(guarded.bench.state.notes == 0)
     }
 }
 

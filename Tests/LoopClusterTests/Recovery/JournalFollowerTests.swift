@@ -48,13 +48,13 @@ import Testing
         while try look() != .level {}
     }
 
-    private func recover(_ warm: WarmState<Lamps>?) throws -> Recovery<Lamps> {
+    private func recover(_ warm: WarmState?) throws -> Recovery {
         try Recovery(Lamps(), from: rows, coder: CBORCoder(), warm: warm)
     }
 
     /// What a process that has followed so far, and leads with the journal as it is, says to be gone: between two fixed texts.
     private func vanished(_ followed: FollowedEnd?) throws -> String? {
-        let core = try recover(nil).core
+        let core = try recover(nil).journaled
         let text = try VanishedRecords(
             try #require(followed), in: rows, seq: core.seq, history: core.history,
             at: Moment(monotonic: .zero, wall: WallTime(milliseconds: 0)))?.description
@@ -85,8 +85,8 @@ import Testing
         let recovery = try recover(warm)
         #expect(recovery.warmSeq == Seq(2) && recovery.recordsCount == tail && recovery.notes == [])
         #expect(UInt64(rows.readCount - before) == tail)
-        #expect(recovery.core.digest() == bench.machine.core.digest())
-        #expect(recovery.core.position == bench.machine.core.position)
+        #expect(recovery.journaled.digest() == bench.machine.journaled.digest())
+        #expect(recovery.journaled.position == bench.machine.journaled.position)
     }
 
     @Test mutating func `begins again from a snapshot when a failover took back the row on which it stood`() throws {
@@ -114,7 +114,7 @@ import Testing
         try catchUp()
         #expect(
             try vanished(follower.lost) == "record \(position), at seq 2, in whose place is another one")
-        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+        #expect(try recover(follower.handOver()).journaled.digest() == bench.machine.journaled.digest())
     }
 
     @Test mutating func `does not take a journal for trimmed that has lost all that was followed`() throws {
@@ -134,7 +134,7 @@ import Testing
         try lead("b")
         let position = follower.applied?.position ?? 0
         let fingerprint = DefinitionFingerprint(of: Lamps()).value
-        rows.trim(3, keeping: try bench.machine.core.snapshot(), seq: Seq(2), fingerprint: fingerprint)
+        rows.trim(3, keeping: try bench.machine.journaled.snapshot(), seq: Seq(2), fingerprint: fingerprint)
         #expect(try loss() == "the journal was trimmed beyond record \(position)")
         #expect(try vanished(follower.lost) == nil)
     }
@@ -169,7 +169,7 @@ import Testing
         rows.lose(1)
         #expect(try vanished(warm.followed) == "records \(count + 1) to \(count + 2)")
         rows.lose(1)
-        let core = bench.machine.core
+        let core = bench.machine.journaled
         let gone = try #require(
             try VanishedRecords(
                 warm.followed, in: rows, seq: Seq(1), history: core.history, at: ReducerBench.moment(bench.time)))
@@ -213,7 +213,7 @@ import Testing
         try lead("a")
         try catchUp()
         try lead("b", "c")
-        let core = bench.machine.core
+        let core = bench.machine.journaled
         let snapshot = try core.snapshot()
         let position = follower.applied?.position ?? 0
         rows.trim(4, keeping: snapshot, seq: Seq(3), fingerprint: DefinitionFingerprint(of: Lamps()).value)
@@ -221,7 +221,7 @@ import Testing
         #expect(try loss() == "the journal was trimmed beyond record \(position)")
         #expect(try look() == .begun(at: Seq(3)))
         try catchUp()
-        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+        #expect(try recover(follower.handOver()).journaled.digest() == bench.machine.journaled.digest())
     }
 
     @Test mutating func `begins again with the journal of another run`() throws {
@@ -234,7 +234,7 @@ import Testing
         #expect(try vanished(follower.lost) == nil)
         // Nor is what it had taken for a state of that one.
         let recovery = try recover(warm)
-        #expect(recovery.warmSeq == nil && recovery.core.seq == .initial)
+        #expect(recovery.warmSeq == nil && recovery.journaled.seq == .initial)
         #expect(recovery.notes == ["the warm state at seq 1 cannot be used: the journal is of another history"])
     }
 
@@ -256,13 +256,13 @@ import Testing
             recovery.notes == [
                 "the warm state at seq 2 cannot be used: the journal does not have record \(position) as it was followed"
             ])
-        #expect(recovery.core.digest() == bench.machine.core.digest())
+        #expect(recovery.journaled.digest() == bench.machine.journaled.digest())
     }
 
     @Test mutating func `stops at events of another definition, and what it has is none`() throws {
         try lead("a")
         try catchUp()
-        let facts = bench.machine.core.ownDefinition
+        let facts = bench.machine.journaled.ownDefinition
         rows.append([
             .definition(
                 DefinitionRecord(
@@ -309,22 +309,22 @@ import Testing
 
     @Test mutating func `goes on from the state of a machine that has led`() throws {
         try lead("a", "b")
-        let warm = WarmState(of: bench.machine.core, at: rows)
+        let warm = WarmState(of: bench.machine.journaled, at: rows)
         #expect(warm?.seq == Seq(2))
         follower = JournalFollower(Lamps(), coder: CBORCoder(), from: warm)
         #expect(try look() == .level)
         try lead("c")
         #expect(try look() == .level)
-        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+        #expect(try recover(follower.handOver()).journaled.digest() == bench.machine.journaled.digest())
         // One that has written what the journal does not have is none.
         rows.lose(1)
-        #expect(WarmState(of: bench.machine.core, at: rows) == nil)
+        #expect(WarmState(of: bench.machine.journaled, at: rows) == nil)
     }
 
     // MARK: A state that is ahead
 
     /// A machine whose journal has failed: "a" has a receipt, and four more events have none.
-    private mutating func fail() throws -> (warm: WarmState<Lamps>, rows: [[Record]]) {
+    private mutating func fail() throws -> (warm: WarmState, rows: [[Record]]) {
         try lead("a")
         var batches: [[Record]] = []
         for name in ["b", "c", "d", "e"] {
@@ -332,7 +332,7 @@ import Testing
             _ = try bench.send(sender, from: sent, .light(name, 1))
             batches.append(Array(bench.records[(appended + batches.joined().count)...]))
         }
-        let warm = try #require(WarmState(of: bench.machine.core, at: rows, ahead: batches.flatMap { $0 }))
+        let warm = try #require(WarmState(of: bench.machine.journaled, at: rows, ahead: batches.flatMap { $0 }))
         #expect(warm.ahead.count == batches.joined().count && warm.seq == Seq(5))
         return (warm, batches)
     }
@@ -346,10 +346,10 @@ import Testing
         let recovery = try recover(warm)
         #expect(recovery.warmSeq == Seq(5) && recovery.recordsCount == 0 && recovery.notes == [])
         #expect(recovery.lacking == batches.dropFirst(landed).flatMap { $0 })
-        #expect(recovery.core.digest() == bench.machine.core.digest())
+        #expect(recovery.journaled.digest() == bench.machine.journaled.digest())
         // What it lacked is appended in one row: then the journal says the same.
         if !recovery.lacking.isEmpty { rows.append(recovery.lacking) }
-        #expect(try recover(nil).core.digest() == recovery.core.digest())
+        #expect(try recover(nil).journaled.digest() == recovery.journaled.digest())
     }
 
     @Test(arguments: 0...4)
@@ -372,7 +372,7 @@ import Testing
         try lead("f")
         try catchUp()
         #expect(follower.applied?.seq == Seq(6))
-        #expect(try recover(follower.handOver()).core.digest() == bench.machine.core.digest())
+        #expect(try recover(follower.handOver()).journaled.digest() == bench.machine.journaled.digest())
     }
 
     @Test mutating func `is of no use when another process has appended something else`() throws {
@@ -386,7 +386,7 @@ import Testing
                 return .event(event)
             })
         let recovery = try recover(warm)
-        #expect(recovery.warmSeq == nil && recovery.lacking == [] && recovery.core.seq == Seq(3))
+        #expect(recovery.warmSeq == nil && recovery.lacking == [] && recovery.journaled.seq == Seq(3))
         #expect(
             recovery.notes.first?.hasPrefix("the warm state at seq 5 cannot be used: the journal has other") == true)
         #expect(try look() == .behind)

@@ -24,14 +24,14 @@ extension Adding {
 private struct First: Adding {
     static let name = "adding"
     var feedbackName = "two"
-    func reduce(_ state: inout Int, _ event: Int) { state += event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
 }
 
 private struct Second: Adding {
     static let name = "adding"
     static let schema = 2
     var feedbackName = "two"
-    func reduce(_ state: inout Int, _ event: Int) { state += 100 * event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += 100 * event }
 }
 
 @Suite struct `A state that is shown` {
@@ -41,7 +41,7 @@ private struct Second: Adding {
         for number in 1...3 { _ = try bench.send(sender, from: UInt64(number), .note) }
         let rows = FollowedRows()
         rows.append(bench.records)
-        #expect(try Recovery(showing: Seq(2), of: rows, Lamps(), coder: CBORCoder()).core.seq == Seq(2))
+        #expect(try Recovery(showing: Seq(2), of: rows, Lamps(), coder: CBORCoder()).journaled.seq == Seq(2))
         let error = #expect(throws: RecoveryError.self) {
             try Recovery(showing: Seq(4), of: rows, Lamps(), coder: CBORCoder())
         }
@@ -123,7 +123,7 @@ private struct Second: Adding {
     private func shown(_ seq: UInt64, of records: [Record], by definition: some Adding) throws -> Int {
         var journal = MemoryJournal(history: History(8), keepsMax: records.count)
         _ = try journal.append(records, through: UInt64(records.count))
-        return try Recovery(showing: Seq(seq), of: journal, definition, coder: coder).core.state
+        return try Recovery(showing: Seq(seq), of: journal, definition, coder: coder).journaled.state(of: definition)
     }
 
     @Test func `is made of events of another definition with the same schema`() throws {

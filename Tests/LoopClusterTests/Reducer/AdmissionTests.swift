@@ -98,18 +98,15 @@ import Testing
     private let effect = EffectID(feedback: 0, seq: Seq(1), index: 0)
     private let attempt = Attempt(epoch: 1, count: 1)
 
-    private func start(_ inbox: inout Inbox, atMost countMax: Int = 8) {
-        inbox.start(
-            effect, attempt, version: Seq(1), failures: 0, isResumed: false, request: RequestBytes([1]),
-            atMost: countMax)
+    private var grant: Grant {
+        Grant(
+            effect: effect, attempt: attempt, version: Seq(1), failures: 0, isResumed: false, request: [1]
+        )
     }
 
     @Test func `numbers its messages, and lets no more through than its window`() {
         var inbox = Inbox()
-        start(&inbox)
-        let grant = Grant(
-            effect: effect, attempt: attempt, version: Seq(1), failures: 0, isResumed: false, request: RequestBytes([1])
-        )
+        inbox.take(.start(grant), atMost: 8)
         #expect(inbox.takeCommands(bytesMax: 1 << 20) == [.commands(number: 1, CommandRun([.start(grant)]))])
         #expect(inbox.takeCommands(bytesMax: 1 << 20) == [])
         #expect(!inbox.isOpen(window: 1))
@@ -119,7 +116,7 @@ import Testing
 
     @Test func `sends neither a start that is cancelled before it leaves, nor its cancellation`() {
         var inbox = Inbox()
-        start(&inbox)
+        inbox.take(.start(grant), atMost: 8)
         inbox.take(.cancel(effect, attempt), atMost: 8)
         #expect(!inbox.isWaiting)
     }

@@ -59,7 +59,7 @@ import Testing
     @Test func `an event that is sent again with the same answer, and applies it once`() throws {
         var (bench, session, first) = try asked()
         let again = bench.push(bench.batch(session, from: 1, [try bench.event(.note, wantsAnswer: true)]))
-        #expect(bench.machine.state.notes == 1)
+        #expect(bench.state.notes == 1)
         #expect(again.messages(to: client) == [LoopClusterTests.acknowledged(1, 1)])
         _ = try bench.send(session, from: 2, .note)
         let outcomes = bench.say(Self.outcomes(session), from: client).messages(to: client)
@@ -76,17 +76,17 @@ import Testing
     @Test func `the same after a replay, and from a snapshot`() throws {
         var (bench, session, _) = try asked()
         _ = try bench.send(session, from: 2, .note)
-        let expected = bench.machine.core.sessions[session]?.answers.items
+        let expected = bench.machine.journaled.sessions[session]?.answers.items
         #expect(expected == [try Self.answer(1, 1)])
 
         let replayed = try ReducerBench(replaying: bench.records)
-        #expect(replayed.machine.core.sessions[session]?.answers.items == expected)
+        #expect(replayed.machine.journaled.sessions[session]?.answers.items == expected)
 
         let restored = try JournaledState(
-            restoring: try bench.machine.core.snapshot(), definition: Lamps(), coder: CBORCoder())
+            restoring: try bench.machine.journaled.snapshot(), definition: Lamps(), coder: CBORCoder())
         #expect(restored.sessions[session]?.answers.items == expected)
-        #expect(restored.core.answersBytes == bench.machine.core.core.answersBytes)
-        #expect(try restored.snapshot() == bench.machine.core.snapshot())
+        #expect(restored.answersBytes == bench.machine.journaled.answersBytes)
+        #expect(try restored.snapshot() == bench.machine.journaled.snapshot())
     }
 
     @Test func `until its sender says that it knows the answer`() throws {
@@ -94,15 +94,15 @@ import Testing
         var batch = bench.batch(session, from: 2, [try bench.event(.note, wantsAnswer: true)])
         batch.settled = 1
         _ = bench.push(batch)
-        #expect(bench.machine.core.sessions[session]?.answers.items == [try Self.answer(2, 2)])
+        #expect(bench.machine.journaled.sessions[session]?.answers.items == [try Self.answer(2, 2)])
         var beat = Heartbeat(
             session: session, epoch: bench.machine.epoch, echo: 0, applied: 0, settled: 2, capacity: 0)
         _ = bench.say(.heartbeat(beat), from: client)
-        #expect(bench.machine.core.sessions[session]?.answers.isEmpty == true)
-        #expect(bench.machine.core.core.answersBytes == 0)
+        #expect(bench.machine.journaled.sessions[session]?.answers.isEmpty == true)
+        #expect(bench.machine.journaled.answersBytes == 0)
         beat.settled = 1
         _ = bench.say(.heartbeat(beat), from: client)
-        #expect(bench.machine.core.core.answersBytes == 0)
+        #expect(bench.machine.journaled.answersBytes == 0)
     }
 
     @Test func `that it has no answer to an event, which is applied all the same`() throws {
@@ -123,7 +123,7 @@ import Testing
                             NumberedAnswer(number: 2, answer: .missing(.tooLarge)),
                         ]))
             ])
-        #expect(bench.machine.state.notes == 1)
+        #expect(bench.state.notes == 1)
     }
 
     @Test func `nothing to an event that it refuses but the reason`() throws {
@@ -170,21 +170,21 @@ import Testing
             }
         }
         #expect(refusals == [5, 6])
-        #expect(bench.machine.state.notes == 4)
+        #expect(bench.state.notes == 4)
         // A replay does not know of confirmations, and keeps no more all the same.
         let replayed = try ReducerBench(replaying: bench.records)
-        #expect(replayed.machine.core.sessions[session]?.answers.items.map(\.number) == [1, 2, 3, 4])
+        #expect(replayed.machine.journaled.sessions[session]?.answers.items.map(\.number) == [1, 2, 3, 4])
 
         var batch = bench.batch(session, from: 7, [try bench.event(.mine(size), wantsAnswer: true)])
         batch.settled = 6
         _ = bench.push(batch)
-        #expect(bench.machine.state.notes == 5)
+        #expect(bench.state.notes == 5)
         batch = bench.batch(session, from: 8, [try bench.event(.mine(size), wantsAnswer: true)])
         batch.settled = 7
         _ = bench.push(batch)
-        #expect(bench.machine.core.sessions[session]?.answers.items.map(\.number) == [8])
+        #expect(bench.machine.journaled.sessions[session]?.answers.items.map(\.number) == [8])
         let later = try ReducerBench(replaying: bench.records)
-        #expect(later.machine.core.sessions[session]?.answers.items.map(\.number) == [2, 3, 4, 7, 8])
+        #expect(later.machine.journaled.sessions[session]?.answers.items.map(\.number) == [2, 3, 4, 7, 8])
     }
 
     @Test func `no longer than a session lasts: its bytes are free with its end, and with another history`() throws {
@@ -192,15 +192,15 @@ import Testing
             var (bench, session, _) = try asked()
             let other = bench.join(bob, capacity: 0)
             _ = bench.push(bench.batch(other, from: 1, [try bench.event(.note, wantsAnswer: true)]))
-            let left = ends ? try #require(bench.machine.core.sessions[other]?.answers.byteCount) : 0
-            var state = bench.machine.core
-            #expect(state.core.answersBytes > left)
+            let left = ends ? try #require(bench.machine.journaled.sessions[other]?.answers.byteCount) : 0
+            var state = bench.machine.journaled
+            #expect(state.answersBytes > left)
             if ends {
                 _ = bench.say(.goodbye(session, client, bench.machine.history), from: client)
-                #expect(bench.machine.core.core.answersBytes == left)
+                #expect(bench.machine.journaled.answersBytes == left)
             }
             try state.apply(ends ? .sessionRetired(session) : .historyBegun(History(0x77), state.time))
-            #expect(state.core.answersBytes == left)
+            #expect(state.answersBytes == left)
         }
     }
 
@@ -213,10 +213,10 @@ import Testing
             let beat = Heartbeat(
                 session: session, epoch: bench.machine.epoch, echo: 0, applied: 0, settled: settled, capacity: 0)
             _ = bench.say(.heartbeat(beat), from: client)
-            let record = try #require(bench.machine.core.sessions[session])
+            let record = try #require(bench.machine.journaled.sessions[session])
             #expect(record.answers.items.map(\.number) == Array(1...4).filter { $0 > settled })
             #expect(record.notable.map(\.number) == Array(1...4).filter { $0 > settled })
-            #expect(bench.machine.core.core.answersBytes == record.answers.byteCount)
+            #expect(bench.machine.journaled.answersBytes == record.answers.byteCount)
         }
     }
 
@@ -225,8 +225,8 @@ import Testing
         let (greedy, modest) = (bench.join(client, capacity: 0), bench.join(bob, capacity: 0))
         _ = bench.push(bench.batch(modest, from: 1, [try bench.event(.note, wantsAnswer: true)]))
         _ = bench.push(bench.batch(greedy, from: 1, [try bench.event(.mine(1000), wantsAnswer: true)]))
-        var state = bench.machine.core
-        state.core.answersBytesMax = state.core.answersBytes
+        var state = bench.machine.journaled
+        state.answersBytesMax = state.answersBytes
         let event = try bench.event(.mine(10), wantsAnswer: true)
         try state.apply(
             .event(
@@ -235,6 +235,6 @@ import Testing
                     wantsSeq: true, wantsAnswer: true, bytes: event.payload)))
         #expect(state.sessions[greedy]?.answers.items == [])
         #expect(state.sessions[modest]?.answers.items == [try Self.answer(1, 1)])
-        #expect(state.core.answersBytes == state.sessions[modest]?.answers.byteCount)
+        #expect(state.answersBytes == state.sessions[modest]?.answers.byteCount)
     }
 }

@@ -17,7 +17,7 @@ import Testing
                         attempt: .none, wantsSeq: true, bytes: entry.payload)))
         #expect(
             out.messages(to: client) == [acknowledged(0, 1, NotableOutcome(number: 1, outcome: .applied(Seq(1))))])
-        #expect(bench.machine.state.notes == 1)
+        #expect(bench.state.notes == 1)
     }
 
     @Test func `a duplicate is acknowledged again and not applied`() throws {
@@ -28,7 +28,7 @@ import Testing
         let out = try bench.send(session, from: 1, .note, .note)
         #expect(out.messages(to: client) == [acknowledged(2, 2)])
         #expect(bench.records.count == count)
-        #expect(bench.machine.state.notes == 2)
+        #expect(bench.state.notes == 2)
         #expect(bench.machine.counters[.duplicateEntry] == 2)
     }
 
@@ -72,7 +72,7 @@ import Testing
             out.messages(to: alice) == [
                 .commands(number: 2, [.cancel(grant.effect, grant.attempt)]), acknowledged(0, 2, refused(2, .stale)),
             ])
-        #expect(bench.machine.state.notes == 0)
+        #expect(bench.state.notes == 0)
     }
 
     @Test func `whose effects end, and whose places others take, among many that have none`() throws {
@@ -104,7 +104,7 @@ import Testing
             }
         }
         #expect(applied == isApplied)
-        #expect(bench.machine.state.burning.keys.sorted() == ["13", "23", "3", "33"])
+        #expect(bench.state.burning.keys.sorted() == ["13", "23", "3", "33"])
         #expect(bench.machine.status().peers.map(\.completed) == [40, 0])
         #expect(bench.machine.status().peers.map(\.leases) == [4, 0])
     }

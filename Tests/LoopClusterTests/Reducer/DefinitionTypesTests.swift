@@ -22,7 +22,7 @@ private struct Orders: LoopDefinition {
     static let examples = [Event.placed(Order(id: "a", amount: 3, note: nil)), .charged(id: "a")]
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .placed(let order): state.open[order.id] = order
         case .charged(let id): state.open[id] = nil
@@ -31,7 +31,7 @@ private struct Orders: LoopDefinition {
     }
 
     var feedbacks: [Feedback<State, Event>] {
-        [.react("charge", requests: \.ids, on: .workers) { id in .events(.charged(id: id)) }]
+        [.react("charge", requests: \.ids) { id in .events(.charged(id: id)) }.on(.workers)]
     }
 }
 

@@ -11,7 +11,7 @@ import Testing
         let out = try bench.send(sender, from: 1, .light("a", 5))
         let grant = Grant(
             effect: EffectID(feedback: 0, seq: Seq(1), index: 0), attempt: Attempt(epoch: 1, count: 1), version: Seq(1),
-            failures: 0, isResumed: false, request: RequestBytes(try bench.coder.encode(5)))
+            failures: 0, isResumed: false, request: try bench.coder.encode(5))
         #expect(out.messages(to: alice) == [.commands(number: 1, [.start(grant)])])
         let update = try bench.send(sender, from: 2, .light("a", 6))
         #expect(
@@ -21,7 +21,7 @@ import Testing
                     [
                         .update(
                             grant.effect, grant.attempt, version: Seq(2),
-                            request: RequestBytes(try bench.coder.encode(6)))
+                            request: try bench.coder.encode(6))
                     ])
             ])
     }
@@ -88,7 +88,7 @@ import Testing
         last.isLast = true
         let out = bench.push(bench.batch(worker, from: 1, [last]))
         #expect(out.messages(to: alice) == [acknowledged(0, 1)])
-        #expect(bench.machine.core.effects.isEmpty)
+        #expect(bench.machine.journaled.effects.isEmpty)
         #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
         #expect(bench.machine.status().feedbacks.map(\.completed) == [1])
         #expect(bench.machine.status().peers.map(\.leases) == [0, 0])
@@ -105,7 +105,7 @@ import Testing
         let out = bench.push(bench.batch(worker, from: 1, [last, late]))
         #expect(out.grants.map(\.effect.seq) == [Seq(2)])
         #expect(out.messages(to: alice).contains(acknowledged(0, 2, refused(2, .stale))))
-        #expect(bench.machine.core.effects[grant.effect]?.status == .completed)
+        #expect(bench.machine.journaled.effects[grant.effect]?.status == .completed)
         #expect(bench.machine.status().peers.map(\.completed) == [1, 0])
     }
 
@@ -129,7 +129,7 @@ import Testing
         let isStopped = out.messages(to: alice).contains(.commands(number: 2, [.cancel(grant.effect, grant.attempt)]))
         #expect(isStopped == !isLast)
         // By a policy without another try.
-        #expect(bench.machine.core.effects[grant.effect]?.status == .parked(end.message))
+        #expect(bench.machine.journaled.effects[grant.effect]?.status == .parked(end.message))
     }
 
     @Test func `until an event that is refused, unless its body hears of that`() throws {
@@ -161,7 +161,7 @@ import Testing
         let late = bench.push(
             bench.batch(first, from: 1, [try bench.event(.note, of: (grant.effect, grant.attempt))]))
         #expect(late.messages(to: alice).contains(acknowledged(0, 1, refused(1, .attempt))))
-        #expect(bench.machine.state.notes == 0)
+        #expect(bench.state.notes == 0)
     }
 
     @Test func `of all silent workers, by worker and effect, once another worker can run them`() throws {

@@ -35,7 +35,7 @@ import Testing
         let acceptance = bench.say(.join(ReducerBench.joinRequest(alice)), from: alice)
         #expect(acceptance.count == 1)
         #expect(bench.turn { $0.noticeSubscription(of: alice) } == acceptance)
-        let session = try #require(bench.machine.core.sessionByPeer[alice])
+        let session = try #require(bench.machine.journaled.sessionByPeer[alice])
         _ = bench.say(.claim(session, bench.machine.epoch, []), from: alice)
         #expect(bench.turn { $0.noticeSubscription(of: alice) } == [])
         let both = bench.turn { intake in

@@ -1,8 +1,9 @@
-import LoopCluster
 import LoopCore
 import LoopJournal
 import LoopWire
 import Testing
+
+@testable import LoopCluster
 
 /// What a reducer's machine tells people, turn by turn.
 @Suite struct `News of a reducer` {

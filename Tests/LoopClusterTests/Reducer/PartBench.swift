@@ -6,7 +6,7 @@ import Testing
 
 /// What one part of a reducer is given by the others: a journaled state of lamps, members, a turn and the time.
 struct PartBench {
-    var journaled: JournaledCore
+    var journaled: JournaledState
     var admission = Admission()
     var turn = TurnOutput()
     var context: TurnContext
@@ -16,7 +16,7 @@ struct PartBench {
         policy: EffectPolicy = EffectPolicy(), configuration: ReducerConfiguration = ReducerConfiguration(),
         breaking rules: [Rule] = []
     ) throws {
-        journaled = JournaledState(definition: Lamps(policy: policy), coder: coder, history: ReducerBench.history).core
+        journaled = JournaledState(definition: Lamps(policy: policy), coder: coder, history: ReducerBench.history)
         context = TurnContext(
             configuration: configuration, brokenRules: BrokenRules(rules),
             clock: ReducerClock(at: ReducerBench.moment(10_000)))

@@ -15,7 +15,7 @@ import Testing
     @Test func `holds what its journal gives, and begins a new epoch`() throws {
         let (bench, _) = try running()
         let again = try ReducerBench(replaying: bench.records, at: 20_000)
-        #expect(again.machine.state == bench.machine.state)
+        #expect(again.state == bench.state)
         #expect(again.machine.seq == bench.machine.seq)
         #expect(again.machine.epoch.number == 2)
     }
@@ -27,7 +27,7 @@ import Testing
         #expect(session == SessionID(1))
         _ = again.push(
             again.batch(session, from: 1, [try again.event(.note, of: (grant.effect, grant.attempt))]))
-        #expect(again.machine.state.notes == 1)
+        #expect(again.state.notes == 1)
     }
 
     @Test func `gives unclaimed effects to others, after the silence limit`() throws {
@@ -77,12 +77,12 @@ import Testing
             guard case .publish(.updates, let frame) = outbound else { return nil }
             return frame.message
         }
-        #expect(updates == [.update(Seq(2), state: try bench.coder.encode(bench.machine.state))])
+        #expect(updates == [.update(Seq(2), state: try bench.coder.encode(bench.state))])
     }
 
     @Test func `fetch the state in parts`() throws {
         var bench = try ReducerBench()
-        let whole = try bench.coder.encode(bench.machine.state)
+        let whole = try bench.coder.encode(bench.state)
         let out = bench.say(.stateRequest(transfer: 0, part: 0), from: bob)
         #expect(
             out.messages(to: bob) == [

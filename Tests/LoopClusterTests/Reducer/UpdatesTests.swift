@@ -20,7 +20,7 @@ import Testing
         var subscriptions = Subscriptions()
         subscriptions.streams = [stream]
         updates.follow(subscriptions, bench.journaled, &bench.turn, bench.context)
-        let state = try bench.journaled.fold.encodedState()
+        let state = try bench.journaled.loopState.encodedState()
         let topic = Topic.updates(bench.journaled.loop.id, stream)
         let first = Outbound.publish(topic, bench.frame(.update(.initial, state: state)))
         #expect(published(&bench, &updates) == [first])
@@ -55,7 +55,7 @@ import Testing
             defer { bench.turn.beginNextTurn() }
             return bench.turn.messages
         }
-        let state = try bench.journaled.fold.encodedState()
+        let state = try bench.journaled.loopState.encodedState()
         let part = StatePart(transfer: 1, seq: .initial, part: 0, end: .state, bytes: state)
         #expect(ask("") == [.reply(route, bench.frame(.statePart(part)))])
         #expect(

@@ -29,10 +29,11 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
     @Test func `and one of the same shape has what its queries ask for now`() throws {
         var site = try site()
         let build = Works(Works.harderJobs, Works.alarm)
-        #expect(DefinitionFingerprint(of: build) == site.core.fingerprint)
+        #expect(DefinitionFingerprint(of: build) == site.core.loop.fingerprint)
         #expect(try site.continueWith(build) == [.updated(effect(0, 1)), .updated(effect(0, 2))])
-        let idle = Works.Form.each(
-            "jobs", requests: { $0.jobs.filter { $0.value > 1 } }, on: .workers, effect: { (_: Int) in .none })
+        let idle = Works.Form.react(
+            "jobs", requests: { $0.jobs.filter { $0.value > 1 } }, effect: { (_: Int) in .none }
+        ).on(.workers)
         #expect(
             try site.continueWith(Works(idle, Works.alarm))
                 == [.cancelled(effect(0, 1)), .updated(effect(0, 2))])
@@ -59,7 +60,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         let before = site.core.effects
         #expect(try site.continueWith(Works(Works.lamp, Works.alarm, Works.jobs)) == [.started(effect(2, 3, 1))])
         #expect(site.core.table.numbers == [2, 1, 0])
-        #expect(site.core.feedbacks.map(\.name) == ["lamp", "alarm", "jobs"])
+        #expect(site.core.loop.feedbacks.map(\.name) == ["lamp", "alarm", "jobs"])
         #expect(before.allSatisfy { site.core.effects[$0.key] == $0.value })
         #expect(try site.happen(.alarm(9)) == [.cancelled(effect(1, 3)), .started(effect(1, 4))])
     }
@@ -95,11 +96,11 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
 
     @Test func `a feedback of another form, or with keys of another type, starts again`() throws {
         var site = try site()
-        let single = Works.Form.skippingRepeated("jobs", state: { $0.jobs["dig"] }, effect: { (_: Int) in .none })
+        let single = Works.Form.react("jobs", request: { $0.jobs["dig"] }, effect: { (_: Int) in .none })
         #expect(
             try site.continueWith(Works(single, Works.alarm))
                 == [.cancelled(effect(0, 1)), .cancelled(effect(0, 2)), .started(effect(0, 3, 1))])
-        let numbered = Works.Form.each(
+        let numbered = Works.Form.react(
             "jobs", requests: { Dictionary(uniqueKeysWithValues: $0.jobs.values.map { ($0, $0) }) },
             effect: { (_: Int) in .none })
         #expect(
@@ -156,8 +157,8 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         let told = message { for record in site.records { try other.apply(record) } }
         #expect(
             told == """
-                event 1 was applied by another definition than this one (the journal's: fingerprint \(hexadecimal(site.core.fingerprint.value)), \
-                schema 1, feedbacks jobs; this one: fingerprint \(hexadecimal(other.fingerprint.value)), schema 1, \
+                event 1 was applied by another definition than this one (the journal's: fingerprint \(hexadecimal(site.core.loop.fingerprint.value)), \
+                schema 1, feedbacks jobs; this one: fingerprint \(hexadecimal(other.loop.fingerprint.value)), schema 1, \
                 feedbacks jobs, alarm); start the earlier build on this journal once and stop it with SIGTERM, which writes \
                 a snapshot that this one takes over, or pass --reinterpret to apply the events since the last snapshot with \
                 this definition
@@ -169,10 +170,11 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         let snapshot = try site.happenAndSnapshot(.job("dig", 1))
         let count = site.records.count
         try site.happen(.job("saw", 2))
-        let single = Works.Form.skippingRepeated(
-            "jobs", state: { $0.jobs["dig"] }, on: .workers, effect: { (_: Int) in .none })
+        let single = Works.Form.react(
+            "jobs", request: { $0.jobs["dig"] }, effect: { (_: Int) in .none }
+        ).on(.workers)
         var other = try JournaledState(restoring: snapshot, definition: Works(single), coder: CBORCoder())
-        #expect(other.fingerprint == site.core.fingerprint)
+        #expect(other.loop.fingerprint == site.core.loop.fingerprint)
         #expect(
             message { for record in site.records[count...] { try other.apply(record) } } == """
                 event 2 was applied by another definition than this one (a feedback has other keys or requests, or another \
@@ -190,7 +192,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
             definition: Works(Works.alarm, Works.jobs), coder: CBORCoder(), history: History(3))
         other.reinterprets = .always
         for record in site.records { try other.apply(record) }
-        #expect(other.state == site.core.state)
+        #expect(other.state(of: Works()) == site.core.state(of: Works()))
         #expect(other.table.names == ["jobs", "alarm"])
         #expect(other.effects.keys.sorted() == [effect(0, 1), effect(1, 2)])
         // Its own record finds nothing left to be taken over.
@@ -217,7 +219,7 @@ private func effect(_ feedback: UInt32, _ seq: UInt64, _ index: UInt32 = 0) -> E
         let snapshot = try site.core.snapshot()
         let expected = """
             the journal belongs to a run of this loop that began with another initial state \
-            (\(hexadecimal(site.core.initialHash)), this one begins with \(hexadecimal(try Site(build).core.initialHash))); \
+            (\(hexadecimal(site.core.loop.initialHash)), this one begins with \(hexadecimal(try Site(build).core.loop.initialHash))); \
             start with the same arguments, or give this run a journal of its own
             """
         #expect(message { try JournaledState(restoring: snapshot, definition: build, coder: CBORCoder()) } == expected)

@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopCompatibility
 import LoopCore
 import LoopWire
 
@@ -32,7 +33,7 @@ struct Garden: LoopDefinition {
 
     var initial: State { State(beds: ["rose": 1], tools: ["rake"]) }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .plant(let name, let water): state.beds[name] = water
         case .dig(let name): state.beds[name] = nil
@@ -52,14 +53,14 @@ struct Garden: LoopDefinition {
 
     var feedbacks: [Form] {
         [
-            .each("each", requests: \.beds) { (_: Int) in .none },
+            .react("each", requests: \.beds) { (_: Int) in .none },
             .react("react", requests: \.tools) { (_: String) in .none },
             .react("react to one", request: Self.weather) { (_: String) in .none },
             .lensing("lensing", state: Self.weather) { (_: String) in .none },
-            .skippingRepeated("skippingRepeated", state: Self.weather) { (_: String) in .none },
+            .react("skippingRepeated", request: Self.weather) { (_: String) in .none },
             .firstValueAfterNil("firstValueAfterNil", state: Self.weather) { (_: String) in .none },
             .whenBecomesTrue("whenBecomesTrue", state: { $0.beds.count > 2 }, effect: { _ in .none }),
-            .whileTrue("whileTrue", state: { $0.beds.count > 1 }, effect: { _ in .none }),
+            .whileTrue("whileTrue", state: { $0.beds.count > 1 }, effects: { _ in .none }),
             .everyState("everyState") { _ in .none },
             .extracting("extracting", payload: Self.called) { (_: String) in .none },
             .extractingAndKeeping("extractingAndKeeping", payload: Self.called) { (_: String) in .none },
@@ -67,14 +68,14 @@ struct Garden: LoopDefinition {
             .skippingRepeatedAndKeeping("kept events", events: Self.called) { (_: String) in .none },
             .middleware("middleware") { _, _ in .none },
             .source("source") { _ in },
-            Feedback<Shed, Event>.each("shelves", requests: \.shelves) { (_: String) in .none }.pullback(
+            Feedback<Shed, Event>.react("shelves", requests: \.shelves) { (_: String) in .none }.pullback(
                 optionalValue: { $0.shed }, embedEvent: { $0 }, extractEvent: { $0 }),
             Feedback<Shed, Event>.lensing("lamp", state: { $0.lamp }) { (_: Int) in .none }.pullback(
                 optionalValue: { $0.shed }, embedEvent: { $0 }, extractEvent: { $0 }),
-            Form.each("autoconnect", requests: \.beds) { (_: Int) in .none }
+            Form.react("autoconnect", requests: \.beds) { (_: Int) in .none }
                 .autoconnect(followingChangesIn: { $0.day.isMultiple(of: 2) })
                 .autoconnect(followingChangesIn: { $0.weather != "storm" }),
-            Form.each("grouped", requests: \.beds) { (_: Int) in .none }.grouped { (water: Int) in "\(water % 2)" },
+            Form.react("grouped", requests: \.beds) { (_: Int) in .none }.grouped { (water: Int) in "\(water % 2)" },
         ]
     }
 }

@@ -4,7 +4,7 @@ import LoopWire
 
 /// Makes journals of a garden at random: what a reducer could write, record by record.
 struct Gardener {
-    var core: JournaledState<Garden>
+    var core: JournaledState
     var random: SeededRandom
     var records: [Record] = []
     private var session = SessionID(1)

@@ -12,7 +12,9 @@ private struct FirstTasks: LoopDefinition {
     static let name = "tasks"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) { if case .add(let task) = event { state.open.append(task) } }
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
+        if case .add(let task) = event { state.open.append(task) }
+    }
 
     var feedbacks: [Feedback<State, Event>] { [] }
 }
@@ -27,7 +29,7 @@ private struct Tasks: LoopDefinition {
     static let oldestSchema = 1
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         if case .add(let task) = event { state.since[task] = transition.time }
     }
 
@@ -55,7 +57,7 @@ private struct Tasks: LoopDefinition {
         for _ in 0..<2 {
             let second = try JournaledState(restoring: snapshot, definition: Tasks(), coder: CBORCoder())
             let time = WallTime(milliseconds: 2000)
-            #expect(second.state.since == ["1": time, "2": time])
+            #expect(second.state(of: Tasks()).since == ["1": time, "2": time])
         }
     }
 }

@@ -17,7 +17,7 @@ enum Plans {
 
         var initial: State { State() }
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .add(let name, let hours): state.hours[name] = hours
             case .remove(let name): state.hours[name] = nil
@@ -26,8 +26,8 @@ enum Plans {
 
         var feedbacks: [Feedback<State, Event>] {
             [
-                .react("tasks", requests: { Set($0.hours.keys) }, on: .workers, effect: { (_: String) in .none }),
-                .react("old news", requests: { Set($0.hours.keys) }, on: .workers, effect: { (_: String) in .none }),
+                .react("tasks", requests: { Set($0.hours.keys) }, effect: { (_: String) in .none }).on(.workers),
+                .react("old news", requests: { Set($0.hours.keys) }, effect: { (_: String) in .none }).on(.workers),
             ]
         }
     }
@@ -52,7 +52,7 @@ enum Plans {
 
         var initial: State { State() }
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .add(let name, let task): state.tasks[name] = task
             case .remove(let name): state.tasks[name] = nil
@@ -61,12 +61,12 @@ enum Plans {
 
         var feedbacks: [Feedback<State, Event>] {
             [
-                .react("reviews", requests: { Set($0.tasks.keys) }, on: .workers, effect: { (_: String) in .none }),
-                .react("tasks", requests: { Set($0.tasks.keys) }, on: .workers, effect: { (_: String) in .none }),
+                .react("reviews", requests: { Set($0.tasks.keys) }, effect: { (_: String) in .none }).on(.workers),
+                .react("tasks", requests: { Set($0.tasks.keys) }, effect: { (_: String) in .none }).on(.workers),
             ]
         }
 
-        func migrateState(_ old: Encoded, from schema: Int) throws -> State {
+        func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
             State(tasks: try old.decode(First.State.self).hours.mapValues { Task(minutes: $0 * 60, owner: "nobody") })
         }
 
@@ -88,7 +88,9 @@ enum Plans {
         typealias Event = Second.Event
 
         var initial: State { State() }
-        func reduce(_ state: inout State, _ event: Event) { Second().reduce(&state, event) }
+        func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
+            Second().reduce(into: &state, event, transition)
+        }
         var feedbacks: [Feedback<State, Event>] { Second().feedbacks }
     }
 }

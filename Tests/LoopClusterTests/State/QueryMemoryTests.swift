@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import LoopWire
 import Testing
@@ -15,7 +16,9 @@ import Testing
         var starts = 0
         for step in 0..<120 {
             let event = step == 0 ? nil : Garden.Event.any(&random)
-            if let event { garden.reduce(&state, event) }
+            if let event {
+                garden.reduce(into: &state, event, Transition(seq: .initial, time: WallTime(milliseconds: 0), seed: 0))
+            }
             let seq = Seq(UInt64(step))
             let (one, two) = (advance(&original, state, event, seq), advance(&restored, state, event, seq))
             try #require(one.filter(isNotUnordered) == two.filter(isNotUnordered), "step \(step)")
@@ -45,8 +48,8 @@ import Testing
     }
 
     @Test func `of another form of feedback is refused`() throws {
-        let single = Feedback<Int?, String>.lensing("a", state: { $0 }, effect: { (_: Int) in .none })
-        let keyed = Feedback<Int?, String>.each("a", requests: { [1: $0 ?? 0] }, effect: { (_: Int) in .none })
+        let single = Feedback<Int?, String>.lensing("a", state: { $0 }, effects: { (_: Int) in .none })
+        let keyed = Feedback<Int?, String>.react("a", requests: { [1: $0 ?? 0] }, effect: { (_: Int) in .none })
         var one = Evaluator(feedbacks: [single], coder: coder)
         var changes: [EffectChange] = []
         one.advance(state: 1, event: nil, seq: .initial, into: &changes)
@@ -63,11 +66,11 @@ import Testing
     @Test func `needs keys and requests that are Codable, and says which are not`() {
         struct Opaque: Hashable, Sendable {}
         let feedbacks: [Feedback<Int, String>] = [
-            .each("keys", requests: { [Opaque(): $0] }, effect: { (_: Int) in .none }),
+            .react("keys", requests: { [Opaque(): $0] }, effect: { (_: Int) in .none }),
             .react("requests", requests: { _ in [Opaque()] }, effect: { (_: Opaque) in .none }),
-            .lensing("part", state: { _ in Opaque() }, effect: { (_: Opaque) in .none }).optional()
+            .lensing("part", state: { _ in Opaque() }, effects: { (_: Opaque) in .none }).optional()
                 .pullback(value: { $0 }, embedEvent: { $0 }, extractEvent: { $0 }),
-            .lensing("fine", state: { $0 }, effect: { (_: Int) in .none }),
+            .lensing("fine", state: { $0 }, effects: { (_: Int) in .none }),
         ]
         #expect(feedbacks.map { $0.makeQuery?().uncodable } == ["Opaque", "Opaque", "Opaque", nil])
         var evaluator = Evaluator(feedbacks: [feedbacks[0]], coder: coder)

@@ -4,7 +4,7 @@ import LoopWire
 import Testing
 
 @Suite struct `G8 a snapshot` {
-    private func restored(_ document: [UInt8]) throws(SnapshotError) -> JournaledState<Garden> {
+    private func restored(_ document: [UInt8]) throws(SnapshotError) -> JournaledState {
         try JournaledState(restoring: document, definition: Garden(), coder: CBORCoder())
     }
 
@@ -124,13 +124,19 @@ import Testing
             message {
                 try JournaledState(restoring: document, definition: Lamps(), coder: CBORCoder())
             } == "the snapshot is of the loop \"garden\", this is \"lamps\"")
-        var newer = Array(document.dropLast(8))
-        newer[8] = 7
-        var end = ByteWriter()
-        end.u64(StableHash.fnv1a(newer))
+        func ofFormat(_ format: UInt8) -> [UInt8] {
+            var other = Array(document.dropLast(8))
+            other[8] = format
+            var end = ByteWriter()
+            end.u64(StableHash.fnv1a(other))
+            return other + end.bytes
+        }
         #expect(
-            message { try restored(newer + end.bytes) }
+            message { try restored(ofFormat(7)) }
                 == "the snapshot is of format 7, this release reads formats up to 6; start a newer release")
+        #expect(
+            message { try restored(ofFormat(4)) }
+                == "the snapshot is damaged: its format is 4, which no release has written")
         let unborn = JournaledState(definition: Garden(), coder: CBORCoder(), history: History(1))
         #expect(
             message { try unborn.snapshot() }

@@ -1,4 +1,5 @@
 import LoopCluster
+import LoopCompatibility
 import LoopCore
 import LoopWire
 
@@ -21,7 +22,7 @@ struct Works: LoopDefinition {
 
     init(_ feedbacks: Feedback<State, Event>...) { self.feedbacks = feedbacks }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .job(let name, let effort): state.jobs[name] = effort
         case .alarm(let alarm): state.alarm = alarm
@@ -36,17 +37,18 @@ struct Works: LoopDefinition {
 
     typealias Form = Feedback<State, Event>
 
-    static let jobs = Form.each("jobs", requests: \.jobs, on: .workers) { (_: Int) in .none }
-    static let alarm = Form.lensing("alarm", state: { $0.alarm }, effect: { (_: Int) in .none })
+    static let jobs = Form.react("jobs", requests: \.jobs) { (_: Int) in .none }.on(.workers)
+    static let alarm = Form.lensing("alarm", state: { $0.alarm }, effects: { (_: Int) in .none })
     static let lamp = Form.whenBecomesTrue("lamp", state: { $0.alarm != nil }, effect: { _ in .none })
     /// The jobs of another build, which asks for ten times as much.
-    static let harderJobs = Form.each(
-        "jobs", requests: { $0.jobs.mapValues { $0 * 10 } }, on: .workers, effect: { (_: Int) in .none })
+    static let harderJobs = Form.react(
+        "jobs", requests: { $0.jobs.mapValues { $0 * 10 } }, effect: { (_: Int) in .none }
+    ).on(.workers)
 }
 
 /// One journal and the builds that go on with it.
 struct Site {
-    var core: JournaledState<Works>
+    var core: JournaledState
     var records: [Record] = []
 
     init(_ build: Works) throws {
@@ -88,7 +90,7 @@ struct Site {
     }
 
     func request(of effect: EffectID) throws -> Int? {
-        try core.effects[effect].map { try CBORCoder().decode(Int.self, from: $0.request.array) }
+        try core.effects[effect].map { try CBORCoder().decode(Int.self, from: $0.request) }
     }
 }
 

@@ -23,16 +23,12 @@ struct Library: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .shelve(let title, let count): state.books[title] = count
         case .lend(let title): state.books[title] = nil
         case .visit: state.visits += isFickle ? 2 : 1
         }
-    }
-
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
-        reduce(&state, event)
         var random = transition.random
         if event == .visit { state.luck = random.next() }
     }
@@ -46,7 +42,7 @@ struct Library: LoopDefinition {
 
 /// A reducer's machine whose followers are what matters: one session sends, and what is published is looked at.
 struct LibraryBench {
-    var machine: ReducerMachine<Library>
+    var machine: ReducerMachine
     var subscriptions = Subscriptions()
     /// What turns have asked other threads to do.
     private var backgroundJobs: [BackgroundJob] = []
@@ -77,11 +73,11 @@ struct LibraryBench {
         Moment(monotonic: .zero + .milliseconds(time), wall: WallTime(milliseconds: time))
     }
 
-    var state: Library.State { machine.state }
+    var state: Library.State { machine.journaled.state(of: Library()) }
 
     /// One turn.
     mutating func turn(
-        after milliseconds: Int64 = 0, _ take: (inout ReducerCore) -> Void = { _ in }
+        after milliseconds: Int64 = 0, _ take: (inout ReducerMachine) -> Void = { _ in }
     ) -> [Outbound] {
         time += milliseconds
         let ready = machine.turn(at: Self.moment(time)) { intake in

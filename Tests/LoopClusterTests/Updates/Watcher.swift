@@ -115,7 +115,7 @@ struct Past {
             let seq = Seq(UInt64(index + 1))
             var state = states[index]
             let time = WallTime(milliseconds: 5)
-            Library().reduce(&state, event, Transition(seq: seq, time: time, seed: LibraryBench.history.value))
+            Library().reduce(into: &state, event, Transition(seq: seq, time: time, seed: LibraryBench.history.value))
             states.append(state)
             notes.append(
                 TransitionNote(

@@ -108,8 +108,9 @@ import Testing
                 return []
             }
             let key = try KeygenCommand.newKey(arguments)
-            let pair = try #require(
-                KeyPair(publicKey: .init(repeating: 1, count: 32), secretKey: .init(repeating: 2, count: 32)))
+            let pair = KeyPair(
+                publicKey: try #require(PublicKey(bytes: .init(repeating: 1, count: 32))),
+                secretKey: try #require(SecretKey(bytes: .init(repeating: 2, count: 32))))
             let present: KeyFolder.PresentPair = words.contains("--keep") ? .keep : .replace
             return KeygenReport(try KeyFolder(keys).issue(key, present: present) { pair }).lines
         }

@@ -1,6 +1,6 @@
 import CBOR
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders

@@ -61,7 +61,7 @@ import Testing
         #expect(site([], ["LOOP_SITE": "docs"])?.arguments([], url: url) == ["--relative", url])
     }
 
-    @Test func `is asked for where a word is neither a URL nor there`() {
+    @Test func `is asked for where a word is neither a URL nor there`() throws {
         func misnamed(_ words: [String]) -> String? {
             LocalSite.misnamed(in: words) { $0 == "docs" ? .folder : .nothing }
         }
@@ -72,8 +72,7 @@ import Testing
         // It may be the option's value, so the reducer says what is wrong.
         #expect(misnamed(["--external", "nowhere"]) == nil)
 
-        var request = UpRequest(loop: "linkcheck")
-        request.loopArguments = ["/no/such/folder"]
+        var request = try upRequest(["up", "linkcheck", "/no/such/folder"])
         #expect(throws: UsageError.self) { try Preparation.prepare(&request, environment: [:]) }
     }
 
@@ -84,8 +83,7 @@ import Testing
         #expect(ports.allSatisfy(SitePort.range.contains))
         let folder = TestFolder()
         func url() throws -> (String?, Preparation.Prepared) {
-            var request = UpRequest(loop: "linkcheck")
-            request.loopArguments = [folder.path]
+            var request = try upRequest(["up", "linkcheck", folder.path])
             let prepared = try #require(try Preparation.prepare(&request, environment: [:]))
             return (request.loopArguments.last, prepared)
         }
@@ -101,13 +99,11 @@ import Testing
     }
 
     @Test func `is prepared for linkcheck alone`() throws {
-        var other = UpRequest(loop: "other")
-        other.loopArguments = ["/"]
+        var other = try upRequest(["up", "other", "/"])
         #expect(try Preparation.prepare(&other, environment: [:]) == nil)
         #expect(other.loopArguments == ["/"])
 
-        var check = UpRequest(loop: "linkcheck")
-        check.loopArguments = ["/etc"]
+        var check = try upRequest(["up", "linkcheck", "/etc"])
         let prepared = try #require(try Preparation.prepare(&check, environment: [:]))
         #expect(check.loopArguments.first == "--relative")
         #expect(check.loopArguments.last?.hasPrefix("http://127.0.0.1:") == true)

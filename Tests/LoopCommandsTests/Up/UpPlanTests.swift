@@ -7,19 +7,16 @@ import Testing
 
 @Suite struct `The plan of up` {
     @Test func `gives the reducer its options and the loop's arguments, and workers its address`() throws {
-        var request = UpRequest(loop: "linkcheck")
-        request.workers = 2
-        request.capacity = 3
-        request.silenceLimit = "1s"
-        request.json = "r.json"
-        request.loopArguments = ["--external", "http://x/"]
+        let request = try upRequest([
+            "up", "linkcheck", "--workers", "2", "--capacity", "3", "--silence-limit", "1s", "--json", "r.json",
+            "--external", "http://x/",
+        ])
         let plan = try UpPlan(request, claimed: "tcp://127.0.0.1:7713", folder: "/opt/loop")
         #expect(plan.reducerProgram == "/opt/loop/loop-reducer")
         #expect(
             plan.reducerArguments == [
-                "linkcheck", "--bind", "tcp://127.0.0.1:7713", "--silence-limit", "1s", "--json", "r.json",
-                "--external",
-                "http://x/",
+                "linkcheck", "--bind", "tcp://127.0.0.1:7713", "--silence-limit", "1000ms", "--json", "r.json",
+                "--external", "http://x/",
             ])
         #expect(plan.workerProgram == "/opt/loop/loop-effect")
         #expect(
@@ -29,15 +26,15 @@ import Testing
     }
 
     @Test func `takes a silence limit as the reducer does, and names the variable that is wrong`() throws {
-        #expect(try upRequest(["up", "own"], ["LOOP_SILENCE_LIMIT": "1.5s"]).silenceLimit == "1500ms")
+        let request = try upRequest(["up", "own"], ["LOOP_SILENCE_LIMIT": "1.5s"])
+        let plan = try UpPlan(request, claimed: nil, folder: "/")
+        #expect(Array(plan.reducerArguments.suffix(2)) == ["--silence-limit", "1500ms"])
         let error = #expect(throws: UsageError.self) { try upRequest(["up", "own"], ["LOOP_SILENCE_LIMIT": "x"]) }
         #expect(error?.message.hasPrefix("LOOP_SILENCE_LIMIT cannot be 'x'") == true, "\(String(describing: error))")
     }
 
     @Test func `hands the form and the level of the log to all processes`() throws {
-        var request = UpRequest(loop: "own")
-        request.log = "json"
-        request.logLevel = "debug"
+        let request = try upRequest(["up", "own", "--log", "json", "--log-level", "debug"])
         let plan = try UpPlan(request, claimed: nil, folder: "/")
         let options = ["--log", "json", "--log-level", "debug"]
         #expect(Array(plan.reducerArguments.suffix(4)) == options)
@@ -45,7 +42,7 @@ import Testing
     }
 
     @Test func `shows the processes' logs from notice on, unless someone says something else`() throws {
-        var request = UpRequest(loop: "own")
+        var request = try upRequest(["up", "own"])
         func environment(_ own: [String: String]) throws -> [String: String] {
             try UpPlan(request, claimed: nil, folder: "/", environment: own).environment
         }
@@ -67,16 +64,16 @@ import Testing
             "LOOP_ADVERTISE": "tcp://a:1", "LOOP_NAME": "w", "LOOP_INSECURE": "1", "LOOP_CAPACITY": "9",
             "LOOP_JSON": "-",
         ]) { $1 }
-        let plan = try UpPlan(UpRequest(loop: "own"), claimed: nil, folder: "/", environment: own)
+        let plan = try UpPlan(upRequest(["up", "own"]), claimed: nil, folder: "/", environment: own)
         #expect(plan.environment == kept.merging(["LOOP_LOG_LEVEL": "notice"]) { $1 })
     }
 
     @Test func `shows the password of a database in no command line`() throws {
-        var request = UpRequest(loop: "own")
-        request.journal = "postgres://ada:secret@db/loops"
+        let journal = "postgres://ada:secret@db/loops"
+        let request = try upRequest(["up", "own", "--journal", journal])
         let plan = try UpPlan(request, claimed: nil, folder: "/", environment: [:])
         #expect(!(plan.reducerArguments + plan.workerArguments(1)).contains { $0.contains("secret") })
-        #expect(plan.environment["LOOP_JOURNAL"] == request.journal)
+        #expect(plan.environment["LOOP_JOURNAL"] == journal)
     }
 
     @Test(
@@ -85,17 +82,14 @@ import Testing
             ("postgres://ada:secret@db/loops", "postgres://ada@db/loops"), ("postgres://ada:secret@[db", "a database"),
         ] as [(String?, String?)])
     func `says where the loop is kept, but no password`(journal: String?, shown: String?) throws {
-        var request = UpRequest(loop: "own")
-        request.journal = journal
+        let request = try upRequest(["up", "own"] + (journal.map { ["--journal", $0] } ?? []))
         #expect(try UpPlan(request, claimed: nil, folder: "/").journal == shown)
     }
 
     @Test func `takes programs and address from the request where it names them`() throws {
-        var request = UpRequest(loop: "own")
-        request.bind = "ipc:///tmp/own"
-        request.reducerProgram = "a"
-        request.workerProgram = "b"
-        request.isInsecure = true
+        let request = try upRequest([
+            "up", "own", "--bind", "ipc:///tmp/own", "--reducer-exe", "a", "--worker-exe", "b", "--insecure",
+        ])
         let plan = try UpPlan(request, claimed: nil, folder: "/")
         #expect(plan.reducerProgram == "a")
         #expect(plan.workerProgram == "b")
@@ -106,7 +100,7 @@ import Testing
     @Test func `hands the keys of a folder to the reducer, to the workers and to what asks for the status`() throws {
         let place = TestFolder()
         let request = try upRequest(["up", "own", "--keys", "\(place.path)/keys", "--bind", "tcp://0.0.0.0:7710"])
-        let keys = try UpKeys(keepingIn: #require(request.keys))
+        let keys = try UpKeys(keepingIn: #require(request.options[UpCommand.keys]))
         let plan = try UpPlan(request, claimed: nil, keys: keys, folder: "/")
         #expect(plan.reducerArguments == ["own", "--bind", "tcp://0.0.0.0:7710", "--keys", "\(place.path)/keys"])
         #expect(
@@ -122,11 +116,10 @@ import Testing
     }
 
     @Test func `leaves the journal to the reducer, unless the request names one`() throws {
-        var request = try upRequest(["up", "own"])
-        request.bind = "ipc:///tmp/own"
+        let bound = ["up", "own", "--bind", "ipc:///tmp/own"]
+        var request = try upRequest(bound)
         #expect(try UpPlan(request, claimed: nil, folder: "/").reducerArguments == ["own", "--bind", "ipc:///tmp/own"])
-        request = try upRequest(["up", "own", "--journal", "a.journal", "--durability", "os", "--wait", "x"])
-        request.bind = "ipc:///tmp/own"
+        request = try upRequest(bound + ["--journal", "a.journal", "--durability", "os", "--wait", "x"])
         #expect(
             try UpPlan(request, claimed: nil, folder: "/").reducerArguments == [
                 "own", "--bind", "ipc:///tmp/own", "--journal", "a.journal", "--durability", "os", "--wait", "x",

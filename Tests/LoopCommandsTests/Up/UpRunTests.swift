@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopNode
 import TestFolders
 import Testing
@@ -13,13 +14,12 @@ import Testing
         for (name, script) in [("reducer", reducer), ("worker", worker)] {
             temporary.writeProgram(name, "echo $$ >> \(folder)/pids\n\(script)")
         }
-        var request = UpRequest(loop: "none")
-        request.workers = workers
-        request.bind = try BindAddress(parsing: "ipc://\(folder)/socket")
-        request.reducerProgram = "\(folder)/reducer"
-        request.workerProgram = "\(folder)/worker"
+        let request = try upRequest([
+            "up", "none", "--workers", "\(workers)", "--bind", "ipc://\(folder)/socket", "--reducer-exe",
+            "\(folder)/reducer", "--worker-exe", "\(folder)/worker",
+        ])
         let plan = try UpPlan(request, claimed: nil, folder: folder)
-        let signals = try await NodeThread.run("signals") { try SignalWatch([.hangUp]) }
+        let signals = try SignalPipe([SIGHUP], restores: false)
         let code = await UpRun(plan, console: Console(isQuiet: true)).run(signals, saying: nil)
         return (code, try running(temporary.path))
     }

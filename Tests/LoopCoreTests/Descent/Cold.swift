@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 
 /// A loop of numbers that counts up, one event at a time, by effects of one kind.
 enum Pace: String, CaseIterable, Sendable {
@@ -9,8 +9,8 @@ enum Pace: String, CaseIterable, Sendable {
     /// Sends 1 until the state is `limit`.
     func feedback(upTo limit: Int) -> Feedback<Int, Int> {
         switch self {
-        case .immediate: .whileTrue("up", state: { $0 < limit }, effect: { _ in .event(1) })
-        case .task: .whileTrue("up", state: { $0 < limit }, effect: { _ in .task { 1 } })
+        case .immediate: .whileTrue("up", state: { $0 < limit }, effects: { _ in .event(1) })
+        case .task: .whileTrue("up", state: { $0 < limit }, effects: { _ in .task { 1 } })
         case .custom:
             .custom("up") { transitions, send in
                 for await (state, _) in transitions where state < limit { try? await send(1) }

@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 /// A cold loop starts when its first state is asked for and goes at the pace of its reader.

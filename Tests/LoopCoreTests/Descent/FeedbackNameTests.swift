@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 @Suite struct `Names of feedbacks` {
@@ -10,7 +10,7 @@ import Testing
 
     @Test func `the same feedback twice runs twice`() {
         let feedback = CountingFeedback.extractingAndKeeping(
-            "double", payload: { $0 == 1 ? $0 : nil }, effect: { .event(10 * $0) })
+            "double", payload: { $0 == 1 ? $0 : nil }, effects: { .event(10 * $0) })
         let loop = counting([feedback, feedback])
         loop.send(1)
         #expect(loop.state.events == ["1", "10", "10"])
@@ -42,7 +42,7 @@ import Testing
             case left(Int)
             case right(Int)
         }
-        let module: [Feedback<Int, Int>] = [.whileTrue("up", state: { $0 < 3 }, effect: { _ in .event(1) })]
+        let module: [Feedback<Int, Int>] = [.whileTrue("up", state: { $0 < 3 }, effects: { _ in .event(1) })]
         let add = Reducer<Int, Int> { $0 += $1 }
         let (left, right) = (CasePath(PairEvent.left), CasePath(PairEvent.right))
         let feedbacks =
@@ -88,7 +88,7 @@ import Testing
     @Test func `a parked effect names the feedback by its number`() async {
         struct Broken: Error {}
         let failing = CountingFeedback.skippingRepeated(
-            "fetch", state: \.value, effect: { _ in .run { _ in throw Broken() } })
+            "fetch", state: \.value, effects: { _ in .run { _ in throw Broken() } })
         let loop = counting([failing, failing])
         while loop.parked.count < 2 { await Task.yield() }
         #expect(loop.parked.map(\.feedback) == ["fetch", "fetch#2"])

@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 /// What the loops of Loop, ReactiveFeedback, RxFeedback and CombineFeedback do, as their users know it.

@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 /// What requests and switching effects do in the libraries, as their users know it. Effects answer at once, so that each

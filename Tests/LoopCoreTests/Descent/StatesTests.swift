@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `States that were taken` {

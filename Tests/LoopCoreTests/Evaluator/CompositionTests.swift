@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import Testing
 
@@ -47,13 +48,13 @@ import Testing
         struct Halving: LoopDefinition {
             static let name = "halving"
             let initial = 0
-            func reduce(_ state: inout Int, _ event: Int) { state = event }
+            func reduce(into state: inout Int, _ event: Int, _: Transition) { state = event }
             var feedbacks: [Feedback<Int, Int>] {
                 let even = { @Sendable (state: Int) in state > 0 && state.isMultiple(of: 2) ? state : nil }
                 let odd = { @Sendable (state: Int) in state.isMultiple(of: 2) ? nil : state }
                 return [
-                    .skippingRepeated("even", state: even) { .event($0 / 2) },
-                    .skippingRepeated("odd", state: odd) { .event($0 - 1) },
+                    .react("even", request: even) { .event($0 / 2) },
+                    .react("odd", request: odd) { .event($0 - 1) },
                 ]
             }
         }
@@ -85,7 +86,7 @@ import Testing
         var wishes = Wishes<Whole, Event>(
             Feedback<Part, Int>.extracting("a", payload: { $0 }) { (_: Int) in .none }
                 .pullback(value: { $0.part ?? Part() }, embedEvent: Event.part, extractEvent: \.part),
-            Feedback<Part, Int>.skippingRepeated("b", state: { $0.value }) { (_: Int) in .none }
+            Feedback<Part, Int>.react("b", request: { $0.value }) { (_: Int) in .none }
                 .pullback(value: { $0.part ?? Part() }, embedEvent: Event.part, extractEvent: \.part))
         #expect(wishes.after(Whole()) == ["start 1.0.0: 0"])
         #expect(
@@ -96,7 +97,7 @@ import Testing
     }
 
     @Test func `a feedback with other events sends them and sees none`() {
-        let asking = Feedback<Part, Int>.skippingRepeated("a", state: { $0.value == 1 ? 5 : nil }, effect: Effect.event)
+        let asking = Feedback<Part, Int>.react("a", request: { $0.value == 1 ? 5 : nil }, effect: Effect.event)
         let watching = Feedback<Part, Int>.extracting("b", payload: { $0 }, effect: { _ in .event(100) })
         let loop = Loop<Part, String>(
             initial: Part(), reducer: { $0.value += $1.count },
@@ -107,7 +108,7 @@ import Testing
 
     @Test func `36 leaving an optional part cancels its effects, and coming back starts them again`() {
         var wishes = Wishes<Part?, Int>(
-            Feedback<Part, Int>.each("a", requests: { [0: $0.value] }) { (_: Int) in .none }.optional(),
+            Feedback<Part, Int>.react("a", requests: { [0: $0.value] }) { (_: Int) in .none }.optional(),
             Feedback<Part, Int>.lensing("b", state: { $0.value }) { (_: Int) in .none }.optional())
         #expect(wishes.after(nil) == [])
         #expect(wishes.after(Part(value: 1)) == ["start 0.1.0: 1", "start 1.1.0: 1"])
@@ -117,7 +118,7 @@ import Testing
 
     @Test func `14 15 a feedback that is attached again sees the latest state and no event`() {
         var wishes = Wishes<Int, Int>(
-            Feedback.skippingRepeated("a", state: { $0 }) { (_: Int) in .none }
+            Feedback.react("a", request: { $0 }) { (_: Int) in .none }
                 .autoconnect(followingChangesIn: { $0 > 0 }),
             Feedback.extracting("b", payload: { $0 }) { (_: Int) in .none }
                 .autoconnect(followingChangesIn: { $0 > 0 }))

@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test func `17 18 an effect is cancelled before the next one starts, and by nil`() {
-        var wishes = Wishes(Form.skippingRepeated("a", state: { $0 }) { (_: Int) in .none })
+        var wishes = Wishes(Form.react("a", request: { $0 }) { (_: Int) in .none })
         #expect(wishes.after(1) == ["start 0.0.0: 1"])
         #expect(wishes.after(2) == ["cancel 0.0.0", "start 0.1.0: 2"])
         #expect(wishes.after(nil) == ["cancel 0.1.0"])
@@ -23,7 +24,7 @@ import Testing
     }
 
     @Test func `19 an equal value does nothing, and x nil x runs again`() {
-        var wishes = Wishes(Form.skippingRepeated("a", state: { $0 }) { (_: Int) in .none })
+        var wishes = Wishes(Form.react("a", request: { $0 }) { (_: Int) in .none })
         #expect(wishes.after(1) == ["start 0.0.0: 1"])
         #expect(wishes.after(1) == [])
         #expect(wishes.after(nil) == ["cancel 0.0.0"])
@@ -86,7 +87,7 @@ import Testing
     }
 
     @Test func `24 keys that vanish are cancelled, new ones start, changed requests are updates`() {
-        var wishes = Wishes(Feedback<[String: Int], Int>.each("a", requests: { $0 }) { (_: Int) in .none })
+        var wishes = Wishes(Feedback<[String: Int], Int>.react("a", requests: { $0 }) { (_: Int) in .none })
         #expect(wishes.after(["b": 2, "a": 1]) == ["start 0.0.0: 1", "start 0.0.1: 2"])
         #expect(wishes.after(["b": 2, "a": 1]) == [])
         #expect(wishes.after(["b": 3, "c": 4]) == ["cancel 0.0.0", "update 0.0.1: 3", "start 0.2.0: 4"])

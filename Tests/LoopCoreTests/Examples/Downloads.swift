@@ -24,7 +24,7 @@ private struct Downloads: LoopDefinition {
     let initial = State()
     let pages: [[String]]
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .response(let files, let next):
             state.nextPage = next
@@ -37,12 +37,13 @@ private struct Downloads: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("fetch", state: \.nextPage) { page in
+            .react("fetch", request: \.nextPage) { page in
                 .run { send in try await send(.response(try await load(page), next: next(page))) }
             },
-            .each("download", requests: \.pending, retry: .exponential(max: 5)) { file in
+            .react("download", requests: \.pending) { file in
                 .run { send in try await send(.downloaded(file)) }
             }
+            .retry(.exponential(max: 5))
             .on(.workers)
             .limited(to: 4, perGroup: 2) { (file: File) in file.host }
             .failing { (file: File, _) in .failed(file) },
@@ -70,10 +71,10 @@ private struct Downloads: LoopDefinition {
     }
 
     @Test func `one word moves a feedback to the workers`() {
-        let here = Feedback<Int, Int>.skippingRepeated("a", state: \.self, on: .local) { (_: Int) in .none }
-        let there = Feedback<Int, Int>.skippingRepeated("a", state: \.self, on: .workers) { (_: Int) in .none }
+        let here = Feedback<Int, Int>.react("a", request: \.self) { (_: Int) in .none }.on(.local)
+        let there = Feedback<Int, Int>.react("a", request: \.self) { (_: Int) in .none }.on(.workers)
         #expect(here.placement == .local)
-        #expect(there.placement == .workers("default"))
-        #expect(here.on(.workers("gpu")).placement == .workers("gpu"))
+        #expect(there.placement == .workers(group: "default"))
+        #expect(here.on(.workers(group: "gpu")).placement == .workers(group: "gpu"))
     }
 }

@@ -39,24 +39,24 @@ func parcelFeedbacks(
     ship: @escaping @Sendable (Parcel, _ key: String) async throws -> Void
 ) -> [Feedback<Parcels, ParcelEvent>] {
     [
-        .each("charge", requests: \.unpaid) { parcel, context in
+        .react("charge", requests: \.unpaid) { parcel, context in
             .task {
                 try await charge(parcel, context.idempotencyKey)
                 return .charged(parcel.number)
             }
         }
-        .on(.workers("payments"))
+        .on(.workers(group: "payments"))
         .retry(.exponential(max: 5, first: .seconds(1), longest: .seconds(60)))
         .timeout(.seconds(30))
         .limited(to: 20, perGroup: 2) { (parcel: Parcel) in parcel.customer }
         .failing { (parcel: Parcel, failure) in .declined(parcel.number, because: "\(failure)") },
-        .each("ship", requests: \.paid) { parcel, context in
+        .react("ship", requests: \.paid) { parcel, context in
             .task {
                 try await ship(parcel, context.idempotencyKey)
                 return .shipped(parcel.number)
             }
         }
-        .on(.workers("warehouse"))
+        .on(.workers(group: "warehouse"))
         .retry(.exponential(max: 10))
         .rated(RateLimit(perSecond: 5, burst: 10))
         .fair(by: \Parcel.customer)

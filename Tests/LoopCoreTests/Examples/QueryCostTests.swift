@@ -43,12 +43,12 @@ import Testing
             Loop<Filtered, Int>(
                 initial: Filtered(items: Dictionary(uniqueKeysWithValues: Self.items)),
                 reducer: { $0.items[$1]?.isPaid = true },
-                feedbacks: [.each("charge", requests: \.unpaid) { (_: Item) in .none }]))
+                feedbacks: [.react("charge", requests: \.unpaid) { (_: Item) in .none }]))
         let moved = comparisons(
             Loop<Moved, Int>(
                 initial: Moved(unpaid: TrackedDictionary(Self.items), paid: [:]),
                 reducer: { state, number in state.paid[number] = state.unpaid.removeValue(forKey: number) },
-                feedbacks: [.each("charge", requests: \.unpaid) { (_: Item) in .none }]))
+                feedbacks: [.react("charge", requests: \.unpaid) { (_: Item) in .none }]))
         #expect(filtered >= 7999)
         #expect(moved < 10)
     }

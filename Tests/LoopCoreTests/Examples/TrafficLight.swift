@@ -11,7 +11,7 @@ private struct TrafficLight: LoopDefinition {
     let clock: PoolClock
     let initial = State.red
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch state {
         case .red: state = .green
         case .green: state = .yellow

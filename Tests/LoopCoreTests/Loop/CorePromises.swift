@@ -1,5 +1,6 @@
+import LoopCollections
+import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 @Suite struct `Core promises` {
@@ -158,7 +159,7 @@ import Testing
     @Test func `8 two unconditional feedbacks alternate in the order of their declaration`() {
         let log = Log()
         let loop = counting(
-            ["a", "b"].map { name in
+            ["a", "b"].map { (name: String) in
                 .everyState(name) { state in
                     log.add("\(name)\(state.value)")
                     return .none

@@ -1,5 +1,6 @@
+import LoopCollections
+import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 private struct Broken: Error {}
@@ -26,7 +27,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
 @Suite(.timeLimit(.minutes(5))) struct `Effects of every conduct` {
     @Test func `one that ends in the middle has sent what it has sent, and is not started again`() async {
         let loop = counting([
-            .skippingRepeated("half", state: { $0.value >= 0 }) { (_: Bool) in
+            .react("half", request: { $0.value >= 0 }) { (_: Bool) in
                 .run { send in
                     for number in [1, 2, 3] where number < 3 { try await send(number) }
                 }
@@ -44,7 +45,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
         async
     {
         let loop = counting([
-            .skippingRepeated("half", state: { _ in 0 }) { (_: Int, context) in
+            .react("half", request: { _ in 0 }) { (_: Int, context) in
                 .run { send in
                     try await send(context.failures + 1)
                     if context.failures == 0 { throw Broken() }
@@ -61,7 +62,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
     @Test func `one that ignores its cancellation holds up no other, and nothing that it sends is reduced`() async {
         let log = Log()
         let loop = counting([
-            .skippingRepeated("deaf", state: { $0.value }) { value in
+            .react("deaf", request: { $0.value }) { value in
                 .run { send in
                     log.add("run \(value)")
                     // Waits for a line, and for nothing else.
@@ -86,7 +87,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
     @Test func `one that sends after its cancellation is refused, and the one in its place is not`() async {
         let log = Log()
         let loop = counting([
-            .skippingRepeated("late", state: { $0.value }) { (value: Int) in
+            .react("late", request: { $0.value }) { (value: Int) in
                 .run { send in
                     if value == 0 {
                         log.add("waits")
@@ -125,7 +126,7 @@ private func refusal(_ send: Send<Int>, _ event: Int) async -> String {
     @Test func `one that gives a flood of events at once has them reduced in order`() {
         let loop = Loop<Int, Int>(
             initial: 0, reducer: { state, event in if event == state { state += 1 } },
-            feedbacks: [.skippingRepeated("all", state: { _ in 0 }) { (_: Int) in .events(of: Array(0..<flood)) }])
+            feedbacks: [.react("all", request: { _ in 0 }) { (_: Int) in .events(of: Array(0..<flood)) }])
         #expect(loop.state == flood)
     }
 

@@ -18,12 +18,13 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
         let log = Log()
         let loop = counting(
             [
-                .skippingRepeated("fetch", state: { $0.value }, retry: exact) { request, context in
+                .react("fetch", request: { $0.value }) { request, context in
                     .run { _ in
                         log.add("\(request) after \(context.failures) failures, key \(context.idempotencyKey)")
                         throw Failed()
                     }
                 }
+                .retry(exact)
             ], clock: clock)
         await log.wait(for: "0 after 0 failures, key loop@1/0.0.0")
         await clock.advance(toSleeperAt: .seconds(1))
@@ -43,9 +44,10 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
 
     @Test func `an error that trying again cannot help is final at once`() async {
         let loop = counting([
-            .skippingRepeated("fetch", state: { $0.value }, retry: exact) { (_: Int) in
+            .react("fetch", request: { $0.value }) { (_: Int) in
                 .run { _ in throw Failed(isTransient: false) }
             }
+            .retry(exact)
         ])
         while loop.parked.isEmpty { await Task.yield() }
         #expect(loop.parked == [parked(EffectID(feedback: 0, seq: .initial, index: 0), failures: 1)])
@@ -56,12 +58,13 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
         let log = Log()
         let loop = counting(
             [
-                .skippingRepeated("fetch", state: { $0.value }, retry: exact) { (_: Int) in
+                .react("fetch", request: { $0.value }) { (_: Int) in
                     .run { _ in
                         log.add("try")
                         throw Failed(retryAfter: .seconds(30))
                     }
                 }
+                .retry(exact)
             ], clock: clock)
         await clock.advance(toSleeperAt: .seconds(30))
         await log.wait(for: "try", count: 2)
@@ -73,7 +76,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
         let log = Log()
         let loop = counting(
             [
-                .skippingRepeated("slow", state: { _ in true }) { _, context in
+                .react("slow", request: { _ in true }) { _, context in
                     .run { send in
                         log.add("try \(context.failures)")
                         if context.failures > 0 { return try await send(5) }
@@ -96,7 +99,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
     @Test func `no more effects run at once than allowed, and a group at its limit holds up no other`() async {
         let log = Log()
         let loop = counting([
-            .each("pages", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { page in
+            .react("pages", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { page in
                 .lasting("\(page)", log)
             }
             .limited(to: 3, perGroup: 2) { (page: Int) in page < 4 ? "a" : "b" }
@@ -109,7 +112,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
     @Test func `the next effect starts when one has ended`() async {
         let log = Log()
         let loop = counting([
-            .each("pages", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { page in
+            .react("pages", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { page in
                 .run { send in
                     log.add("start \(page)")
                     await log.wait(for: "go \(page)")
@@ -139,7 +142,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
                 if event == 0 { state.wanted = Dictionary(uniqueKeysWithValues: (0..<10_000).map { ($0, $0) }) }
                 state.sum += event
             },
-            feedbacks: [.each("many", requests: \.wanted) { (_: Int) in .event(1) }.limited(to: 1)])
+            feedbacks: [.react("many", requests: \.wanted) { (_: Int) in .event(1) }.limited(to: 1)])
         loop.send(0)
         #expect(loop.state.sum == 10_000)
     }
@@ -149,7 +152,7 @@ private struct Failed: RetryAdvice, CustomStringConvertible {
         let log = Log()
         let loop = counting(
             [
-                .each("pages", requests: { _ in ["a": 1, "b": 2, "c": 3] }) { page in
+                .react("pages", requests: { _ in ["a": 1, "b": 2, "c": 3] }) { page in
                     .task {
                         log.add("start \(page)")
                         return nil

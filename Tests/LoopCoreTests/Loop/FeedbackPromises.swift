@@ -1,5 +1,6 @@
+import LoopCollections
+import LoopCompatibility
 import LoopCore
-import LoopLock
 import Testing
 
 private struct Broken: Error, CustomStringConvertible {
@@ -67,7 +68,7 @@ private struct Broken: Error, CustomStringConvertible {
 
     @Test func `17 the old effect is cancelled before the new one starts`() async {
         let log = Log()
-        let loop = counting([.skippingRepeated("one", state: { $0.value }) { .lasting("\($0)", log) }])
+        let loop = counting([.react("one", request: { $0.value }) { .lasting("\($0)", log) }])
         await log.wait(for: "run 0")
         loop.send(1)
         await log.wait(for: "run 1")
@@ -86,7 +87,7 @@ private struct Broken: Error, CustomStringConvertible {
     @Test func `19 an equal value does nothing after the effect has completed`() async {
         let log = Log()
         let loop = counting([
-            .skippingRepeated("one", state: { $0.value >= 0 }) { value in
+            .react("one", request: { $0.value >= 0 }) { value in
                 log.add("start \(value)")
                 return .none
             }
@@ -102,7 +103,7 @@ private struct Broken: Error, CustomStringConvertible {
     @Test func `24 a completed effect is not started again while its key stays`() {
         let log = Log()
         let loop = counting([
-            .each("keys", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { key in
+            .react("keys", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { key in
                 log.add("\(key)")
                 return .none
             }
@@ -114,10 +115,10 @@ private struct Broken: Error, CustomStringConvertible {
     @Test func `24 a changed request reaches the running effect`() async {
         let log = Log()
         let loop = counting([
-            .each("keys", requests: { ["key": $0.value] }) { first, updates, _ in
+            .react("keys", requests: { ["key": $0.value] }) { (first: Int, context) in
                 .run { _ in
                     log.add("first \(first)")
-                    for await update in updates { log.add("then \(update)") }
+                    for await update in context.updates(of: Int.self) { log.add("then \(update)") }
                     log.add("end")
                 }
             }
@@ -135,7 +136,7 @@ private struct Broken: Error, CustomStringConvertible {
 
     @Test func `25 only the first event of an effect is reduced when it cancels the effect`() {
         let loop = counting([
-            .skippingRepeated("three", state: { $0.value == 1 ? 1 : nil }) { (_: Int) in .events(10, 20, 30) }
+            .react("three", request: { $0.value == 1 ? 1 : nil }) { (_: Int) in .events(10, 20, 30) }
         ])
         loop.send(1)
         #expect(loop.state.events == ["1", "10"])
@@ -144,8 +145,8 @@ private struct Broken: Error, CustomStringConvertible {
     @Test func `25 cancelling a completed effect removes its queued events and no others`() {
         let holder = LoopHolder(nil)
         let loop = counting([
-            .skippingRepeated("mine", state: { $0.value == 1 ? 1 : nil }) { (_: Int) in .events(10, 20) },
-            .skippingRepeated("other", state: { $0.value >= 1 }) { isUp in isUp ? .events(300, 400) : .none },
+            .react("mine", request: { $0.value == 1 ? 1 : nil }) { (_: Int) in .events(10, 20) },
+            .react("other", request: { $0.value >= 1 }) { isUp in isUp ? .events(300, 400) : .none },
             .middleware("sender") { _, event in
                 if event == 10 { holder.loop?.send(5000) }
                 return .none
@@ -161,7 +162,7 @@ private struct Broken: Error, CustomStringConvertible {
     @Test func `25 a send of a cancelled effect is refused`() async {
         let log = Log()
         let loop = counting([
-            .skippingRepeated("one", state: { $0.value == 0 ? 0 : nil }) { (_: Int) in
+            .react("one", request: { $0.value == 0 ? 0 : nil }) { (_: Int) in
                 .run { send in
                     log.add("run")
                     await log.wait(for: "cancelled")
@@ -251,7 +252,7 @@ private struct Broken: Error, CustomStringConvertible {
         loop.stop()
 
         let alone = counting([
-            .skippingRepeated("policy", state: { _ in 1 }) { (_: Int) in .run { _ in throw Broken() } }
+            .react("policy", request: { _ in 1 }) { (_: Int) in .run { _ in throw Broken() } }
                 .failing { (request: Int, _) in 100 + request }
         ])
         #expect(await first(alone) { $0.events == ["101"] } != nil)

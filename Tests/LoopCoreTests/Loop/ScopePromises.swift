@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import Testing
 
@@ -44,7 +45,7 @@ private func house(_ feedbacks: [Feedback<House, HouseEvent>] = []) -> Loop<Hous
     @Test func `33 combined feedbacks are side by side and end together`() async {
         let log = Log()
         let both = Feedback<Counting, Int>.combine(
-            .skippingRepeated("a", state: { $0.value }) { .lasting("a\($0)", log) },
+            .react("a", request: { $0.value }) { .lasting("a\($0)", log) },
             .combine(
                 .whenBecomesTrue("b", state: { $0.value > 0 }) { .lasting("b\($0.value)", log) },
                 .middleware("c") { _, event in
@@ -76,7 +77,7 @@ private func house(_ feedbacks: [Feedback<House, HouseEvent>] = []) -> Loop<Hous
         static let name = "listed"
         let initial = 0
         let feedbacks: [Feedback<Int, Int>]
-        func reduce(_ state: inout Int, _ event: Int) {}
+        func reduce(into state: inout Int, _ event: Int, _: Transition) {}
     }
 
     @Test func `34 a scope is a projection both ways, in the order of the root`() async {
@@ -164,7 +165,7 @@ private func house(_ feedbacks: [Feedback<House, HouseEvent>] = []) -> Loop<Hous
     @Test func `36 leaving an optional part ends its scope and cancels its effects`() async throws {
         let log = Log()
         let root = house([
-            Feedback<Int, HouseEvent>.skippingRepeated("serve", state: { $0 }) { .lasting("\($0)", log) }
+            Feedback<Int, HouseEvent>.react("serve", request: { $0 }) { .lasting("\($0)", log) }
                 .pullback(optionalValue: { $0.guest }, embedEvent: { $0 }, extractEvent: { $0 })
         ])
         #expect(root.scoped(toOptional: \.guest, event: HouseEvent.guest) == nil)

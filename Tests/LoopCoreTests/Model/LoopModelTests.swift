@@ -15,10 +15,10 @@ import Testing
             let made = ModelCase(seed: seed)
             guard await made.difference() != nil else { continue }
             // Effects are tasks: on a slow machine what has not come yet is waited for before it counts as missing.
-            guard await made.difference(patience: .seconds(20)) != nil else { continue }
+            guard let difference = await made.difference(patience: .seconds(20)) else { continue }
             let small = await made.shrunk { await $0.difference(patience: Self.shortPatience) != nil }
-            let difference = await small.difference(patience: .seconds(5)) ?? "nothing is wrong with the smaller case"
-            Issue.record("seed \(seed): \(difference)\n\(small)")
+            let smaller = await small.difference(patience: .seconds(5)) ?? "nothing is wrong with the smaller case"
+            Issue.record("seed \(seed): \(difference)\n\(made)\nmade smaller: \(smaller)\n\(small)")
             return
         }
     }

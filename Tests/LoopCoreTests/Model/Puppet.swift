@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 
 /// The body of an attempt, which follows the test's orders and ignores its cancellation.
 final class Puppet: Sendable {

@@ -1,4 +1,5 @@
 import LoopCollections
+import LoopCompatibility
 import LoopCore
 
 extension World {
@@ -7,14 +8,15 @@ extension World {
         let spec = flaw.map { $0.flawed(made.feedbacks[number]) } ?? made.feedbacks[number]
         var feedback = policies(form(number, spec.form), spec)
         for modifier in made.feedbacks[number].modifiers { feedback = modified(feedback, modifier) }
-        var query: (@Sendable () -> any FeedbackQuery<Cells, Put>)?
-        if let make = feedback.makeQuery { query = { [self] in RecordingQuery(base: make(), world: self) } }
-        let effect: @Sendable (any Sendable, EffectContext) -> Effect<Put> = { [self, feedback] request, context in
-            started(number, request, context) { feedback.effect(request, context) }
-        }
-        return Feedback<Cells, Put>(
-            derived: feedback, query: query, effect: effect, failureEvent: feedback.failureEvent,
-            custom: feedback.custom)
+        guard case .effect(let effect) = feedback.kind else { return feedback }
+        feedback.kind = .effect(
+            RequestEffect(
+                effect, query: { [self] in RecordingQuery(base: effect.query(), world: self) },
+                body: { [self] request, context in
+                    started(number, request, context) { effect.body(request, context) }
+                },
+                failureEvent: feedback.failureEvent))
+        return feedback
     }
 
     private func form(_ number: Int, _ form: Form) -> Feedback<Cells, Put> {
@@ -23,7 +25,7 @@ extension World {
         let payload = { (cell: Int) in { @Sendable (event: Put) in event.payload(cell) } }
         switch form {
         case .lensing(let lens): return .lensing(name, state: lens.value) { _ in self.body(number) }
-        case .skippingRepeated(let lens): return .skippingRepeated(name, state: lens.value) { _ in self.body(number) }
+        case .skippingRepeated(let lens): return .react(name, request: lens.value) { _ in self.body(number) }
         case .firstValueAfterNil(let lens):
             return .firstValueAfterNil(name, state: lens.value) { _ in self.body(number) }
         case .whenBecomesTrue(let lens):
@@ -40,12 +42,13 @@ extension World {
             return .skippingRepeatedAndKeeping(name, events: payload(cell)) { _ in self.body(number) }
         case .middleware where flaw == .runsMiddlewareForTheInitialState:
             return .switching(
-                name, renewal: .always, on: .local, retry: nil, policy: EffectPolicy(),
-                effect: { _, _ in self.body(number) },
+                name, renewal: .always, effect: { _, _ in self.body(number) },
                 derive: { state, event in .wanted("\(state) \(event ?? Put(0, 0))") })
         case .middleware: return .middleware(name) { _, _ in self.body(number) }
         case .each:
-            return .each(name, requests: Cells.requests) { _, updates, _ in self.body(number, updates) }
+            return .react(name, requests: Cells.requests) { (_: Int, context) in
+                self.body(number, context.updates(of: Int.self))
+            }
         case .set:
             let values = { @Sendable (cells: Cells) in Set(Cells.requests(cells).values) }
             return .react(name, requests: values) { _ in self.body(number) }

@@ -1,5 +1,6 @@
+import LoopCollections
+import LoopCompatibility
 import LoopCore
-import LoopLock
 import LoopTesting
 
 /// A subscriber; only the runner of the case reads it.

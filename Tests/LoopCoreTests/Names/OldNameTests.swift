@@ -17,15 +17,15 @@ import Testing
         let pairs: [(Form, Form)] = [
             (
                 .lensing(state: { $0 }, effects: { (_: Int) in .none }),
-                .lensing("a", state: { $0 }, effect: { (_: Int) in .none })
+                .lensing("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 .skippingRepeated(state: { $0 }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+                .skippingRepeated("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 .firstValueAfterNil({ $0 }, effects: { (_: Int) in .none }),
-                .firstValueAfterNil("a", state: { $0 }, effect: { (_: Int) in .none })
+                .firstValueAfterNil("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 .whenBecomesTrue({ $0 != nil }, effects: { _ in .none }),
@@ -37,7 +37,7 @@ import Testing
             ),
             (
                 .skippingRepeated(events: { Int($0) }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", events: { Int($0) }, effect: { (_: Int) in .none })
+                .skippingRepeated("a", events: { Int($0) }, effects: { (_: Int) in .none })
             ),
             (.middleware(effect: { _, _ in .none }), .middleware("a") { _, _ in .none }),
             (
@@ -50,32 +50,28 @@ import Testing
             ),
             (
                 .react(requests: { ["k": $0 ?? 0] }, effects: { (_: Int, _) in .none }),
-                .each("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
-            ),
-            (
-                .react("b", requests: { ["k": $0 ?? 0] }, effect: { (_: Int, _, _) in .none }),
-                .each("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
+                .react("a", requests: { ["k": $0 ?? 0] }, effect: { (_: Int) in .none })
             ),
             (
                 Feedback(skippingRepeated: { $0 }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+                .skippingRepeated("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 Feedback(lensing: { $0 }, effects: { (_: Int) in .none }),
-                .lensing("a", state: { $0 }, effect: { (_: Int) in .none })
+                .lensing("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (Feedback(effects: { _ in .none }), .everyState("a") { _ in .none }),
             (
                 Feedback(skippingRepeatedState: { $0 }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+                .skippingRepeated("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 Feedback(query: { $0 }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", state: { $0 }, effect: { (_: Int) in .none })
+                .skippingRepeated("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 Feedback(skippingRepeatedEvents: { Int($0) }, effects: { (_: Int) in .none }),
-                .skippingRepeated("a", events: { Int($0) }, effect: { (_: Int) in .none })
+                .skippingRepeated("a", events: { Int($0) }, effects: { (_: Int) in .none })
             ),
             (
                 Feedback(extractingPayload: { Int($0) }, effects: { (_: Int) in .none }),
@@ -87,7 +83,7 @@ import Testing
             ),
             (
                 Feedback(firstValueAfterNil: { $0 }, effects: { (_: Int) in .none }),
-                .firstValueAfterNil("a", state: { $0 }, effect: { (_: Int) in .none })
+                .firstValueAfterNil("a", state: { $0 }, effects: { (_: Int) in .none })
             ),
             (
                 Feedback(whenBecomesTrue: { $0 != nil }, effects: { _ in .none }),
@@ -103,7 +99,7 @@ import Testing
             ),
             (
                 Feedback(predicate: { $0 != nil }, effects: { _ in .none }),
-                .whileTrue("a", state: { $0 != nil }, effect: { _ in .none })
+                .whileTrue("a", state: { $0 != nil }, effects: { _ in .none })
             ),
         ]
         for (old, new) in pairs {

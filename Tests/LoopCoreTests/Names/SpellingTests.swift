@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `Spellings` {
     /// Answers 0 with its event.
     private func answering(_ event: Int) -> Feedback<[Int], Int> {
-        .extractingAndKeeping("\(event)", payload: { $0 == 0 ? 0 : nil }, effect: { _ in .event(event) })
+        .extractingAndKeeping("\(event)", payload: { $0 == 0 ? 0 : nil }, effects: { _ in .event(event) })
     }
 
     @Test func `feedbacks are found under the loop's name`() {

@@ -86,7 +86,7 @@ import Testing
     }
 }
 
-/// The rules of `EffectScheduler`, written down without any regard for cost.
+/// The rules of `PlacedScheduler`, written down without any regard for cost.
 private struct SchedulerModel {
     struct Effect {
         var id: EffectID

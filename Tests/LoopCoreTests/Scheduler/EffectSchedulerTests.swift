@@ -185,19 +185,6 @@ import Testing
         #expect(scheduler.next(at: .zero) { _ in true } == nil)
     }
 
-    @Test func `the effect that starts after a number of others is known without groups`() {
-        var scheduler = PlacedScheduler(policies: [:])
-        #expect(scheduler.place(after: 0) == nil)
-        for place in [7, 3, 9, 0] { scheduler.add(at: place, of: 1, group: nil) }
-        for place in [0, 9, 1000] { scheduler.fetch(place) }
-        #expect((0...4).map { scheduler.place(after: $0) } == [7, 3, 9, 0, nil])
-        #expect(scheduler.next(at: .zero) { _ in true } == 7)
-        #expect((0...4).map { scheduler.place(after: $0) } == [3, 9, 0, nil, nil])
-        var grouped = PlacedScheduler(policies: [1: EffectPolicy(concurrencyPerGroup: 1)])
-        grouped.add(at: 2, of: 1, group: "a")
-        #expect(grouped.place(after: 0) == nil)
-    }
-
     @Test func `twenty thousand effects in half as many groups start and end`() {
         let policy = EffectPolicy(concurrency: 64, concurrencyPerGroup: 1)
         var scheduler = EffectScheduler(policies: [0: policy])

@@ -21,3 +21,10 @@ struct Wishes<State: Sendable, Event: Sendable> {
         }
     }
 }
+
+extension Reducer {
+    /// Folds an event in a test that is not about transitions.
+    func callAsFunction(_ state: inout State, _ event: Event) {
+        self(&state, event, Transition(seq: .initial, time: WallTime(milliseconds: 0), seed: 0))
+    }
+}

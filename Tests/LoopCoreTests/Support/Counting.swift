@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 
 /// A state of small numbers that keeps the events that made it.
 struct Counting: Codable, Equatable, Sendable {

@@ -80,6 +80,12 @@ import Testing
         #expect(report.links == 3)
     }
 
+    @Test func `JSON has everything escaped that needs it`() {
+        let report = PaperSite(["http://h/": .page(links: ["http://[a\"b\u{7f}ö"])]).report(.site())
+        #expect(
+            report.json.contains(#"{"url":"http://[a\"b\u007fö","status":null,"error":"malformed URL","referrers":["#))
+    }
+
     @Test func `links out of the site are checked only when that is asked for`() {
         let site: [String: PaperSite.Reply] = ["http://h/": .page(links: ["http://other/x", "http://other/y"])]
         #expect(broken(site) == [])

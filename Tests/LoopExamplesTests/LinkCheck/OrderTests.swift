@@ -73,7 +73,7 @@ import Testing
             var random = SeededRandom(seed: 9)
             while let job = state.requests.values.randomElement(using: &random) {
                 for event in site.events(for: job) {
-                    definition.reduce(&state, event)
+                    state.apply(event, at: nil)
                     let bytes = try CBOR.encode(state)
                     let copy = try CBOR.decode(LinkCheckState.self, from: bytes)
                     let isSame = try copy.requests == state.requests && CBOR.encode(copy) == bytes
@@ -100,14 +100,14 @@ import Testing
         let definition = LinkCheck(settings: .site { $0.pagesMax = pagesMax })
         var state = definition.initial
         let links = (0..<pages).map { "/p\($0).html\n" }.joined()
-        definition.reduce(&state, .fetched(target: 0, answer: .init(status: 200, page: .init(links: links))))
+        state.apply(.fetched(target: 0, answer: .init(status: 200, page: .init(links: links))), at: nil)
         return (definition, state)
     }
 
     @Test func `all that is found and has no answer is asked for, in the order in which it was found`() {
         var (definition, state) = definition(pages: 1000)
         #expect(Array(state.requests.keys) == Array(1...1000))
-        definition.reduce(&state, .fetched(target: 2, answer: .init(status: 404)))
+        state.apply(.fetched(target: 2, answer: .init(status: 404)), at: nil)
         #expect(Array(state.requests.keys) == [1] + Array(3...1000))
         #expect(definition.progress(of: state)?.done == 2)
         #expect(definition.progress(of: state)?.found == 1001)
@@ -115,12 +115,12 @@ import Testing
     }
 
     @Test func `not many are asked for ahead of an answer where order counts`() {
-        var (definition, state) = definition(pages: 1000, pagesMax: 100)
+        var (_, state) = definition(pages: 1000, pagesMax: 100)
         #expect(Array(state.requests.keys) == Array(1...256))
-        definition.reduce(&state, .fetched(target: 2, answer: .init(status: 404)))
+        state.apply(.fetched(target: 2, answer: .init(status: 404)), at: nil)
         #expect(Array(state.requests.keys) == [1] + Array(3...256))
         #expect(state.doneCount == 1)
-        definition.reduce(&state, .fetched(target: 1, answer: .init(status: 404)))
+        state.apply(.fetched(target: 1, answer: .init(status: 404)), at: nil)
         #expect(Array(state.requests.keys) == Array(3...258))
         #expect(state.doneCount == 3)
     }
@@ -133,10 +133,10 @@ import Testing
 
     @Test func `a state in which a window of requests was offered goes on with all of them`() throws {
         var (definition, state) = definition(pages: 1000)
-        definition.reduce(&state, .fetched(target: 2, answer: .init(status: 404)))
+        state.apply(.fetched(target: 2, answer: .init(status: 404)), at: nil)
         let first = try FirstState(state, window: 256, offered: 258)
         let old = Encoded(try CBOR.encode(first), coder: CBORCoder())
-        let migrated = try definition.migrateState(old, from: 1)
+        let migrated = try definition.migrateState(old, from: 1, at: WallTime(milliseconds: 0))
         #expect(migrated.requests == state.requests)
         #expect(try CBOR.encode(migrated) == CBOR.encode(state))
     }
@@ -211,21 +211,21 @@ import Testing
     }
 
     @Test func `events about nothing that is asked for change nothing`() throws {
-        var (definition, state) = definition(pages: 2)
+        var (_, state) = definition(pages: 2)
         let before = try CBOR.encode(state)
-        definition.reduce(&state, .fetched(target: 99, answer: .init(status: 200)))
-        definition.reduce(&state, .failed(target: 0, status: 500, error: nil))
-        definition.reduce(&state, .part(target: .max, number: 0, content: .init()))
-        definition.reduce(&state, .part(target: 1, number: 7, content: .init(links: "/x\n")))
+        state.apply(.fetched(target: 99, answer: .init(status: 200)), at: nil)
+        state.apply(.failed(target: 0, status: 500, error: nil), at: nil)
+        state.apply(.part(target: .max, number: 0, content: .init()), at: nil)
+        state.apply(.part(target: 1, number: 7, content: .init(links: "/x\n")), at: nil)
         #expect(try CBOR.encode(state) == before)
     }
 
     @Test func `content that no worker would send is taken as far as it makes sense`() {
         var (definition, state) = definition(pages: 3)
         let page = LinkCheck.PageContent(links: "\n\n#\n##x\n/\n/p2.html###\n!\n?#\u{0}\n", anchors: [1, 2, 3])
-        definition.reduce(&state, .fetched(target: 1, answer: .init(status: 200, page: page)))
-        definition.reduce(&state, .fetched(target: 2, answer: .init(status: -5, location: "\n#\n")))
-        definition.reduce(&state, .fetched(target: 3, answer: .init(status: 1 << 40)))
+        state.apply(.fetched(target: 1, answer: .init(status: 200, page: page)), at: nil)
+        state.apply(.fetched(target: 2, answer: .init(status: -5, location: "\n#\n")), at: nil)
+        state.apply(.fetched(target: 3, answer: .init(status: 1 << 40)), at: nil)
         #expect(definition.outcome(of: state) != nil)
     }
 }

@@ -8,17 +8,10 @@ import Testing
 
 @Suite struct `link check packing` {
     private func pieces(_ lines: String) -> [String] {
-        let bytes = lines.utf8.span
-        var reader = LinkLines.Reader()
-        var pieces: [String] = []
-        func text(_ range: Range<Int>) -> String { String(decoding: Array(lines.utf8)[range], as: UTF8.self) }
-        while let piece = reader.next(in: bytes) {
-            switch piece {
-            case .target(let range): pieces.append(text(range))
-            case .fragment(let range): pieces.append("#" + text(range))
-            }
+        LinkLines.links(lines).flatMap { line in
+            [String(decoding: line.target, as: UTF8.self)]
+                + line.fragments.map { "#" + String(decoding: $0, as: UTF8.self) }
         }
-        return pieces
     }
 
     @Test func `a line is a target and its fragments`() {
@@ -111,12 +104,9 @@ import Testing
         #expect(URLPattern(pattern).matches(url) == matches)
     }
 
-    @Test func `JSON has everything escaped that needs it`() {
-        var json = ""
-        JSONText.append("a\"b\\c\n\t\r\u{1}ö\u{7f}", to: &json)
-        #expect(json == #""a\"b\\c\n\t\r\u0001ö"# + "\u{7f}\"")
-        #expect(JSONText.number(1.5) == "1.500")
-        #expect(JSONText.number(0) == "0.000")
-        #expect(JSONText.number(-12.3456) == "-12.346")
+    @Test func `seconds have three decimals`() {
+        #expect(LinkReport.number(1.5) == "1.500")
+        #expect(LinkReport.number(0) == "0.000")
+        #expect(LinkReport.number(-12.3456) == "-12.346")
     }
 }

@@ -68,7 +68,7 @@ struct PaperSite {
         func apply(_ event: LinkCheck.Event) {
             seq = seq.next
             let time = WallTime(milliseconds: 1000 + Int64(seq.value))
-            definition.reduce(&state, event, Transition(seq: seq, time: time, seed: 0))
+            definition.reduce(into: &state, event, Transition(seq: seq, time: time, seed: 0))
         }
         while let job = state.requests.values.randomElement(using: &random) {
             var tries = [events(for: job)]

@@ -1,9 +1,10 @@
 import CBOR
 import LoopCore
-import LoopExamples
 import LoopTesting
 import LoopWire
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `The favourites` {
     private let facts = MovieCard.Facts(director: "Carol Reed", country: "United Kingdom")
@@ -26,7 +27,7 @@ import Testing
     ) throws {
         let definition = Favourites(server: Films.server)
         try TestLoop.run(
-            initial: initial, reducer: Reducer { definition.reduce(&$0, $1) }, feedbacks: definition.feedbacks, test)
+            initial: initial, reducer: Reducer(definition), feedbacks: definition.feedbacks, test)
     }
 
     @Test func `the list is that of the movies`() throws {

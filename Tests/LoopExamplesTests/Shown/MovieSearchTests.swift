@@ -1,9 +1,10 @@
 import CBOR
 import LoopCore
-import LoopExamples
 import LoopTesting
 import LoopWire
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `The movie search` {
     private func request(_ query: String, _ number: Int = 1) -> MovieSearch.PageRequest {
@@ -118,7 +119,7 @@ import Testing
         let definition = MovieSearch(server: Films.server)
         let restored = try CBOR.decode(MovieSearch.State.self, from: CBOR.encode(kept))
         try TestLoop.run(
-            initial: restored, reducer: Reducer { definition.reduce(&$0, $1) }, feedbacks: definition.feedbacks
+            initial: restored, reducer: Reducer(definition), feedbacks: definition.feedbacks
         ) { loop in
             try loop.expectWaiting("page", request("film"))
         }

@@ -1,9 +1,11 @@
 import CBOR
 import LoopCore
-import LoopExamples
+import LoopSimulation
 import LoopTesting
 import LoopWire
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `The movies` {
     private func request(_ number: Int) -> Movies.PageRequest {

@@ -1,7 +1,9 @@
 import LoopCore
-import LoopExamples
+import LoopSimulation
 import LoopTesting
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `Sign in` {
     private typealias FormLoop = TestLoop<SignIn.State, SignIn.Event>

@@ -1,7 +1,9 @@
 import LoopCore
-import LoopExamples
+import LoopSimulation
 import LoopTesting
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `The switch` {
     @Test func `cancels a child's effects when it is left, and starts them again when it is entered`() throws {

@@ -1,7 +1,8 @@
 import LoopCore
-import LoopExamples
-import LoopTesting
+import LoopSimulation
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `Things to do in a cluster` {
     private static func cluster(seed: UInt64) -> SimulatedCluster<Todo> {

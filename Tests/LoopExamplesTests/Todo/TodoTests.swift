@@ -1,7 +1,8 @@
 import LoopCore
-import LoopExamples
 import LoopTesting
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `Things to do` {
     private typealias TodoLoop = TestLoop<Todo.State, Todo.Event>

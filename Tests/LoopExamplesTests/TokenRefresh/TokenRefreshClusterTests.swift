@@ -1,6 +1,6 @@
 import LoopCore
 import LoopExamples
-import LoopTesting
+import LoopSimulation
 import Testing
 
 @Suite struct `One refresh for many in a cluster` {

@@ -1,7 +1,8 @@
 import LoopCore
-import LoopExamples
 import LoopTesting
 import Testing
+
+@testable import LoopExamples
 
 @Suite struct `One refresh for many` {
     private typealias State = TokenRefresh.State

@@ -1,5 +1,6 @@
 import LoopCore
 import LoopExamples
+import LoopSimulation
 import LoopTesting
 import Testing
 

@@ -262,6 +262,6 @@ import ZMQ
 struct Others: LoopDefinition {
     static let name = "others"
     let initial = 0
-    func reduce(_ state: inout Int, _ event: Int) { state += event }
+    func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
     var feedbacks: [Feedback<Int, Int>] { [] }
 }

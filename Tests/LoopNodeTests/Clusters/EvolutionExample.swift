@@ -28,7 +28,7 @@ struct Feeds: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .follow(let feed): state.unread[feed.address] = feed
         case .read(let address, let items):
@@ -41,19 +41,21 @@ struct Feeds: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         [
             // Workers of schema 1 have this one too: its name, its placement and its requests are what they were.
-            .react("read", requests: \.addresses, on: .workers) { address in
+            .react("read", requests: \.addresses) { address in
                 .events(.read(address: address, items: address.count))
-            },
+            }
+            .on(.workers),
             // New in schema 2: asked for the state as it is when this build takes over, and run by workers of schema 2.
-            .skippingRepeated("sum up", state: \.allItems, on: .workers) { items in
+            .react("sum up", request: \.allItems) { items in
                 .event(.summary("\(items.values.reduce(0, +)) items"))
-            },
+            }
+            .on(.workers),
         ]
     }
 
     func outcome(of state: State) -> Outcome? { state.summary.map { Outcome(text: $0) } }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> State {
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> State {
         let first = try old.decode(First.State.self)
         let unread = first.unread.map { ($0, Feed(address: $0, title: $0)) }
         return State(unread: Dictionary(uniqueKeysWithValues: unread), items: first.items)

@@ -57,7 +57,7 @@ import ZMQ
         var second = try JournaledState(
             restoring: try first.snapshot(), definition: Feeds(), coder: CBORCoder())
         #expect(
-            second.state.unread == [
+            second.state(of: Feeds()).unread == [
                 "https://example.org": Feeds.Feed(address: "https://example.org", title: "https://example.org")
             ])
         #expect(try second.apply(.definition(second.ownDefinition)) == [])
@@ -127,9 +127,9 @@ import ZMQ
         struct Keyed: LoopDefinition {
             static let name = "keyed"
             let initial = 0
-            func reduce(_ state: inout Int, _ event: Int) { state += event }
+            func reduce(into state: inout Int, _ event: Int, _: Transition) { state += event }
             var feedbacks: [Feedback<Int, Int>] {
-                [.each("work", requests: { [Opaque(): $0] }, on: .workers, effect: { (_: Int) in .none })]
+                [.react("work", requests: { [Opaque(): $0] }, effect: { (_: Int) in .none }).on(.workers)]
             }
         }
         do {

@@ -16,7 +16,7 @@ struct FirstFeeds: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .follow(let address): state.unread.insert(address)
         case .read(let address, let items):
@@ -27,9 +27,10 @@ struct FirstFeeds: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("read", requests: \.unread, on: .workers) { address in
+            .react("read", requests: \.unread) { address in
                 .events(.read(address: address, items: address.count))
             }
+            .on(.workers)
         ]
     }
 }

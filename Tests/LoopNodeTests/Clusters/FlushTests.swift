@@ -1,7 +1,7 @@
 import CBOR
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing
@@ -22,7 +22,7 @@ struct Puts: LoopDefinition {
     let initial = State()
     let feedbacks: [Feedback<State, Event>] = []
 
-    func reduce(_ state: inout State, _ event: Event) { state.count += 1 }
+    func reduce(into state: inout State, _ event: Event, _: Transition) { state.count += 1 }
 }
 
 /// A program: sends so many events, and returns from its main, which exits.

@@ -15,9 +15,10 @@ struct `Clusters over IPv6` {
     func `do jobs, and answer tools`(bind: String, host: String) async throws {
         let context = try ZMQContext()
         let (bound, tell) = AsyncStream.makeStream(of: ReducerAddress.self)
-        let configuration = ReducerNodeConfiguration(
-            bind: try BindAddress(parsing: bind), isInsecure: true, journal: .memory, context: context,
-            onListening: { tell.yield($0) }, log: .silent)
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(parsing: bind), journal: .memory, context: context, log: .silent)
+        configuration.isInsecure = true
+        configuration.onListening = { tell.yield($0) }
         let reducer = try ReducerNode(Jobs(), configuration: configuration)
         async let outcome = reducer.run()
         var iterator = bound.makeAsyncIterator()
@@ -42,8 +43,9 @@ struct `Clusters over IPv6` {
         ("tcp://192.0.2.1:7710", "Cannot assign requested address (this machine has no such address or interface"),
     ])
     func `say why an address cannot be bound`(bind: String, why: String) async throws {
-        let configuration = ReducerNodeConfiguration(
-            bind: try BindAddress(parsing: bind), isInsecure: true, journal: .memory, log: .silent)
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(parsing: bind), journal: .memory, log: .silent)
+        configuration.isInsecure = true
         let error = await #expect(throws: (any Error).self) {
             try await ReducerNode(Jobs(), configuration: configuration).run()
         }

@@ -32,7 +32,7 @@ struct Jobs: LoopDefinition {
         self.work = work
     }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .add(let count):
             for job in state.total..<state.total + count { state.waiting[job] = job }
@@ -45,10 +45,15 @@ struct Jobs: LoopDefinition {
         }
     }
 
-    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    enum Answer: Codable, Sendable, Equatable {
+        case count(total: Int, waiting: Int)
+        case notes([String])
+    }
+
+    func answer(to event: Event, in state: State) -> Answer? {
         switch event {
-        case .add: JobCount(total: state.total, waiting: state.waiting.count)
-        case .note(let text): Array(state.notes.drop { $0 != text })
+        case .add: .count(total: state.total, waiting: state.waiting.count)
+        case .note(let text): .notes(Array(state.notes.drop { $0 != text }))
         case .squared, .forget: nil
         }
     }
@@ -56,9 +61,10 @@ struct Jobs: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let work = work
         return [
-            .each("square", requests: \.waiting, on: placement) { job in
+            .react("square", requests: \.waiting) { job in
                 .run { send in try await send(.squared(job, try await work(job))) }
             }
+            .on(placement)
         ]
     }
 
@@ -66,10 +72,4 @@ struct Jobs: LoopDefinition {
         guard ends, state.total > 0, state.done.count == state.total else { return nil }
         return Outcome(text: "sum \(state.done.values.reduce(0, +))")
     }
-}
-
-/// What is answered to jobs that are added.
-struct JobCount: Codable, Sendable, Equatable {
-    var total: Int
-    var waiting: Int
 }

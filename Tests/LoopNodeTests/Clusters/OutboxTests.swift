@@ -1,9 +1,9 @@
 import CBOR
 import Glibc
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopJournal
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing
@@ -189,7 +189,7 @@ private struct TestFile {
             await first.close()
         }
         var configuration = try ReducerNodeConfiguration.test(address, ZMQContext())
-        configuration.silenceLimit = .seconds(3)
+        configuration.machine.silenceLimit = .seconds(3)
         let reducer = try ReducerNode(Jobs(), configuration: configuration)
         let run = Task { try await reducer.run() }
         let second = try remote(address)

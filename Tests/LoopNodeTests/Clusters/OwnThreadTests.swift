@@ -1,8 +1,12 @@
+import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import Testing
 import ZMQ
+
+/// Identifies the calling thread while it lives.
+private var currentThread: UInt { UInt(pthread_self()) }
 
 @Suite(.timeLimit(.minutes(5))) struct `Tasks on the thread of a connection` {
     @Test func `send, and are told what became of it, on that thread`() async throws {
@@ -13,11 +17,11 @@ import ZMQ
             for number in 1...100 {
                 let seq = try await remote.sendAndConfirm(.note("\(number)")).seq
                 #expect(seq == Seq(UInt64(number)))
-                threads.insert(CurrentThread.identity)
+                threads.insert(currentThread)
             }
         }
         #expect(threads.count == 1)
-        #expect(!threads.contains(CurrentThread.identity))
+        #expect(!threads.contains(currentThread))
         await remote.close()
         _ = try await cluster.stop()
     }
@@ -70,7 +74,7 @@ import ZMQ
 @Suite(.timeLimit(.minutes(5))) struct `Effects on the thread of their node` {
     @Test func `start, wait and end there`() async throws {
         let threads = Locked(Set<UInt>())
-        let note: @Sendable () -> Void = { threads.withLock { _ = $0.insert(CurrentThread.identity) } }
+        let note: @Sendable () -> Void = { threads.withLock { _ = $0.insert(currentThread) } }
         let jobs = Jobs(work: { job in
             note()
             if job.isMultiple(of: 3) { try await Task.sleep(for: .milliseconds(1)) }

@@ -14,18 +14,19 @@ private struct Reading: LoopDefinition {
     let door: Door
     let placement: Placement
 
-    func reduce(_ state: inout State, _ event: Event) { state.unread = [:] }
+    func reduce(into state: inout State, _ event: Event, _: Transition) { state.unread = [:] }
 
     var feedbacks: [Feedback<State, Event>] {
         let door = door
         return [
-            .each("read", requests: \.unread, on: placement) { (_: Int, context) in
+            .react("read", requests: \.unread) { (_: Int, context) in
                 .run { send in
                     for page in 1...40 { context.progress(Double(page) / 100, "page \(page)\u{1b}[2J") }
                     try await door.pass()
                     try await send(.read)
                 }
             }
+            .on(placement)
         ]
     }
 

@@ -6,15 +6,13 @@ struct Primes: LoopDefinition {
         var waiting = Set(0..<100)
         var found = 0
     }
-
-    enum Event: Codable, Sendable {
-        case counted(block: Int, primes: Int)
-    }
+    enum Event: Codable, Sendable { case counted(block: Int, primes: Int) }
 
     static let name = "primes"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    /// What happened changes the state, and nothing else does.
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .counted(let block, let primes):
             state.waiting.remove(block)
@@ -25,9 +23,10 @@ struct Primes: LoopDefinition {
     /// What should be going on is a function of the state: one effect for each block that waits.
     var feedbacks: [Feedback<State, Event>] {
         [
-            .react("count", requests: \.waiting, on: .workers, retry: .exponential(max: 3)) { block in
-                .run { send in try await send(.counted(block: block, primes: count(of: block))) }
+            .react("count", requests: \.waiting) { block in
+                .run { send in try await send(.counted(block: block, primes: primes(in: block))) }
             }
+            .on(.workers)
         ]
     }
 
@@ -36,9 +35,9 @@ struct Primes: LoopDefinition {
     }
 }
 
-/// How many primes a thousand numbers hold.
-private func count(of block: Int) -> Int {
-    (block * 1000..<(block + 1) * 1000).filter { number in
-        number > 1 && (2..<number).lazy.prefix(while: { $0 * $0 <= number }).allSatisfy { number % $0 != 0 }
-    }.count
+/// How many primes the thousand numbers of a block hold.
+private func primes(in block: Int) -> Int {
+    (block * 1000..<(block + 1) * 1000).count { number in
+        number > 1 && (2..<number).lazy.prefix { $0 * $0 <= number }.allSatisfy { number % $0 != 0 }
+    }
 }

@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import LoopNode
 import LoopView
@@ -22,7 +23,7 @@ import ZMQ
         var hasLamp = false
         let initial = State()
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .shelve(let number, let title): state.books[number] = title
             case .visit: state.visits += 1
@@ -30,7 +31,7 @@ import ZMQ
         }
 
         var feedbacks: [Feedback<State, Event>] {
-            hasLamp ? [.whileTrue("lamp", state: Self.isDark, on: .workers) { _ in .none }] : []
+            hasLamp ? [.whileTrue("lamp", state: Self.isDark) { _ in .none }.on(.workers)] : []
         }
 
         private static let isDark: @Sendable (State) -> Bool = { $0.visits > 1 }

@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -37,8 +37,8 @@ private final class Pair: Sendable {
     func start(_ index: Int, _ change: (inout ReducerNodeConfiguration) -> Void = { _ in }) throws -> Member {
         var configuration = ReducerNodeConfiguration(
             bind: try BindAddress(addresses[index]), journal: place, log: .silent)
-        configuration.isStandby = true
-        configuration.silenceLimit = .seconds(2)
+        configuration.succession = .standby
+        configuration.machine.silenceLimit = .seconds(2)
         change(&configuration)
         let node = try ReducerNode(jobs, configuration: configuration)
         return Member(node: node, run: Task { try await node.run() })
@@ -120,7 +120,7 @@ private final class Pair: Sendable {
         let log = LogCollector()
         func start(_ index: Int) async throws -> Pair.Member {
             let member = try pair.start(index) { configuration in
-                configuration.isStandby = false
+                configuration.succession = .refuse
                 configuration.journal = .file("\(pair.folder.path)/\(index).journal")
             }
             _ = try await pair.status(of: pair.addresses[index]) { $0.isReady }
@@ -162,7 +162,7 @@ private final class Pair: Sendable {
         for index in 0...1 {
             members.append(
                 try pair.start(index) { configuration in
-                    configuration.isStandby = false
+                    configuration.succession = .refuse
                     configuration.journal = .file("\(pair.folder.path)/\(index).journal")
                     configuration.reducers = pair.both
                     configuration.log = logs[index].handler
@@ -386,7 +386,7 @@ private final class Pair: Sendable {
         async throws
     {
         let pair = try Pair(Jobs(ends: false), journal: hasFile ? nil : .memory)
-        let reducer = try pair.start(0) { $0.isStandby = !hasFile }
+        let reducer = try pair.start(0) { $0.succession = hasFile ? .refuse : .standby }
         _ = try await pair.status(of: pair.addresses[0]) { $0.isReady }
         let error = await #expect(throws: AdministrationError.self) { try await stepDown(pair.addresses[0]) }
         #expect(error?.description.contains("was started without --standby, or keeps its journal in memory") == true)

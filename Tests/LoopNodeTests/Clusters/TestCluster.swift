@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -20,7 +20,7 @@ final class TestCluster: Sendable {
         address = try transport == "ipc" ? ipcAddress() : ReducerAddress(parsing: "inproc://\(name)")
         self.jobs = jobs
         var configuration = try ReducerNodeConfiguration.test(address, context)
-        configuration.silenceLimit = silenceLimit
+        configuration.machine.silenceLimit = silenceLimit
         let reducer = try ReducerNode(jobs, configuration: configuration)
         self.reducer = reducer
         run = Task { try await reducer.run() }

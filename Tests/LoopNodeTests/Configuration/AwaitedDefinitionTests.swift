@@ -1,6 +1,6 @@
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import TestFolders
 import Testing
 
@@ -13,7 +13,7 @@ private struct Greeting: LoopDefinition {
     static let name = "greeting"
     let initial: String
 
-    func reduce(_ state: inout String, _ event: String) { state = event }
+    func reduce(into state: inout String, _ event: String, _: Transition) { state = event }
     func outcome(of state: String) -> Outcome? { Outcome(text: state, exitCode: 1) }
     var feedbacks: [Feedback<String, String>] { [] }
 

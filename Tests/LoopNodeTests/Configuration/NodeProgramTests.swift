@@ -7,14 +7,14 @@ import Testing
     private struct Lamp: LoopDefinition {
         static let name = "lamp"
         let initial = false
-        func reduce(_ state: inout Bool, _ event: Bool) { state = event }
+        func reduce(into state: inout Bool, _ event: Bool, _: Transition) { state = event }
         var feedbacks: [Feedback<Bool, Bool>] { [] }
     }
 
     private struct Fan: LoopDefinition {
         static let name = "fan"
         let initial = 0
-        func reduce(_ state: inout Int, _ event: Int) { state = event }
+        func reduce(into state: inout Int, _ event: Int, _: Transition) { state = event }
         var feedbacks: [Feedback<Int, Int>] { [] }
     }
 

@@ -11,11 +11,16 @@ import Testing
     private var table: ConnectionTable
 
     init() {
-        table = ConnectionTable(
-            limits: ConnectionLimits(
-                connectionsMax: 3, firstMessageLimit: .seconds(5), unfinishedBytesMax: 500, inputBytesMax: 1000,
-                inputBytesTotal: 2500,
-                subscriptionBytesMax: 200, answerBytesMax: 1000, answerBytesTotal: 2500))
+        var limits = ConnectionLimits()
+        limits.connectionsMax = 3
+        limits.firstMessageLimit = .seconds(5)
+        limits.unfinishedBytesMax = 500
+        limits.inputBytesMax = 1000
+        limits.inputBytesTotal = 2500
+        limits.subscriptionBytesMax = 200
+        limits.answerBytesMax = 1000
+        limits.answerBytesTotal = 2500
+        table = ConnectionTable(limits: limits)
     }
 
     private func id(_ descriptor: Int32, _ socket: ReducerSocket = .router) -> ID {
@@ -229,7 +234,9 @@ import Testing
 
 @Suite struct `Limits of connections` {
     @Test func `stay below the limit of open files`() {
-        #expect(ConnectionLimits(connectionsMax: 500).within(descriptors: 1024).connectionsMax == 500)
+        var limits = ConnectionLimits()
+        limits.connectionsMax = 500
+        #expect(limits.within(descriptors: 1024).connectionsMax == 500)
         #expect(ConnectionLimits().within(descriptors: 1024).connectionsMax == 896)
         #expect(ConnectionLimits().within(descriptors: 65_536).connectionsMax == 3072)
         #expect(ConnectionLimits().within(descriptors: 256).connectionsMax == 192)

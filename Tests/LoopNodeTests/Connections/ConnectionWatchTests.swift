@@ -65,9 +65,12 @@ import ZMQ
     }
 
     private let router, collector: Listener
-    private let watch = ConnectionWatch(limits: ConnectionLimits(inputBytesMax: 1000))
+    private let watch: ConnectionWatch
 
     init() throws {
+        var limits = ConnectionLimits()
+        limits.inputBytesMax = 1000
+        watch = ConnectionWatch(limits: limits)
         router = try Listener()
         collector = try Listener()
         watch.listen(at: [.router: router.address, .collector: collector.address])
@@ -135,7 +138,9 @@ import ZMQ
     }
 
     @Test func `puts off new connections while there are too many in a second, and takes them again`() throws {
-        let watch = ConnectionWatch(limits: ConnectionLimits(connectionsPerSecond: 8))
+        var limits = ConnectionLimits()
+        limits.connectionsPerSecond = 8
+        let watch = ConnectionWatch(limits: limits)
         watch.listen(at: [.router: router.address])
         watch.take(SocketEvent(.listening(descriptor: router.descriptor), at: ""), of: .router)
         let one = try router.connection()

@@ -1,5 +1,5 @@
 import Foundation
-import LoopLock
+import LoopCollections
 import TestFolders
 import Testing
 import ZMQ

@@ -1,6 +1,7 @@
 import Glibc
+import Linux
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing
@@ -40,15 +41,15 @@ import Testing
     @Test func `is warned of, and a worker ends by SIGTERM within its limit`() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let folder = TestFolder()
-            let signals = try SignalWatch.ofProcess()
+            let signals = try SignalPipe.ofProcess()
             let address = try ReducerAddress(parsing: "ipc://\(folder.path)/jobs")
             let configuration = ReducerNodeConfiguration(bind: try BindAddress(address), journal: .memory, log: .silent)
             let reducer = try ReducerNode(Jobs(), configuration: configuration)
             let running = Task { try await reducer.run() }
             try Self.add(address)
             var worker = EffectNodeConfiguration(
-                reducer: address, capacity: 64, stopLimit: .seconds(2), log: Self.terminateWhenWarned())
-            worker.name = "blocked"
+                reducer: address, capacity: 64, name: "blocked", log: Self.terminateWhenWarned())
+            worker.stopLimit = .seconds(2)
             let loop = RunnableLoop(Jobs.self, abstract: "", worker: { Self.blocking }, reducer: { _ in Self.blocking })
             _ = try await loop.runWorker(worker, signals)
             running.cancel()
@@ -82,7 +83,7 @@ import Testing
     @Test func `is warned of, and a reducer with effects of its own ends by SIGTERM`() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let folder = TestFolder()
-            let signals = try SignalWatch.ofProcess()
+            let signals = try SignalPipe.ofProcess()
             let address = try ReducerAddress(parsing: "ipc://\(folder.path)/jobs")
             var configuration = ReducerNodeConfiguration(
                 bind: try BindAddress(address), journal: .memory, log: Self.terminateWhenWarned())

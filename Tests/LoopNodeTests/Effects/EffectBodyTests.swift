@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import Testing
 
@@ -156,7 +156,7 @@ private final class Scripted: FeedbackEffects {
 
     nonisolated(nonsending) func run(_ body: EffectBody) async { await work(body.grant.effect.index, body) }
 
-    func request(_ bytes: RequestBytes) -> (any Sendable)? { bytes.array.first }
+    func request(_ bytes: [UInt8]) -> (any Sendable)? { bytes.first }
 
     func start(_ number: UInt32, _ gate: OutboxGate, on executor: (any TaskExecutor)? = nil) -> EffectBody {
         let body = body(number, gate)

@@ -1,5 +1,5 @@
 import LoopCluster
-import LoopLock
+import LoopCollections
 import LoopNode
 import TestFolders
 import Testing

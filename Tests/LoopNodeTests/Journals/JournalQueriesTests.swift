@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 import LoopWire
 import Testing
 
@@ -19,7 +19,7 @@ import Testing
                 throw Self.refusal
             },
             post: { mail in
-                guard case .answer(let request, let answer) = mail else { return }
+                guard case .letter(.answer(let answer, let request)) = mail else { return }
                 answers.withLock { $0[request.number] = answer }
                 answers.broadcast()
             })

@@ -1,8 +1,8 @@
 import Glibc
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopJournal
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing

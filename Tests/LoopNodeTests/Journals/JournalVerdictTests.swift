@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
 import LoopCluster
+import LoopCollections
 import LoopCore
 import LoopJournal
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing
@@ -363,10 +363,12 @@ private struct MoreJobs: LoopDefinition {
     let initial = Jobs.State()
     private let jobs = Jobs(ends: false)
 
-    func reduce(_ state: inout Jobs.State, _ event: Jobs.Event) { jobs.reduce(&state, event) }
+    func reduce(into state: inout Jobs.State, _ event: Jobs.Event, _ transition: Transition) {
+        jobs.reduce(into: &state, event, transition)
+    }
 
     var feedbacks: [Feedback<Jobs.State, Jobs.Event>] {
-        jobs.feedbacks + [.each("cube", requests: \.done, on: .workers) { _ in .run { _ in } }]
+        jobs.feedbacks + [.react("cube", requests: \.done) { _ in .run { _ in } }.on(.workers)]
     }
 }
 
@@ -378,9 +380,13 @@ private struct OtherJobs: LoopDefinition {
     let initial = Jobs.State()
     private let jobs = Jobs(ends: false)
 
-    func reduce(_ state: inout Jobs.State, _ event: Jobs.Event) { jobs.reduce(&state, event) }
+    func reduce(into state: inout Jobs.State, _ event: Jobs.Event, _ transition: Transition) {
+        jobs.reduce(into: &state, event, transition)
+    }
 
-    func migrateState(_ old: Encoded, from schema: Int) throws -> Jobs.State { try old.decode(Jobs.State.self) }
+    func migrateState(_ old: Encoded, from schema: Int, at time: WallTime) throws -> Jobs.State {
+        try old.decode(Jobs.State.self)
+    }
 
     var feedbacks: [Feedback<Jobs.State, Jobs.Event>] { jobs.feedbacks }
 }

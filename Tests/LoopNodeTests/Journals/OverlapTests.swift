@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -25,7 +25,7 @@ private struct Overlapping {
     ) throws -> ReducerNode<Jobs> {
         var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = late.place
-        configuration.silenceLimit = .seconds(1)
+        configuration.machine.silenceLimit = .seconds(1)
         change(&configuration)
         return try ReducerNode(jobs, configuration: configuration)
     }

@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -24,7 +24,7 @@ private struct Restartable {
     ) throws -> ReducerNode<Jobs> {
         var configuration = try ReducerNodeConfiguration.test(address, context)
         configuration.journal = disk.place
-        configuration.silenceLimit = .seconds(2)
+        configuration.machine.silenceLimit = .seconds(2)
         change(&configuration)
         return try ReducerNode(jobs, configuration: configuration)
     }
@@ -66,7 +66,7 @@ private final class UnreadableDiskJournal: ComparedDiskJournal {
 
         let (disk, mayLead, triesCount) = (nodes.disk, Monitor(false), Locked(0))
         let standby = try nodes.reducer(Jobs(ends: false)) { configuration in
-            configuration.isStandby = true
+            configuration.succession = .standby
             configuration.journal = JournalPlace(
                 path: { _ in nil },
                 open: { opening throws(JournalError) in
@@ -254,7 +254,7 @@ private final class UnreadableDiskJournal: ComparedDiskJournal {
                 return job
             })
         let count = 40_000
-        let first = try nodes.reducer(jobs) { $0.silenceLimit = .seconds(30) }
+        let first = try nodes.reducer(jobs) { $0.machine.silenceLimit = .seconds(30) }
         let life = Task { try await first.run() }
         var configuration = EffectNodeConfiguration.test(nodes.address, nodes.context, "one")
         configuration.capacity = count
@@ -265,7 +265,7 @@ private final class UnreadableDiskJournal: ComparedDiskJournal {
         _ = try await nodes.status { $0.feedbacks[0].running == count }
         first.stop()
         _ = try await life.value
-        let second = try nodes.reducer(jobs) { $0.silenceLimit = .seconds(30) }
+        let second = try nodes.reducer(jobs) { $0.machine.silenceLimit = .seconds(30) }
         let again = Task { try await second.run() }
         // Its claim is larger than a message may be. Nothing is granted to it again.
         let report = try await nodes.status { $0.epoch == 2 && $0.feedbacks[0].running == count }

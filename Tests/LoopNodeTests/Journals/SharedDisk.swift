@@ -1,6 +1,6 @@
 import Glibc
 import LoopCluster
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopWire
 

@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import TestFolders
@@ -21,7 +21,7 @@ private struct Steps: LoopDefinition {
     let feedbacks: [Feedback<State, Event>] = []
     let onStep: @Sendable (Int) -> Void
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state.count += 1
         onStep(state.count)
     }

@@ -1,10 +1,10 @@
 import CBOR
 import Foundation
-import LoopCluster
 import LoopCore
 import LoopWire
 import Testing
 
+@testable import LoopCluster
 @testable import LoopNode
 
 @Suite struct `An event of the log` {

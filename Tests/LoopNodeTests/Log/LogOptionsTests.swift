@@ -10,7 +10,7 @@ import Testing
     private struct Over: LoopDefinition {
         static let name = "over"
         let initial = 0
-        func reduce(_ state: inout Int, _ event: Int) { state = event }
+        func reduce(into state: inout Int, _ event: Int, _: Transition) { state = event }
         func outcome(of state: Int) -> Outcome? { Outcome(text: "over", exitCode: 0) }
         var feedbacks: [Feedback<Int, Int>] { [] }
     }

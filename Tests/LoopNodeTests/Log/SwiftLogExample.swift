@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 import LoopNode
 import Testing
 

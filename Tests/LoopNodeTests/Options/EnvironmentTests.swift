@@ -13,8 +13,6 @@ import Testing
         #expect(arguments[Sample.external])
         #expect(arguments[Sample.header] == ["A:1", "B:2"])
         #expect(arguments[Sample.site] == "from-variable")
-        #expect(arguments.source(of: Sample.bind) == .environment)
-        #expect(arguments.source(of: Sample.silence) == .commandLine)
         #expect(try Sample.parse("linkcheck", "given", environment: environment)[Sample.site] == "given")
     }
 
@@ -39,16 +37,5 @@ import Testing
         let arguments = try Sample.parse(
             "send", "{}", program: Sample.control, environment: ["LOOP_ADMIN_TOKEN": "secret"])
         #expect(arguments[Sample.token] == "secret")
-    }
-
-    @Test func `that contradict the command line give way, those that contradict each other do not`() throws {
-        let arguments = try Sample.parse("linkcheck", "--insecure", "s", environment: ["LOOP_KEYS": "file"])
-        #expect(arguments[Sample.insecure] && arguments[Sample.keys] == nil)
-        let keyed = try Sample.parse("linkcheck", "--keys=file", "s", environment: ["LOOP_INSECURE": "0"])
-        #expect(!keyed[Sample.insecure] && keyed[Sample.keys] == "file")
-        #expect(
-            throws: UsageError(
-                message: "LOOP_INSECURE and LOOP_KEYS contradict each other", hint: "give one of them")
-        ) { try Sample.parse("linkcheck", "s", environment: ["LOOP_KEYS": "file", "LOOP_INSECURE": "1"]) }
     }
 }

@@ -8,7 +8,6 @@ import Testing
         for arguments in [spaced, joined] {
             #expect(arguments[Sample.bind] == "ipc:///tmp/x")
             #expect(arguments[Sample.silence] == .milliseconds(500))
-            #expect(arguments.source(of: Sample.bind) == .commandLine)
         }
     }
 
@@ -20,7 +19,6 @@ import Testing
         #expect(!arguments[Sample.insecure])
         #expect(arguments[Sample.keys] == nil)
         #expect(arguments[Sample.header] == [])
-        #expect(arguments.source(of: Sample.bind) == .standard)
     }
 
     @Test func `a repeated option keeps all its values in order`() throws {

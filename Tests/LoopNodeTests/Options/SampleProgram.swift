@@ -10,7 +10,7 @@ enum Sample {
         "message-max", .size(in: 1024...(1 << 30)), default: 2 << 20, help: "the largest message a peer may send")
     static let insecure = Option(flag: "insecure", help: "bind other addresses than loopback without keys")
     static let keys = Option(optional: "keys", .string.named("FILE"), help: "the file of the allowed keys")
-    static let node = OptionGroup("Node", [bind, silence, maximum, insecure, keys], exclusive: [["insecure", "keys"]])
+    static let node = OptionGroup("Node", [bind, silence, maximum, insecure, keys])
 
     static let external = Option(flag: "external", help: "also check links that leave the site")
     static let header = Option(repeated: "header", .string.named("NAME:VALUE"), help: "a header of each request")

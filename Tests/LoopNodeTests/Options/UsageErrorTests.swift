@@ -24,10 +24,6 @@ import Testing
             "--bind cannot be '7710': it has no scheme; it takes an endpoint such as tcp://HOST:PORT or ipc://PATH"
         ),
         (["linkcheck", "--keys", "a", "--keys", "b", "s"], "--keys is given twice, as 'a' and 'b'; give it once"),
-        (
-            ["linkcheck", "--keys", "a", "--insecure", "s"],
-            "--insecure and --keys contradict each other; give one of them"
-        ),
         (["linkcheck"], "SITE is missing; it is a URL or a folder, or in LOOP_SITE"),
         (["linkcheck", "a", "b"], "unexpected argument 'b'; it takes SITE"),
         (["linkchek", "a"], "unknown command 'linkchek'; did you mean linkcheck?"),

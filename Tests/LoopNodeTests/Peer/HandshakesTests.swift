@@ -18,11 +18,11 @@ import ZMQ
     }
 
     private let ended: [SocketEvent.Kind] = [
-        .connectDelayed(code: EINPROGRESS), .connected(descriptor: 7), .handshakeFailed(.noDetail(code: EPIPE)),
+        .other(number: 2, value: EINPROGRESS), .connected(descriptor: 7), .handshakeFailed(.noDetail(code: EPIPE)),
         .connectRetried(after: .milliseconds(50)),
     ]
     private let refused: [SocketEvent.Kind] = [
-        .connectDelayed(code: EINPROGRESS), .closed(descriptor: 7), .connectRetried(after: .milliseconds(50)),
+        .other(number: 2, value: EINPROGRESS), .closed(descriptor: 7), .connectRetried(after: .milliseconds(50)),
     ]
 
     @Test func `that end without a reason say nothing of keys`() {

@@ -1,7 +1,7 @@
 import Glibc
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import Testing
 

@@ -1,7 +1,7 @@
 import CBOR
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import Testing
 import ZMQ
@@ -18,12 +18,12 @@ private struct Oversized: LoopDefinition {
     let wasStopped: Monitor<Bool>
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) { state.wanted = [:] }
+    func reduce(into state: inout State, _ event: Event, _: Transition) { state.wanted = [:] }
 
     var feedbacks: [Feedback<State, Event>] {
         let wasStopped = wasStopped
         return [
-            .each("large", requests: \.wanted, on: placement, retry: .never) { _ in
+            .react("large", requests: \.wanted) { _ in
                 .run { send in
                     try await send(.text(String(repeating: "x", count: 600 << 10)))
                     try? await Task.sleep(for: .seconds(3600))
@@ -31,6 +31,8 @@ private struct Oversized: LoopDefinition {
                     wasStopped.broadcast()
                 }
             }
+            .on(placement)
+            .retry(.never)
         ]
     }
 }
@@ -64,6 +66,7 @@ private struct Oversized: LoopDefinition {
 @Suite(.timeLimit(.minutes(5))) struct `A peer's driver` {
     private let now = SystemClock.monotonic
     private let collector = LogCollector()
+    private let log: NodeLog
     private let gate: OutboxGate
     private var driver: PeerDriver
 
@@ -71,28 +74,24 @@ private struct Oversized: LoopDefinition {
         let configuration = PeerConfiguration(
             peer: PeerID(high: 1, low: 1), loop: Jobs.name, schema: UInt64(Jobs.schema), fingerprint: 1,
             groups: ["default"], capacity: 4, name: "worker")
+        log = NodeLog(name: "worker", collector.handler)
         gate = try OutboxGate(countMax: 16, bytesMax: 1 << 20)
         driver = PeerDriver(
             configuration: configuration, effects: DefinitionEffects(Jobs(), coder: CBORCoder()), gate: gate, at: now)
         let introduction = Introduction(
             name: Jobs.name, schema: UInt64(Jobs.schema), fingerprint: 1, publisher: "1", collector: "2",
             eventBytesMax: 1000)
-        driver.receiveReply(frame(.introduction(introduction)), at: now)
-        driver.receivePublished(
+        driver.machine.receiveReply(frame(.introduction(introduction)), at: now)
+        driver.machine.receivePublished(
             frame(
                 .joinAccepted(
                     watermark: 0, silenceLimit: .seconds(3), tickInterval: .seconds(1), feedbacks: ["other"])), at: now)
-        driver.receiveReply(frame(.assignments(Assignments(number: 0, watermark: 0, grants: []))), at: now)
+        driver.machine.receiveReply(frame(.assignments(Assignments(number: 0, watermark: 0, grants: []))), at: now)
     }
 
     private func frame(_ message: ToPeer) -> PeerFrame {
         PeerFrame(
             history: History(7), epoch: Epoch(number: 1, nonce: 1), session: SessionID(3), message: message)
-    }
-
-    private mutating func told() -> [LogKind] {
-        driver.tellPeople(NodeLog(name: "worker", collector.handler))
-        return collector.events.map(\.kind)
     }
 
     @Test mutating func `hands back an effect of a feedback that it has not offered, and says so`() {
@@ -101,19 +100,19 @@ private struct Oversized: LoopDefinition {
                 effect: EffectID(feedback: 0, seq: Seq(1), index: 0),
                 attempt: Attempt(epoch: 1, count: UInt64(count)), version: Seq(1), failures: 0, isResumed: false,
                 request: [1])
-            driver.receivePublished(frame(.commands(number: UInt64(count), [.start(grant)])), at: now)
-            _ = driver.turn(at: now)
-            #expect(driver.nextBatch()?.entries.map(\.kind) == [.released])
+            driver.machine.receivePublished(frame(.commands(number: UInt64(count), [.start(grant)])), at: now)
+            _ = driver.turn(at: now, log)
+            #expect(driver.machine.nextBatch()?.entries.map(\.kind) == [.released])
         }
-        #expect(told() == [.unserved])
+        #expect(collector.events.map(\.kind) == [.unserved])
     }
 
     @Test mutating func `says that an event is too large to be sent, if its sender has gone on`() async throws {
         let event = Entry(kind: .event, payload: Array(repeating: 0, count: 1001)[...])
         try await gate.send(event)
-        driver.takePosted(at: now)
-        #expect(driver.nextBatch() == nil)
-        #expect(told() == [.undecodable])
+        driver.takePosted(at: now, log)
+        #expect(driver.machine.nextBatch() == nil)
+        #expect(collector.events.map(\.kind) == [.undecodable])
         #expect(collector.events.last?.text.contains("1001 bytes encoded, the limit is 1000") == true)
     }
 }

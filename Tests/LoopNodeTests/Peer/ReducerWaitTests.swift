@@ -1,6 +1,6 @@
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing
@@ -248,8 +248,8 @@ import ZMQ
 @Suite(.timeLimit(.minutes(2))) struct `A connect timeout` {
     @Test func `ends a worker without an answer, with the reason`() async throws {
         let address = ipcAddress()
-        let configuration = EffectNodeConfiguration(
-            reducer: address, connectTimeout: .milliseconds(200), log: .silent)
+        var configuration = EffectNodeConfiguration(reducer: address, log: .silent)
+        configuration.connectTimeout = .milliseconds(200)
         let error = await #expect(throws: NodeError.self) {
             try await EffectNode(Puts(), configuration: configuration).run()
         }

@@ -1,6 +1,6 @@
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import TestFolders
 import Testing

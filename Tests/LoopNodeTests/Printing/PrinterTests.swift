@@ -18,50 +18,48 @@ import Testing
     }
 
     @Test func `are for people`() throws {
-        let printer = HistoryPrinter(isJSON: false)
         var record = try event()
         #expect(
-            printer.line(for: record)
+            record.line(isJSON: false)
                 == #"2026-01-31T13:05:09.120Z  seq 9  event  session 3 number 4  {"add":{"_0":5}}"#)
         record.effect = "0.7.1"
         record.attempt = "1/2"
         #expect(
-            printer.line(for: record)
+            record.line(isJSON: false)
                 == #"2026-01-31T13:05:09.120Z  seq 9  event  effect 0.7.1 attempt 2 of epoch 1  {"add":{"_0":5}}"#)
         record.kind = "refused"
         record.time = nil
         record.event = nil
         record.note = "stale:\nit was cancelled"
         #expect(
-            printer.line(for: record)
+            record.line(isJSON: false)
                 == "                       -  seq 9  refused  effect 0.7.1 attempt 2 of epoch 1  session 3 number 4"
                 + "  stale: it was cancelled")
         record.retryAt = 1_769_864_709_120
         #expect(
-            printer.line(for: record).hasSuffix("  stale: it was cancelled  not before 2026-01-31T13:05:09.120Z"))
+            record.line(isJSON: false).hasSuffix("  stale: it was cancelled  not before 2026-01-31T13:05:09.120Z"))
         #expect(
-            printer.line(for: HistoryRecord(position: 1, seq: 0, kind: "epoch begun"))
+            HistoryRecord(position: 1, seq: 0, kind: "epoch begun").line(isJSON: false)
                 == "                       -  seq 0  epoch begun")
     }
 
     @Test func `are JSON documents of what a record has`() throws {
-        let printer = HistoryPrinter(isJSON: true)
         var record = try event()
         record.note = #"with "quotes""#
         #expect(
-            printer.line(for: record)
+            record.line(isJSON: true)
                 == #"{"position":12,"seq":9,"kind":"event","time":"2026-01-31T13:05:09.120Z","session":3,"number":4,"#
                 + #""note":"with \"quotes\"","event":{"add":{"_0":5}}}"#)
         #expect(
-            printer.line(for: HistoryRecord(position: 1, seq: 0, kind: "epoch begun"))
+            HistoryRecord(position: 1, seq: 0, kind: "epoch begun").line(isJSON: true)
                 == #"{"position":1,"seq":0,"kind":"epoch begun"}"#)
     }
 
     @Test func `tell of an event that cannot be read`() throws {
         var record = try event()
         record.event = [0xFF, 0x00]
-        #expect(HistoryPrinter(isJSON: false).line(for: record).hasSuffix("2 bytes that cannot be read"))
-        #expect(HistoryPrinter(isJSON: true).line(for: record).hasSuffix(#""event":null}"#))
+        #expect(record.line(isJSON: false).hasSuffix("2 bytes that cannot be read"))
+        #expect(record.line(isJSON: true).hasSuffix(#""event":null}"#))
     }
 
     @Test(
@@ -79,20 +77,19 @@ import Testing
         from: 1, through: 900, records: 1000, snapshots: 1, stateHashes: 12, difference: nil)
 
     @Test func `says what was compared`() {
-        let printer = VerifyPrinter(isJSON: false)
         #expect(
-            printer.text(for: same)
+            same.text(isJSON: false)
                 == "replayed seq 1 to 900, 1000 records; the same as 1 snapshot and 12 state hashes")
         var bare = same
         bare.snapshots = 0
         bare.stateHashes = 0
         #expect(
-            printer.text(for: bare)
+            bare.text(isJSON: false)
                 == "replayed seq 1 to 900, 1000 records; there was no snapshot and no state hash to compare with")
         var different = same
         different.difference = "at seq 512 the state's hash is 1, not 2"
         #expect(
-            printer.text(for: different) == """
+            different.text(isJSON: false) == """
                 replayed seq 1 to 900, 1000 records, compared with 1 snapshot and 12 state hashes
                 at seq 512 the state's hash is 1, not 2
                 """)
@@ -100,7 +97,7 @@ import Testing
 
     @Test func `is a JSON document`() {
         #expect(
-            VerifyPrinter(isJSON: true).text(for: same)
+            same.text(isJSON: true)
                 == #"{"from":1,"through":900,"records":1000,"snapshots":1,"stateHashes":12,"difference":null}"#)
     }
 }
@@ -110,7 +107,7 @@ import Testing
 
     @Test func `is indented for people`() {
         #expect(
-            StatePrinter(isJSON: false).text(seq: 9, state: state) == """
+            JSONText.state(state, seq: 9, isJSON: false) == """
                 seq 9
                 {
                   "a": [
@@ -124,7 +121,7 @@ import Testing
 
     @Test func `is a JSON document with its seq`() {
         #expect(
-            StatePrinter(isJSON: true).text(seq: 9, state: state) == #"{"seq":9,"state":{"a":[1,[]],"b":"{\":"}}"#)
+            JSONText.state(state, seq: 9, isJSON: true) == #"{"seq":9,"state":{"a":[1,[]],"b":"{\":"}}"#)
     }
 
     @Test(arguments: [#"{}"#, #""a\\""#, #"7"#, #"[[],{}]"#])

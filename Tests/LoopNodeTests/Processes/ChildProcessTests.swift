@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import LoopNode
 import TestFolders
 import Testing
@@ -80,7 +81,7 @@ import Testing
 
     @Test func `start with the standard signals, whatever this process blocks`() async throws {
         let status = try await NodeThread.run("blocker") {
-            _ = try SignalWatch([.terminate])
+            Signals.blockAll()
             return try ChildProcess(ChildProcess.Plan("/bin/sh", ["-c", "kill -TERM $$; exit 3"], output: .discarded))
         }.wait()
         #expect(status == .signaled(SIGTERM))

@@ -18,7 +18,7 @@ import Testing
             // The second sees what the first has made of the state.
             Reducer { state, _ in state.value = 10 * (state.guest ?? -1) })
         let stage = try Stage(
-            runtime, log, [.skippingRepeated("value", state: { $0.value }) { .passing("\($0)", log) }], reducer: parts)
+            runtime, log, [.react("value", request: { $0.value }) { .passing("\($0)", log) }], reducer: parts)
         await log.wait(for: "start 0")
         for (event, value) in [(101, -10), (1, -10), (50, 0), (103, 30), (2, 30), (104, 70)] {
             try await stage.send(event)
@@ -103,7 +103,7 @@ import Testing
         runtime: Runtime
     ) async throws {
         let log = PromiseLog()
-        let feedback = Feedback<Int, Int>.skippingRepeated("serve", state: { $0 / 10 }) { .lasting("\($0)", log) }
+        let feedback = Feedback<Int, Int>.react("serve", request: { $0 / 10 }) { .lasting("\($0)", log) }
             .pullback(optionalValue: { (state: Tally.State) in state.guest }, embedEvent: { $0 }, extractEvent: { $0 })
         let stage = try Stage(
             runtime, log, [feedback],

@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import LoopNode
 import LoopView
@@ -30,7 +31,7 @@ private struct Broken: Error {}
             runtime, initial: 1, log,
             [
                 .extracting("event", payload: { $0 }) { .passing("event \($0)", log) },
-                .skippingRepeated("state", state: { $0.value }) { .passing("state \($0)", log) },
+                .react("state", request: { $0.value }) { .passing("state \($0)", log) },
             ])
         await log.wait(for: "start state 1")
         try await stage.send(1)
@@ -47,7 +48,7 @@ private struct Broken: Error {}
         let log = PromiseLog()
         let stage = try Stage(
             runtime, initial: 1, log,
-            [.skippingRepeated("s", state: { $0.value < 5 ? $0.value / 2 : nil }) { .lasting("\($0)", log) }])
+            [.react("s", request: { $0.value < 5 ? $0.value / 2 : nil }) { .lasting("\($0)", log) }])
         await log.wait(for: "start 0")
         try await stage.send(1)
         await log.wait(for: "start 1")
@@ -69,7 +70,7 @@ private struct Broken: Error {}
         let stage = try Stage(
             runtime, log,
             [
-                .skippingRepeated("s", state: { $0.value }) { value in
+                .react("s", request: { $0.value }) { value in
                     .run { send in
                         if value > 0 { return try await send(0) }
                         log.add("waits")
@@ -165,13 +166,13 @@ private struct Broken: Error {}
             runtime, initial: 2, log,
             [
                 // A key for each number below the value; the request of key 0 is the value.
-                .each("each", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { key in
+                .react("each", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) { key in
                     .lasting("key \(key)", log)
                 },
-                .each("newer", requests: { ["it": $0.value] }) { first, updates, _ in
+                .react("newer", requests: { ["it": $0.value] }) { (first: Int, context) in
                     .run { _ in
                         log.add("first \(first)")
-                        for await update in updates { log.add("newer \(update)") }
+                        for await update in context.updates(of: Int.self) { log.add("newer \(update)") }
                     }
                 },
                 .react("set", requests: { Set([$0.value / 2]) }) { .lasting("half \($0)", log) },
@@ -199,7 +200,7 @@ private struct Broken: Error {}
         let stage = try Stage(
             runtime, initial: 1, log,
             [
-                .each("each", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) {
+                .react("each", requests: { Dictionary(uniqueKeysWithValues: (0..<$0.value).map { ($0, $0) }) }) {
                     .passing("\($0)", log)
                 }
             ])
@@ -221,7 +222,7 @@ private struct Broken: Error {}
         let stage = try Stage(
             runtime, log,
             [
-                .skippingRepeated("three", state: { $0.value == 1 ? 1 : nil }) { (_: Int) in .events(10, 20, 30) },
+                .react("three", request: { $0.value == 1 ? 1 : nil }) { (_: Int) in .events(10, 20, 30) },
                 .whenBecomesTrue("others", state: { $0.value > 0 }) { _ in .events(100, 200) },
             ])
         try await stage.send(1)
@@ -277,7 +278,7 @@ private struct Broken: Error {}
         let stage = try Stage(
             runtime, log,
             [
-                Feedback<Int, Int>.skippingRepeated("tens", state: { $0 }) { .passing("tens \($0)", log) },
+                Feedback<Int, Int>.react("tens", request: { $0 }) { .passing("tens \($0)", log) },
                 Feedback<Int, Int>.middleware("events") { part, event in
                     log.add("start event \(event) \(part)")
                     guard event == 2 else { return .none }
@@ -307,7 +308,7 @@ private struct Broken: Error {}
     ) async throws {
         let log = PromiseLog()
         let both = Feedback<Int, Int>.combine(
-            .skippingRepeated("a", state: { $0 }) { .lasting("a\($0)", log) },
+            .react("a", request: { $0 }) { .lasting("a\($0)", log) },
             .whenBecomesTrue("b", state: { $0 > 1 }) { .lasting("b\($0)", log) })
         let stage = try Stage(
             runtime, initial: 2, log,

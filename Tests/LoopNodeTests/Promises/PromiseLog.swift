@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 
 /// What happened, line by line, from any thread; a test can wait for a line.
 final class PromiseLog: Sendable {

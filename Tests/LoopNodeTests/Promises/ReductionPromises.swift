@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import Testing
 
@@ -80,7 +81,8 @@ import Testing
     func `8 effects start in the order of their feedbacks`(runtime: Runtime) async throws {
         let log = PromiseLog()
         let stage = try Stage(
-            runtime, log, ["a", "b"].map { name in .everyState(name) { .passing("\(name)\($0.value)", log) } })
+            runtime, log,
+            ["a", "b"].map { (name: String) in .everyState(name) { .passing("\(name)\($0.value)", log) } })
         for name in ["a0", "b0"] { await log.wait(for: "start \(name)") }
         try await stage.send(1)
         for name in ["a1", "b1"] { await log.wait(for: "start \(name)") }

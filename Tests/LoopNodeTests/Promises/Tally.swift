@@ -23,8 +23,8 @@ struct Tally: LoopDefinition {
     /// Adds every event to the value.
     static let adding = Reducer<State, Int> { state, event in state.value += event }
 
-    func reduce(_ state: inout State, _ event: Int) {
-        reducer(&state, event)
+    func reduce(into state: inout State, _ event: Int, _ transition: Transition) {
+        reducer(&state, event, transition)
         state.events.append(event)
         log.add("reduce \(event)")
     }

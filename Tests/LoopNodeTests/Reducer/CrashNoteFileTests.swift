@@ -32,7 +32,7 @@ import Testing
         #expect(try file.begin(history: FusedReducer.history) == nil)
         var reducer = try FusedReducer(note: file.note)
         try reducer.send([.step, .trap, .step])
-        #expect(reducer.machine.state.count == 2)
+        #expect(reducer.machine.journaled.state(of: Fuses()).count == 2)
         #expect(reducer.machine.status().quarantined == 1)
         #expect(file.note.suspects == [])
     }

@@ -26,7 +26,7 @@ struct Fuses: LoopDefinition {
 
     var initial: State { State() }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .step: state.count += 1
         case .trap: state.count = [1, 2][state.count + 2]
@@ -39,10 +39,10 @@ struct Fuses: LoopDefinition {
     /// Once it is armed, an effect in the reducer's own process lights the fuse, until it is told that this will not do.
     var feedbacks: [Feedback<State, Event>] {
         [
-            .each(
-                "fuse", requests: \.wanted,
-                retry: Retry(attemptsMax: 2, firstDelay: .milliseconds(1), delayMax: .milliseconds(1), jitter: 0)
-            ) { _ in .run { send in try await send.sendAndConfirm(.trap) } }
+            .react(
+                "fuse", requests: \.wanted
+            ) { _ in .run { send in try await send.sendAndConfirm(.trap) } }.retry(
+                Retry(attemptsMax: 2, firstDelay: .milliseconds(1), delayMax: .milliseconds(1), jitter: 0))
         ]
     }
 
@@ -54,7 +54,7 @@ struct Fuses: LoopDefinition {
 
 /// A life of a process with a crash note, without sockets: a client's events, in one batch.
 struct FusedReducer {
-    var machine: ReducerMachine<Fuses>
+    var machine: ReducerMachine
     private(set) var records: [Record] = []
     static let history = History(0x5eed)
     private static let peer = PeerID(high: 0, low: 9)
@@ -111,7 +111,7 @@ struct FusedReducer {
         _ = try Recovery(Fuses(), from: journal, coder: CBORCoder(), note: note)
     }
 
-    private mutating func turn(_ take: (inout ReducerCore) -> Void) {
+    private mutating func turn(_ take: (inout ReducerMachine) -> Void) {
         let ready = machine.turn(at: Self.now, take)
         records += ready.records
         let position = ready.position

@@ -12,10 +12,10 @@ import Testing
     private var folder: String { temporary.path }
 
     private static func serve(_ folder: String) async throws {
-        let configuration = ReducerNodeConfiguration(
-            bind: try BindAddress(parsing: "ipc://\(folder)/reducer"), journal: .file("\(folder)/fuses.journal"),
-            silenceLimit: .milliseconds(500),
-            shutdownGracePeriod: .milliseconds(500))
+        var configuration = ReducerNodeConfiguration(
+            bind: try BindAddress(parsing: "ipc://\(folder)/reducer"), journal: .file("\(folder)/fuses.journal"))
+        configuration.machine.silenceLimit = .milliseconds(500)
+        configuration.shutdownGracePeriod = .milliseconds(500)
         let outcome = try await ReducerNode(Fuses(), configuration: configuration).run()
         guard outcome?.text == "counted 2" else { fatalError("the loop ended with \(String(describing: outcome))") }
     }

@@ -1,7 +1,7 @@
 import CBOR
 import LoopCluster
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopWire
 import Testing
 import ZMQ

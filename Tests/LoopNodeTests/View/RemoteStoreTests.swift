@@ -81,7 +81,7 @@ import ZMQ
         static func set(_ change: FieldChange) -> Event { .set(change) }
         let initial = State()
 
-        func reduce(_ state: inout State, _ event: Event) {
+        func reduce(into state: inout State, _ event: Event, _: Transition) {
             switch event {
             case .set(let change): if Self.fields.apply(change, to: &state) { state.changes += 1 }
             }

@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 import LoopPostgres
 import TestDatabase
 import Testing

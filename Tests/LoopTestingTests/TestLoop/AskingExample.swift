@@ -22,7 +22,7 @@ struct Bank: LoopDefinition {
     static let name = "bank"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .deposit(let account, let amount): state.balances[account, default: 0] += amount
         case .withdraw(let account, let amount, let number):
@@ -34,7 +34,7 @@ struct Bank: LoopDefinition {
         }
     }
 
-    func answer(to event: Event, in state: State) -> (any Codable & Sendable)? {
+    func answer(to event: Event, in state: State) -> Receipt? {
         switch event {
         case .deposit: nil
         case .withdraw(let account, _, let number):

@@ -31,7 +31,7 @@ struct Crossing: LoopDefinition {
     var timer = EffectPolicy()
     var camera = EffectPolicy()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .next:
             state.colour = state.colour == .red ? .green : state.colour == .green ? .yellow : .red
@@ -50,10 +50,11 @@ struct Crossing: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .skippingRepeated("timer", state: \.timed, policy: timer) { (_: Colour) in
+            .react("timer", request: \.timed) { (_: Colour) in
                 .task { .next }
-            },
-            .each("camera", requests: \.cameras, policy: camera) { (_: Int) in .task { nil } },
+            }
+            .policy(timer),
+            .react("camera", requests: \.cameras) { (_: Int) in .task { nil } }.policy(camera),
             .extracting("log", payload: \.note) { (_: String) in .event(.noted) },
             .input("button", Input()),
         ]

@@ -17,7 +17,7 @@ struct Tickets: LoopDefinition {
     static let name = "tickets"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .reserve(let seat): state.reserved[seat] = transition.time + .seconds(600)
         case .pay(let seat):

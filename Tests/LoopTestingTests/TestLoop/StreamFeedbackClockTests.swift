@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import LoopTesting
 import Testing

@@ -17,7 +17,7 @@ private struct Restless: LoopDefinition {
     let clock: VirtualClock?
 
     /// 0..<8 toggles a key, 10..<18 changes its request; what is above comes from effects.
-    func reduce(_ state: inout State, _ event: Int) {
+    func reduce(into state: inout State, _ event: Int, _: Transition) {
         state.history.append(event)
         switch event {
         case 0..<8: state.keys[event] = state.keys[event] == nil ? 0 : nil
@@ -31,15 +31,17 @@ private struct Restless: LoopDefinition {
         let policy = EffectPolicy(
             retry: .exponential(max: 3), timeout: .seconds(2), concurrency: 2, rate: RateLimit(perSecond: 3))
         return [
-            .each("slow", requests: \.slow, policy: policy) { [clock] (_: Int) in
-                .run { _ in try await clock?.sleep(for: .seconds(1_000_000)) }
-            },
-            .each("limited", requests: \.limited, policy: policy) { (request: Int) in .events(30 + request, 40) }
-                .limited(to: 1),
-            .skippingRepeated("count", state: \.count) { (count: Int) in count % 2 == 0 ? .event(50) : .none },
-            .each("failing", requests: \.slow, policy: policy) { [clock] (_: Int) in
+            .react("slow", requests: \.slow) { [clock] (_: Int) in
                 .run { _ in try await clock?.sleep(for: .seconds(1_000_000)) }
             }
+            .policy(policy),
+            .react("limited", requests: \.limited) { (request: Int) in .events(30 + request, 40) }.policy(policy)
+                .limited(to: 1),
+            .react("count", request: \.count) { (count: Int) in count % 2 == 0 ? .event(50) : .none },
+            .react("failing", requests: \.slow) { [clock] (_: Int) in
+                .run { _ in try await clock?.sleep(for: .seconds(1_000_000)) }
+            }
+            .policy(policy)
             .failing { (request: Int, _) in request < 2 ? 20 + request : nil },
         ]
     }

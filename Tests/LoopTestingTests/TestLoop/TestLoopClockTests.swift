@@ -11,7 +11,7 @@ private struct TrafficLight: LoopDefinition {
     let clock: VirtualClock
     let initial = State.red
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         state = state == .red ? .green : state == .green ? .yellow : .red
     }
 
@@ -70,7 +70,7 @@ private actor Counter {
         let times = [3, 1, 2, 1]
         let loop = loop(
             clock,
-            .each("sleep", requests: { _ in Dictionary(uniqueKeysWithValues: times.enumerated().map { ($0, $1) }) }) {
+            .react("sleep", requests: { _ in Dictionary(uniqueKeysWithValues: times.enumerated().map { ($0, $1) }) }) {
                 seconds in
                 .run { send in
                     try await clock.sleep(for: .seconds(seconds))
@@ -93,13 +93,14 @@ private actor Counter {
         let retry = Retry(attemptsMax: 3, firstDelay: .seconds(1), delayMax: .seconds(9), factor: 2, jitter: 0)
         let loop = loop(
             clock,
-            .whenBecomesTrue("fetch", state: { _ in true }, retry: retry) { _ in
+            .whenBecomesTrue("fetch", state: { _ in true }) { _ in
                 .run { send in
                     let number = await counter.next()
                     try await send("try \(number) at \(clock.now.offset)")
                     if number < 3 { try await clock.sleep(for: .seconds(60)) }
                 }
             }
+            .retry(retry)
             .timeout(.seconds(5)))
         clock.run()
         #expect(loop.state == ["try 1 at 0.0 seconds", "try 2 at 6.0 seconds", "try 3 at 13.0 seconds"])

@@ -1,3 +1,4 @@
+import LoopCompatibility
 import LoopCore
 import LoopTesting
 import Testing
@@ -87,7 +88,7 @@ import Testing
         struct Chain: LoopDefinition {
             static let name = "chain"
             let initial = 0
-            func reduce(_ state: inout Int, _ event: Int) { state = event }
+            func reduce(into state: inout Int, _ event: Int, _: Transition) { state = event }
             var feedbacks: [Feedback<Int, Int>] {
                 [.lensing("next", state: \.early) { (now: Int) in .event(now + 1) }]
             }

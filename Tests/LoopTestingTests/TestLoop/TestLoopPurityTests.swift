@@ -21,7 +21,7 @@ private struct Notes: LoopDefinition {
     /// What the request of an effect is.
     var request: @Sendable () -> Int = { 1 }
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .written: state.times.append(look(transition))
         case .asked: state.wanted["a"] = 1

@@ -15,7 +15,7 @@ private struct Reminder: LoopDefinition {
     let initial = State.idle
     let clock: any Clock<Duration>
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .start: state = .waiting
         case .stop: state = .idle

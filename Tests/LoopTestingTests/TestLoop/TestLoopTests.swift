@@ -64,7 +64,7 @@ import Testing
 
     @Test func `queued events of a cancelled effect are dropped`() throws {
         let belowTwo = { @Sendable (sum: Int) in sum < 2 ? sum : nil }
-        let feedback = Feedback<Int, Int>.skippingRepeated("thrice", state: belowTwo) { _ in .events(1, 2, 3) }
+        let feedback = Feedback<Int, Int>.react("thrice", request: belowTwo) { _ in .events(1, 2, 3) }
         let reducer = Reducer<Int, Int> { $0 += $1 }
         try TestLoop.run(initial: 0, reducer: reducer, feedbacks: [feedback]) { loop in
             try loop.expectStart("thrice", 0)
@@ -134,7 +134,7 @@ import Testing
             var wanted: String? = "a"
             var failures: [String] = []
         }
-        let feedback = Feedback<State, String>.skippingRepeated("fetch", state: \.wanted) { _ in .task { nil } }
+        let feedback = Feedback<State, String>.react("fetch", request: \.wanted) { _ in .task { nil } }
             .failing { (wanted: String, error) in "\(wanted) \(error)" }
         let reducer = Reducer<State, String> { state, event in
             state.wanted = nil
@@ -206,8 +206,8 @@ import Testing
 
     @Test func `combined feedbacks have their own names`() throws {
         let both = Feedback<Int, Int>.combine(
-            .skippingRepeated("a", state: \.self) { (_: Int) in .task { nil } },
-            .skippingRepeated("b", state: \.self) { (_: Int) in .task { nil } })
+            .react("a", request: \.self) { (_: Int) in .task { nil } },
+            .react("b", request: \.self) { (_: Int) in .task { nil } })
         try TestLoop.run(initial: 0, reducer: Reducer { $0 += $1 }, feedbacks: [both]) { loop in
             try loop.expectStart("a", 0)
             try loop.expectStart("b", 0)
@@ -253,8 +253,7 @@ import Testing
             static let name = "diary"
             let initial: [Int64] = []
             let feedbacks: [Feedback<[Int64], Bool>] = []
-            func reduce(_ state: inout [Int64], _ event: Bool) {}
-            func reduce(_ state: inout [Int64], _ event: Bool, _ transition: Transition) {
+            func reduce(into state: inout [Int64], _ event: Bool, _ transition: Transition) {
                 var random = transition.random
                 state.append(event ? Int64.random(in: 0..<1000, using: &random) : transition.time.milliseconds)
             }
@@ -283,7 +282,7 @@ import Testing
             if event == 0 { state.wanted = Dictionary(uniqueKeysWithValues: (0..<10_000).map { ($0, $0) }) }
             state.sum += event
         }
-        let feedback = Feedback<Many, Int>.each("many", requests: \.wanted) { (_: Int) in .event(1) }.limited(to: 1)
+        let feedback = Feedback<Many, Int>.react("many", requests: \.wanted) { (_: Int) in .event(1) }.limited(to: 1)
         try TestLoop.run(initial: Many(), reducer: reducer, feedbacks: [feedback], mode: .selective) { loop in
             try loop.send(0)
             #expect(loop.state.sum == 10_000)

@@ -1,4 +1,5 @@
 import LoopCore
+import LoopSimulation
 import LoopTesting
 import Testing
 
@@ -26,7 +27,7 @@ struct Orders: LoopDefinition {
     var patience = Duration.seconds(600)
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event, _ transition: Transition) {
+    func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         state.seconds = transition.time.milliseconds / 1000
         switch event {
         case .placed(let order), .prolonged(let order):

@@ -21,7 +21,7 @@ func feedbacksByOldNames() -> [SearchFeedback] {
         .react(request: \.query, effects: search),
         .react(requests: \.photos, effects: show),
         .react(requests: \.downloads, effects: download),
-        .each("downloads", requests: \.downloads, effect: show),
+        .react("downloads", requests: \.downloads, effect: show),
         .custom { transitions, send in
             for await (state, event) in transitions where event == .submit {
                 try? await send(.found([state.text]))
@@ -33,11 +33,11 @@ func feedbacksByOldNames() -> [SearchFeedback] {
                 events: [states.filter(\.isLoading).map { _ in .tick }])
         },
         .skippingRepeated(state: \.query, effects: search).autoconnect(followingChangesIn: \.isOnline),
-        .everyState("log", effect: { _ in .none }),
-        .whileTrue("load", state: \.isLoading, effect: load),
-        .skippingRepeated("search", state: \.query, effect: search),
-        .skippingRepeated("far search", state: \.query, on: .workers, effect: search),
-        .extractingAndKeeping("typed", payload: \.typed, effect: search),
+        .everyState("log", effects: { _ in .none }),
+        .whileTrue("load", state: \.isLoading, effects: load),
+        .react("search", request: \.query, effect: search),
+        .react("far search", request: \.query, effect: search).on(.workers),
+        .extractingAndKeeping("typed", payload: \.typed, effects: search),
         Loop<Search, SearchEvent>.Feedback(skippingRepeated: \.query, effects: search),
         FeedbackLoop<Search, SearchEvent>.Feedback(lensing: \.query, effects: search),
     ]
@@ -148,7 +148,7 @@ func composed() -> (Reducer<Search, SearchEvent>, [SearchFeedback]) {
         [
             .combine(
                 asking[0].pullback(optionalValue: \.detail, embedEvent: SearchEvent.detail, extractEvent: \.detail),
-                .everyState("states", effect: { _ in .none })),
+                .everyState("states", effects: { _ in .none })),
             asking[1].optional().pullback(value: \.detail, event: CasePath(SearchEvent.detail)),
             asking[2].pullback(
                 value: { $0.detail ?? Detail() }, embedEvent: SearchEvent.detail, extractEvent: \.detail),
@@ -170,12 +170,12 @@ func timed(_ clock: any Clock<Duration> & Sendable) -> [SearchFeedback] {
             }),
         .extractingAndKeeping(
             "typed", payload: \.typed,
-            effect: { text in
+            effects: { text in
                 .task {
                     try await clock.sleep(for: .milliseconds(300))
                     return .found([text])
                 }
             }),
-        .skippingRepeated("search", state: \.query, effect: search).rated(RateLimit(perSecond: 2)),
+        .react("search", request: \.query, effect: search).rated(RateLimit(perSecond: 2)),
     ]
 }

@@ -23,7 +23,7 @@ import Testing
         ("_ = Store(initial: 0, reducer: reduce, feedbacks: feedbacks, scheduler: 1)", schedulers),
         (
             "_ = Feedback<Int, Int>.predicate(predicate: { $0 > 0 }, effects: { _ in .none })",
-            "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effect:) at every state"
+            "Write whenBecomesTrue(_:effects:) to start at the edge, whileTrue(_:state:effects:) at every state"
         ),
         ("_ = combine(reduce, reduce)", "Write Reducer.combine(Reducer(one), Reducer(other))"),
         ("_ = combine(Reducer(reduce), Reducer(reduce))", "Write Reducer.combine(Reducer(one), Reducer(other))"),
@@ -82,7 +82,7 @@ import Testing
     }
 
     /// What the compiler has against a file that imports the modules that these tests were built with.
-    private static func errors(in text: String) throws -> [(line: Int, text: String)] {
+    static func errors(in text: String) throws -> [(line: Int, text: String)] {
         let file = FileManager.default.temporaryDirectory.appending(path: "loop-names-\(UUID()).swift")
         try Data(text.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }

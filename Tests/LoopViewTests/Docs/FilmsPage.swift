@@ -21,7 +21,7 @@ struct Films: LoopDefinition {
     static let name = "films"
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .search(let text): state.search = text
         case .old(let isOn): state.wantsOld = isOn

@@ -49,7 +49,7 @@ struct Profile: LoopDefinition, RegisteredFields {
     static func set(_ change: FieldChange) -> Event { .set(change) }
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .set(let change): Self.fields.apply(change, to: &state)
         case .submit: state.name = ""

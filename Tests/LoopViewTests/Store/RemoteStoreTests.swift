@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopView
 import Testing
 
@@ -100,7 +100,8 @@ import Testing
         #expect(far.store.problem == nil)
         // What the reducer far away makes of them.
         var state = SignUp.State()
-        for event in far.events.entries { SignUp().reduce(&state, event) }
+        let transition = Transition(seq: .initial, time: WallTime(milliseconds: 0), seed: 0)
+        for event in far.events.entries { SignUp().reduce(into: &state, event, transition) }
         #expect(
             state
                 == SignUp.State(

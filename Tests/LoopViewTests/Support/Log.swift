@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 import Observation
 
 /// What happened, in order, from any thread; a test can wait for it.

@@ -38,7 +38,7 @@ struct SignUp: LoopDefinition, RegisteredFields {
 
     static func set(_ change: FieldChange) -> Event { .set(change) }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .set(let change): Self.fields.apply(change, to: &state)
         case .submit: state.isSubmitted = true

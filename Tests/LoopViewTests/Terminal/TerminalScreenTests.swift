@@ -233,7 +233,7 @@ import Testing
         #expect(bench.terminal.isOtherScreen)
         #expect(!bench.screen.press(.character("q")).isEnd)
         #expect(bench.screen.press(.control("c")).isEnd)
-        bench.terminal.write(bench.screen.end())
+        bench.terminal.write(TerminalScreen.restoring)
         #expect(!bench.terminal.isOtherScreen)
         #expect(bench.terminal.isCursorShown)
         var quiet = Bench { Text("nothing to press") }

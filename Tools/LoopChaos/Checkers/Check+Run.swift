@@ -1,5 +1,3 @@
-import LoopCore
-
 // Checks of the run itself.
 extension Check {
     /// A replay of the journal results in the state that the reducer reported last.

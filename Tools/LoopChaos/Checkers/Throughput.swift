@@ -74,14 +74,19 @@ extension Throughput {
     }
 }
 
+extension Evidence {
+    /// The events per second while things went wrong.
+    var throughput: Throughput {
+        Throughput(samples.filter { $0.at >= .zero && $0.at <= schedule.duration }, calm: schedule.calm)
+    }
+}
+
 extension Check {
     static let eventsPerSecondMin = 50.0
 
     /// The least number of events per second overall, and in every window without a fault of the reducer.
     static let throughput = Check(name: "at least 50 events a second") { evidence in
-        let throughput = Throughput(
-            evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
-            calm: evidence.schedule.calm)
+        let throughput = evidence.throughput
         var found: [String] = []
         if evidence.schedule.servers > 0 {
             // With faults all the time, only progress counts.

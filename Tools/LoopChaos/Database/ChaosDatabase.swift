@@ -1,6 +1,5 @@
 import Linux
-import LoopCore
-import LoopLock
+import LoopCollections
 import LoopNode
 import LoopPostgres
 import TestDatabase
@@ -69,27 +68,18 @@ final class ChaosDatabase: Sendable {
         let old = quorum.primary
         let host = target(of: old).description
         note("the primary is \(host)")
-        guard quorum.servers.count > 1 else { return try await inflictAlone(fault, old, host) }
+        guard quorum.servers.count > 1 else {
+            return try await inflict(fault, on: old, host) { try await waitOut(fault) }
+        }
         var isFelt = true
-        switch fault.trouble {
-        case .freeze:
-            old.freeze()
-            try await replace(fault)
-            old.thaw()
-        case .partition:
-            try await network.begin(fault.trouble, at: host)
-            try await replace(fault)
-            isFelt = try await network.end(fault.trouble, at: host) > 0
-        case .blackout:
+        if fault.trouble == .blackout {
             let others = quorum.standbys
             for server in quorum.servers { await server.kill() }
             for server in others { try await server.start() }
             try await replace(fault)
             try await old.start()
-        default:
-            await old.kill()
-            try await replace(fault)
-            try await old.start()
+        } else {
+            isFelt = try await inflict(fault, on: old, host) { try await replace(fault) }
         }
         note("\(host) is back, alone")
         try await Task.sleep(for: Self.alone)
@@ -98,31 +88,16 @@ final class ChaosDatabase: Sendable {
         return isFelt
     }
 
+    /// Waits for the end of the fault.
+    private func waitOut(_ fault: Fault) async throws { try await Task.sleep(for: fault.lasts) }
+
     /// Promotes another server, and waits for the end of the fault.
     private func replace(_ fault: Fault) async throws {
         try await Task.sleep(for: Self.detection)
         try await quorum.promote()
         failovers.withLock { $0 += 1 }
         note("\(target(of: quorum.primary)) was promoted")
-        try await Task.sleep(for: fault.lasts)
-    }
-
-    private func inflictAlone(_ fault: Fault, _ server: DatabaseServer, _ host: String) async throws -> Bool {
-        switch fault.trouble {
-        case .freeze:
-            server.freeze()
-            try await Task.sleep(for: fault.lasts)
-            server.thaw()
-        case .partition:
-            try await network.begin(fault.trouble, at: host)
-            try await Task.sleep(for: fault.lasts)
-            return try await network.end(fault.trouble, at: host) > 0
-        default:
-            await server.kill()
-            try await Task.sleep(for: fault.lasts)
-            try await server.start()
-        }
-        return true
+        try await waitOut(fault)
     }
 
     private func inflictOnReplicas(_ fault: Fault) async throws -> Bool {
@@ -131,23 +106,33 @@ final class ChaosDatabase: Sendable {
         guard let replica = replicas.dropFirst(Int(fault.at / .milliseconds(1)) % 2).first else { return false }
         let host = target(of: replica).description
         note("the replica is \(host)")
+        guard fault.trouble == .noQuorum else {
+            return try await inflict(fault, on: replica, host) { try await waitOut(fault) }
+        }
+        for replica in replicas { replica.freeze() }
+        try await waitOut(fault)
+        for replica in replicas { replica.thaw() }
+        return true
+    }
+
+    /// Executes a fault of one server, which ends when `body` returns.
+    /// - Returns: whether it took effect.
+    private func inflict(
+        _ fault: Fault, on server: DatabaseServer, _ host: String, _ body: () async throws -> Void
+    ) async throws -> Bool {
         switch fault.trouble {
         case .freeze:
-            replica.freeze()
-            try await Task.sleep(for: fault.lasts)
-            replica.thaw()
-        case .noQuorum:
-            for replica in replicas { replica.freeze() }
-            try await Task.sleep(for: fault.lasts)
-            for replica in replicas { replica.thaw() }
+            server.freeze()
+            try await body()
+            server.thaw()
         case .partition:
             try await network.begin(fault.trouble, at: host)
-            try await Task.sleep(for: fault.lasts)
+            try await body()
             return try await network.end(fault.trouble, at: host) > 0
         default:
-            await replica.kill()
-            try await Task.sleep(for: fault.lasts)
-            try await replica.start()
+            await server.kill()
+            try await body()
+            try await server.start()
         }
         return true
     }

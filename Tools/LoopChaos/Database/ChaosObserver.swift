@@ -1,7 +1,7 @@
 import CBOR
+import LoopCollections
 import LoopCore
 import LoopExamples
-import LoopLock
 import LoopNode
 
 /// An observer that follows the state of the ledger through a run, and records what it gets.

@@ -1,23 +1,16 @@
 import Glibc
-import LoopLock
-import LoopNode
+import LoopCollections
 
 /// The network of a run: every process on a host of its own, all on one bridge, with a packet filter on each host.
 ///
 /// Hosts are Linux network namespaces, so the network is separate from the machine's own and from that of other runs. If
 /// namespaces are not available, hosts are loopback addresses, and no packets can be lost.
 struct FaultNetwork: Sendable {
-    /// One host.
-    struct Host: Sendable {
-        let name: String
-        /// The first address is the host's own; further ones are for proxies.
-        let addresses: [String]
-    }
-
     /// Why hosts are only loopback addresses, or nil if they are namespaces.
     let obstacle: String?
     private let prefix: String
-    private let hosts: [String: Host]
+    /// The addresses of each host. The first is its own; further ones are for proxies.
+    private let hosts: [String: [String]]
 
     /// The reducer, the proxies' host, and one host for each peer. If there are several reducers, each has a host like a
     /// peer's, and `reducerHost` is for participants that query them.
@@ -38,14 +31,10 @@ struct FaultNetwork: Sendable {
         let number = getpid() + run
         let net = obstacle == nil ? "10.78.0" : "127.\(64 + number % 64).\(number / 64 % 256)"
         var hosts = [
-            Self.reducerHost: Host(name: Self.reducerHost, addresses: ["\(net).1"]),
-            Self.proxyHost: Host(
-                name: Self.proxyHost,
-                addresses: ["\(net).2"] + (0..<(proxies ?? peers.count)).map { "\(net).\(100 + $0)" }),
+            Self.reducerHost: ["\(net).1"],
+            Self.proxyHost: ["\(net).2"] + (0..<(proxies ?? peers.count)).map { "\(net).\(100 + $0)" },
         ]
-        for (index, peer) in peers.enumerated() {
-            hosts[peer.description] = Host(name: peer.description, addresses: ["\(net).\(10 + index)"])
-        }
+        for (index, peer) in peers.enumerated() { hosts[peer.description] = ["\(net).\(10 + index)"] }
         self.hosts = hosts
     }
 
@@ -55,7 +44,7 @@ struct FaultNetwork: Sendable {
     private static let runCount = Locked<Int32>(0)
 
     /// The address of a host.
-    func address(_ host: String, _ index: Int = 0) -> String { hosts[host]?.addresses[index] ?? "127.0.0.1" }
+    func address(_ host: String, _ index: Int = 0) -> String { hosts[host]?[index] ?? "127.0.0.1" }
 
     /// The network space in which a host's sockets are made.
     func space(_ host: String) -> NetworkSpace { obstacle == nil ? NetworkSpace(name: namespace(host)) : .own }
@@ -73,12 +62,12 @@ struct FaultNetwork: Sendable {
         try await Tool.run("ip netns add \(bridge)")
         try await Tool.run("ip -n \(bridge) link add bridge type bridge")
         try await Tool.run("ip -n \(bridge) link set bridge up")
-        for (number, host) in hosts.values.sorted(by: { $0.name < $1.name }).enumerated() {
-            let space = namespace(host.name)
+        for (number, host) in hosts.sorted(by: { $0.key < $1.key }).enumerated() {
+            let space = namespace(host.key)
             try await Tool.run("ip netns add \(space)")
             try await Tool.run("ip link add port\(number) netns \(bridge) type veth peer name eth0 netns \(space)")
             try await Tool.run("ip -n \(bridge) link set port\(number) master bridge up")
-            for address in host.addresses { try await Tool.run("ip -n \(space) addr add \(address)/24 dev eth0") }
+            for address in host.value { try await Tool.run("ip -n \(space) addr add \(address)/24 dev eth0") }
             try await Tool.run("ip -n \(space) link set eth0 up")
             try await Tool.run("ip -n \(space) link set lo up")
         }
@@ -114,7 +103,7 @@ struct FaultNetwork: Sendable {
             case .partition(let way) where way == .both || way == direction: condition = ""
             // The database is behind the proxies.
             case .severed:
-                let proxies = hosts[Self.proxyHost]?.addresses.joined(separator: ", ") ?? ""
+                let proxies = hosts[Self.proxyHost]?.joined(separator: ", ") ?? ""
                 condition = "ip \(hook == "input" ? "saddr" : "daddr") { \(proxies) }"
             default: continue
             }

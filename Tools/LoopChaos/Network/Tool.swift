@@ -1,4 +1,4 @@
-import LoopLock
+import LoopCollections
 import LoopNode
 
 /// The reason why a run could not continue, for people.

@@ -1,5 +1,5 @@
-import Glibc
-import LoopCore
+import Linux
+import LoopCollections
 import LoopNode
 
 /// Relays TCP between peers and the reducer, and delays, stalls or cuts it on request.
@@ -33,20 +33,21 @@ final class FaultProxy: Sendable {
     let ports: [UInt16]
     private let mailbox: Mailbox<Order>
     private let thread: NodeThread
-    private let counting: ProxyCounting
+    /// Counts that the proxy's thread writes and others read.
+    private let counting: Locked<Counts>
 
     /// Starts to listen on all links, and then returns.
     /// - Parameter space: the network in which it listens and connects.
     /// - Throws: `SystemError` that names the address that is not available.
     init(links: [Link], in space: NetworkSpace = .own) async throws {
         let mailbox = try Mailbox<Order>()
-        let counting = ProxyCounting()
+        let counting = Locked(Counts())
         self.mailbox = mailbox
         self.counting = counting
         let listeners = try await space.run("proxy-listen") {
             try links.map { (target: $0.target, upstream: $0.upstream, descriptor: try $0.listen.listen()) }
         }
-        ports = listeners.map { SocketAddress.port(of: $0.descriptor) }
+        ports = listeners.map { Sockets.port(of: $0.descriptor) }
         thread = try NodeThread("chaos-proxy") {
             // Listening succeeded, so the namespace exists.
             try? space.enter()
@@ -55,7 +56,7 @@ final class FaultProxy: Sendable {
         }
     }
 
-    var counts: Counts { counting.counts }
+    var counts: Counts { counting.withLock { $0 } }
 
     /// Begins a fault on a peer's link.
     func begin(_ trouble: Fault.Trouble, at target: Target) { mailbox.post(.begin(target, trouble)) }

@@ -1,28 +1,40 @@
 import Glibc
 import Linux
+import LoopCollections
 import LoopCore
 import LoopNode
 
 /// The proxy's thread: it accepts, reads, delays and writes.
 struct ProxyConnections: ~Copyable {
-    /// One connection: the peer's socket, the reducer's, and the bytes between them.
+    /// One direction of a connection, and the bytes in it.
+    private struct Way {
+        let source: Int32
+        let sink: Int32
+        var pipe = ProxyPipe()
+        /// Whether the end was passed on.
+        var isShut = false
+    }
+
+    /// One connection.
     private struct Relay {
         let link: Int
-        let peer: Int32
-        let reducer: Int32
-        var toReducer = ProxyPipe()
-        var toPeer = ProxyPipe()
-        /// The directions in which the end was passed on.
-        var isShutToReducer = false
-        var isShutToPeer = false
+        /// The way from the peer to the reducer, and the way back.
+        var ways: [Way]
         var isOver = false
+
+        init(link: Int, peer: Int32, reducer: Int32) {
+            self.link = link
+            ways = [Way(source: peer, sink: reducer), Way(source: reducer, sink: peer)]
+        }
+
+        func close() { for way in ways { Glibc.close(way.source) } }
     }
 
     /// The present faults of one link.
     private struct Faults {
         var delay = Duration.zero
-        var stalledToReducer = false
-        var stalledToPeer = false
+        /// Whether nothing moves on each way of a relay.
+        var stalled = [false, false]
         var cutsWanted = 0
         /// Whether the fault took effect, and thus was counted.
         var delayWasFelt = true
@@ -31,7 +43,7 @@ struct ProxyConnections: ~Copyable {
 
     private let listeners: [(target: Target, upstream: SocketAddress, descriptor: Int32)]
     private let mailbox: Mailbox<FaultProxy.Order>
-    private let counting: ProxyCounting
+    private let counting: Locked<FaultProxy.Counts>
     private var faults: [Target: Faults] = [:]
     private var relays: [Relay] = []
     private var orders: [FaultProxy.Order] = []
@@ -39,7 +51,7 @@ struct ProxyConnections: ~Copyable {
 
     init(
         listeners: [(target: Target, upstream: SocketAddress, descriptor: Int32)],
-        mailbox: Mailbox<FaultProxy.Order>, counting: ProxyCounting
+        mailbox: Mailbox<FaultProxy.Order>, counting: Locked<FaultProxy.Counts>
     ) {
         self.listeners = listeners
         self.mailbox = mailbox
@@ -48,10 +60,7 @@ struct ProxyConnections: ~Copyable {
 
     deinit {
         for listener in listeners { close(listener.descriptor) }
-        for relay in relays {
-            close(relay.peer)
-            close(relay.reducer)
-        }
+        for relay in relays { relay.close() }
     }
 
     /// Relays bytes until it is stopped.
@@ -62,8 +71,9 @@ struct ProxyConnections: ~Copyable {
             let now = SystemClock.monotonic
             var deadline: MonotonicTime?
             for relay in relays {
-                items.append(Poll.item(relay.peer, events(relay, ofPeer: true, at: now, &deadline)))
-                items.append(Poll.item(relay.reducer, events(relay, ofPeer: false, at: now, &deadline)))
+                for way in 0...1 {
+                    items.append(Poll.item(relay.ways[way].source, events(relay, way, at: now, &deadline)))
+                }
             }
             Poll.wait(&items, milliseconds: deadline.map { Int32(SystemClock.milliseconds(from: now, until: $0)) })
             guard takeOrders() else { return }
@@ -92,8 +102,7 @@ struct ProxyConnections: ~Copyable {
             now.delay = isOn ? delay : .zero
             now.delayWasFelt = !isOn
         case .stall(let direction):
-            now.stalledToReducer = isOn && direction != .toPeer
-            now.stalledToPeer = isOn && direction != .toReducer
+            now.stalled = [isOn && direction != .toPeer, isOn && direction != .toReducer]
             now.stallWasFelt = !isOn
         case .cut: if isOn { now.cutsWanted += 1 }
         default: break
@@ -103,15 +112,10 @@ struct ProxyConnections: ~Copyable {
 
     private func fault(_ relay: Relay) -> Faults { faults[listeners[relay.link].target] ?? Faults() }
 
-    /// The poll events of one side. The deadline is lowered to the time of its next bytes.
-    private func events(
-        _ relay: Relay, ofPeer: Bool, at now: MonotonicTime, _ deadline: inout MonotonicTime?
-    ) -> Int32 {
-        let (from, to) = ofPeer ? (relay.toReducer, relay.toPeer) : (relay.toPeer, relay.toReducer)
-        let fault = fault(relay)
-        var events = from.hasSpace ? POLLIN : 0
-        let isStalled = ofPeer ? fault.stalledToPeer : fault.stalledToReducer
-        if !isStalled, let at = to.nextAt {
+    /// The poll events of a way's source, to which the other way leads. The deadline is lowered to the time of its next bytes.
+    private func events(_ relay: Relay, _ way: Int, at now: MonotonicTime, _ deadline: inout MonotonicTime?) -> Int32 {
+        var events = relay.ways[way].pipe.hasSpace ? POLLIN : 0
+        if !fault(relay).stalled[1 - way], let at = relay.ways[1 - way].pipe.nextAt {
             if at <= now { events |= POLLOUT } else { deadline = min(deadline ?? at, at) }
         }
         return events
@@ -121,18 +125,13 @@ struct ProxyConnections: ~Copyable {
         let now = SystemClock.monotonic
         let first = 1 + listeners.count
         for index in relays.indices {
-            let peer = Int32(items[first + 2 * index].revents)
-            let reducer = Int32(items[first + 2 * index + 1].revents)
-            let ended = Int32(POLLIN) | Int32(POLLHUP) | Int32(POLLERR)
-            if peer & ended != 0 { read(index, fromPeer: true, revents: peer, at: now) }
-            if reducer & ended != 0 { read(index, fromPeer: false, revents: reducer, at: now) }
-            write(index, toPeer: false, at: now)
-            write(index, toPeer: true, at: now)
+            for way in 0...1 {
+                let revents = Int32(items[first + 2 * index + way].revents)
+                if revents & (POLLIN | POLLHUP | POLLERR) != 0 { read(index, way, revents: revents, at: now) }
+            }
+            for way in 0...1 { write(index, way, at: now) }
         }
-        for relay in relays where relay.isOver {
-            close(relay.peer)
-            close(relay.reducer)
-        }
+        for relay in relays where relay.isOver { relay.close() }
         relays.removeAll { $0.isOver }
     }
 
@@ -143,73 +142,64 @@ struct ProxyConnections: ~Copyable {
                     close(peer)
                     continue
                 }
-                counting.add(\.connections)
+                counting.withLock { $0.connections += 1 }
                 relays.append(Relay(link: index, peer: peer, reducer: reducer))
             }
         }
     }
 
-    private mutating func read(_ index: Int, fromPeer: Bool, revents: Int32, at now: MonotonicTime) {
+    private mutating func read(_ index: Int, _ way: Int, revents: Int32, at now: MonotonicTime) {
         let relay = relays[index]
         guard !relay.isOver else { return }
-        guard (fromPeer ? relay.toReducer : relay.toPeer).hasSpace else {
+        guard relay.ways[way].pipe.hasSpace else {
             // Both ends are closed.
-            if revents & (Int32(POLLHUP) | Int32(POLLERR)) != 0 { relays[index].isOver = true }
+            if revents & (POLLHUP | POLLERR) != 0 { relays[index].isOver = true }
             return
         }
         let count: Int
         do {
-            count = try SystemCall.read(from: fromPeer ? relay.peer : relay.reducer, into: &buffer)
+            count = try SystemCall.read(from: relay.ways[way].source, into: &buffer)
         } catch {
             // A connection that was broken or refused ends on both sides.
             if error.code != EAGAIN { relays[index].isOver = true }
             return
         }
-        if count == 0 {
-            if fromPeer { relays[index].toReducer.end() } else { relays[index].toPeer.end() }
-            return
-        }
+        if count == 0 { return relays[index].ways[way].pipe.end() }
         let fault = fault(relay)
-        let bytes = buffer[..<count]
-        if fromPeer {
-            relays[index].toReducer.take(ArraySlice(Array(bytes)), at: now, delay: fault.delay)
-        } else {
-            relays[index].toPeer.take(ArraySlice(Array(bytes)), at: now, delay: fault.delay)
-        }
-        counting.add(\.bytes, count)
-        noticeFelt(relay, fault, fromPeer: fromPeer)
+        relays[index].ways[way].pipe.take(ArraySlice(Array(buffer[..<count])), at: now, delay: fault.delay)
+        counting.withLock { $0.bytes += count }
+        noticeFelt(relay, fault, way)
     }
 
     /// Counts a fault once it has delayed bytes.
-    private mutating func noticeFelt(_ relay: Relay, _ fault: Faults, fromPeer: Bool) {
+    private mutating func noticeFelt(_ relay: Relay, _ fault: Faults, _ way: Int) {
         let target = listeners[relay.link].target
         if fault.delay > .zero, !fault.delayWasFelt {
             faults[target]?.delayWasFelt = true
-            counting.add(\.delays)
+            counting.withLock { $0.delays += 1 }
         }
-        if fromPeer ? fault.stalledToReducer : fault.stalledToPeer, !fault.stallWasFelt {
+        if fault.stalled[way], !fault.stallWasFelt {
             faults[target]?.stallWasFelt = true
-            counting.add(\.stalls)
+            counting.withLock { $0.stalls += 1 }
         }
     }
 
-    private mutating func write(_ index: Int, toPeer: Bool, at now: MonotonicTime) {
+    private mutating func write(_ index: Int, _ way: Int, at now: MonotonicTime) {
         let relay = relays[index]
         let fault = fault(relay)
-        guard !relay.isOver, !(toPeer ? fault.stalledToPeer : fault.stalledToReducer) else { return }
-        let sink = toPeer ? relay.peer : relay.reducer
-        while let bytes = (toPeer ? relays[index].toPeer : relays[index].toReducer).due(at: now) {
+        guard !relay.isOver, !fault.stalled[way] else { return }
+        while let bytes = relays[index].ways[way].pipe.due(at: now) {
             let isCut = fault.cutsWanted > 0 && bytes.count >= 2
             let piece = isCut ? bytes.prefix(bytes.count / 2) : bytes
             let count: Int
             do {
-                count = try SystemCall.send(piece, to: sink)
+                count = try SystemCall.send(piece, to: relay.ways[way].sink)
             } catch {
                 if ![EAGAIN, EINTR, ENOTCONN].contains(error.code) { relays[index].isOver = true }
                 return
             }
             if isCut { return cut(index) }
-            if toPeer { relays[index].toPeer.sent(count) } else { relays[index].toReducer.sent(count) }
+            relays[index].ways[way].pipe.sent(count)
         }
         passEndOn(index)
     }
@@ -217,19 +207,15 @@ struct ProxyConnections: ~Copyable {
     /// Cuts a connection after half of the due bytes have left. Both sides see its end.
     private mutating func cut(_ index: Int) {
         faults[listeners[relays[index].link].target]?.cutsWanted -= 1
-        counting.add(\.cuts)
+        counting.withLock { $0.cuts += 1 }
         relays[index].isOver = true
     }
 
     private mutating func passEndOn(_ index: Int) {
-        if relays[index].toReducer.isDone, !relays[index].isShutToReducer {
-            relays[index].isShutToReducer = true
-            shutdown(relays[index].reducer, Int32(SHUT_WR))
+        for way in 0...1 where relays[index].ways[way].pipe.isDone && !relays[index].ways[way].isShut {
+            relays[index].ways[way].isShut = true
+            shutdown(relays[index].ways[way].sink, Int32(SHUT_WR))
         }
-        if relays[index].toPeer.isDone, !relays[index].isShutToPeer {
-            relays[index].isShutToPeer = true
-            shutdown(relays[index].peer, Int32(SHUT_WR))
-        }
-        if relays[index].isShutToReducer && relays[index].isShutToPeer { relays[index].isOver = true }
+        if relays[index].ways.allSatisfy(\.isShut) { relays[index].isOver = true }
     }
 }

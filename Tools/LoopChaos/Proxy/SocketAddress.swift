@@ -1,6 +1,5 @@
 import Glibc
 import Linux
-import LoopNode
 
 /// An IPv4 address and a port, and the few calls that a proxy makes with them.
 struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
@@ -43,9 +42,6 @@ struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         sendAtOnce(descriptor)
         return descriptor
     }
-
-    /// The actual port of a socket that listens on any port.
-    static func port(of descriptor: Int32) -> UInt16 { Sockets.port(of: descriptor) }
 
     private static func makeSocket() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

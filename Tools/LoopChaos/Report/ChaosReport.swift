@@ -1,5 +1,3 @@
-import LoopNode
-
 /// The result of a run: the faults, the work that was done meanwhile, and the violations.
 public struct ChaosReport: Sendable {
     public let plan: ChaosPlan
@@ -11,9 +9,7 @@ public struct ChaosReport: Sendable {
         self.plan = plan
         self.evidence = evidence
         violations = Check.all.flatMap { $0.violations(in: evidence) }
-        throughput = Throughput(
-            evidence.samples.filter { $0.at >= .zero && $0.at <= evidence.schedule.duration },
-            calm: evidence.schedule.calm)
+        throughput = evidence.throughput
     }
 
     public var isClean: Bool { violations.isEmpty }

@@ -1,7 +1,7 @@
 import Glibc
 import Linux
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 
 /// One process of the run, which is started, killed, frozen and stopped repeatedly. Its output goes to a file.

@@ -1,10 +1,8 @@
 import CBOR
 import Glibc
+import LoopCollections
 import LoopCore
-import LoopExamples
-import LoopLock
 import LoopNode
-import LoopWire
 
 /// One run: it starts everything, breaks it by the schedule, lets it settle, and collects the evidence.
 public struct ChaosRun: Sendable {
@@ -233,15 +231,11 @@ public struct ChaosRun: Sendable {
         let target = await stage.resolve(fault.target, fault)
         if target != fault.target { noteLine("\(fault.target) is \(target)") }
         switch fault.trouble {
-        case .kill:
+        case .kill, .terminate:
             guard let process = stage.process(target), process.processID != nil else { return }
-            await process.kill()
-            feel(fault.kind)
-            try await Task.sleep(for: fault.lasts)
-            try await process.start()
-        case .terminate:
-            guard let process = stage.process(target), process.processID != nil else { return }
-            if let (exit, isProper) = await process.terminate(within: ChaosStage.stopLimit), !isProper {
+            if fault.trouble == .kill {
+                await process.kill()
+            } else if let (exit, isProper) = await process.terminate(within: ChaosStage.stopLimit), !isProper {
                 problems.withLock { $0.append("\(target) was told to end, and ended with \(exit)") }
             }
             feel(fault.kind)

@@ -1,6 +1,4 @@
 import CBOR
-import LoopCore
-import LoopExamples
 import LoopNode
 
 // With several reducers: which one leads, and the state of each.

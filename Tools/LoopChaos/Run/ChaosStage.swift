@@ -1,7 +1,7 @@
 import Linux
+import LoopCollections
 import LoopCore
 import LoopExamples
-import LoopLock
 import LoopNode
 import LoopWire
 

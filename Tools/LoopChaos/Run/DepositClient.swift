@@ -1,6 +1,6 @@
+import LoopCollections
 import LoopCore
 import LoopExamples
-import LoopLock
 import LoopNode
 
 /// A client of the ledger. It deposits numbers at its pace, cancels some of them, and waits for every outcome.
@@ -67,24 +67,11 @@ struct DepositClient: Sendable {
     }
 
     private func carryOut(_ plan: Plan) async {
-        guard await send(.deposit(number: plan.number, work: plan.work), plan.number) else { return }
-        guard let cancellation = plan.cancellation else { return }
+        let isApplied = await book.send(.deposit(number: plan.number, work: plan.work), plan.number, by: loop)
+        guard isApplied, let cancellation = plan.cancellation else { return }
         // A fixed delay, whatever the outcome of the deposit until then.
         try? await Task.sleep(for: cancellation.after)
-        _ = await send(.cancel(number: cancellation.number, deposit: plan.number), cancellation.number)
-    }
-
-    /// - Returns: whether it was applied.
-    private func send(_ event: Ledger.Event, _ number: UInt64) async -> Bool {
-        book.sent(number)
-        do throws(SendRefusal) {
-            book.settled(number, .applied(try await loop.sendAndConfirm(event).seq))
-            return true
-        } catch {
-            // A closed handle does not know the outcome. Every other refusal comes from the reducer.
-            book.settled(number, error.reason == .ended ? .unknown : .refused(error.reason))
-            return false
-        }
+        await book.send(.cancel(number: cancellation.number, deposit: plan.number), cancellation.number, by: loop)
     }
 }
 

@@ -36,9 +36,8 @@ struct RunFolder: Sendable {
         }
     }
 
-    func write(_ name: String, _ text: String) { Self.write(text, to: "\(path)/\(name)") }
-
-    static func write(_ text: String, to path: String) {
+    func write(_ name: String, _ text: String) {
+        let path = "\(path)/\(name)"
         if (try? FileSystem.write(text + "\n", to: path)) == nil { StandardError.line("could not write \(path)") }
     }
 

@@ -1,5 +1,5 @@
+import LoopCollections
 import LoopCore
-import LoopLock
 import LoopNode
 import LoopWire
 import ZMQ
@@ -54,11 +54,6 @@ final class StatusSampler: Sendable {
 
     var samples: [StatusSample] { heard.withLock { $0.samples } }
 
-    /// The newest report.
-    var latest: StatusReport? {
-        heard.withLock { heard in heard.samples.last.flatMap { heard.last["\($0.history) \($0.epoch)"] } }
-    }
-
     /// The sum of the last known counters of each epoch.
     var counters: [String: UInt64] {
         heard.withLock { heard in
@@ -67,9 +62,6 @@ final class StatusSampler: Sendable {
             }
         }
     }
-
-    /// The number of epochs that have reported.
-    var epochs: Int { heard.withLock { $0.last.count } }
 
     func stop() async {
         isOver.withLock { $0 = true }

@@ -1,6 +1,5 @@
-import LoopCore
+import LoopCollections
 import LoopExamples
-import LoopLock
 import LoopNode
 
 /// Many clients for one event each: a client connects, deposits a number, waits for the outcome, and leaves. Each has a
@@ -65,13 +64,8 @@ final class Visitors: Sendable {
                 progress.present[progress.count] = loop
                 return (progress.count, progress.plans.next().number)
             }
-            book.sent(number.deposit)
-            do throws(SendRefusal) {
-                let id = try await loop.sendAndConfirm(.deposit(number: number.deposit, work: Ledger.Work()))
-                book.settled(number.deposit, .applied(id.seq))
-            } catch {
-                book.settled(number.deposit, error.reason == .ended ? .unknown : .refused(error.reason))
-            }
+            await book.send(
+                .deposit(number: number.deposit, work: Ledger.Work()), number.deposit, by: loop)
             await loop.close()
             progress.withLock { $0.present[number.visit] = nil }
             // A wait, because the visitors' pace is independent of everything else.

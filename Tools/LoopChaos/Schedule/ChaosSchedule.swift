@@ -30,11 +30,7 @@ public struct ChaosSchedule: Equatable, Sendable {
         seed: UInt64, duration: Duration, workers: Int = 3, clients: Int = 2, sparesReducer: Bool = false,
         holds: Bool = false
     ) {
-        self.seed = seed
-        self.duration = max(duration, Self.durationLeast)
-        self.workers = max(workers, 2)
-        self.clients = max(clients, 1)
-        servers = 0
+        self.init(of: 0, seed: seed, duration: duration, workers: workers, clients: clients)
         var random = SeededRandom(seed: seed)
         drawCalm(&random)
         drawReducer(&random)

@@ -203,18 +203,14 @@ public enum FaultKind: String, CaseIterable, Sendable {
         .oneWayPartition, .partition, .delay, .stall, .cut,
     ]
 
+    /// The kinds that need more than one server of the database.
+    private static let ofReplicas: Set<FaultKind> = [
+        .blackout, .replicaKilled, .replicaFrozen, .replicaPartition, .noQuorum,
+    ]
+
     /// The kinds in a run whose journal is in a database.
     public static func ofDatabase(servers: Int) -> [FaultKind] {
-        let one = ofOneReducer.filter { !$0.isOfReducer }
-        let reducers: [FaultKind] = [
-            .leaderKilled, .leaderStopped, .leaderFrozen, .leaderPartition, .severed, .standbyKilled, .standbyFrozen,
-            .standbyPartition,
-        ]
-        guard servers > 1 else { return one + reducers + [.primaryKilled, .primaryFrozen, .primaryPartition] }
-        return one + reducers + [
-            .primaryKilled, .primaryFrozen, .primaryPartition, .blackout, .replicaKilled, .replicaFrozen,
-            .replicaPartition, .noQuorum,
-        ]
+        allCases.filter { !$0.isOfReducer && (servers > 1 || !ofReplicas.contains($0)) }
     }
 
     /// Whether it requires network namespaces and a packet filter.

@@ -1,20 +1,14 @@
 extension CaseGroup {
-    /// Values coded over and over: as `Codable`, and with their coding written by hand (`wire`), beside Foundation's JSON
-    /// and beside bytes written by hand.
+    /// Values coded over and over, beside Foundation's JSON and beside bytes written by hand.
     static let coding: [CaseGroup] = CoderSubject.allCases.flatMap { subject in
         ["encode", "decode"].map { task in
             let name = (subject == .films ? "cbor" : "cbor-\(subject.rawValue)") + "-\(task)"
-            let coders = subject == .numbers ? ["cbor"] : ["cbor", "wire"]
             return CaseGroup(
                 unit: "times/CPU s",
                 references: [("json", "Foundation's JSON"), ("hand", "written by hand")].map { coder, name in
                     Variant(name: name) { try await rate(subject, coder, task, $0) }
                 },
-                ours: coders.map { coder in
-                    Variant(name: name + (coder == "wire" ? "-wire" : "")) {
-                        try await rate(subject, coder, task, $0)
-                    }
-                })
+                ours: [Variant(name: name) { try await rate(subject, "cbor", task, $0) }])
         }
     }
 

@@ -42,21 +42,7 @@ extension CaseGroup {
 
     /// Events a second, from one sender, all of them checked at the end.
     private static func rate(_ loop: String, journal: String?, count: Int) async throws -> Double {
-        try await withRoles { roles in
-            var arguments = ["loop": loop]
-            arguments["journal"] = journal
-            let reducer = try roles.start("reducer", arguments)
-            let sender = try roles.start(
-                "sender",
-                [
-                    "loop": loop, "reducer": try await reducer.answer("listening"), "window": "4096",
-                    "count": "\(count)", "warm-up": "\(min(count / 10, 20_000))",
-                ])
-            let seconds = try await sender.number("seconds")
-            _ = try await sender.number("checked")
-            try await sender.finish()
-            return Double(count) / seconds
-        }
+        Double(count) / (try await send(loop, window: 4096, count: count, "seconds", journal: journal))
     }
 }
 

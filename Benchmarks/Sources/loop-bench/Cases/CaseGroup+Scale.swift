@@ -5,7 +5,7 @@ extension CaseGroup {
     /// All at once, in one run: a million entries, 1,000 observers, 64 workers, 100,000 live effects, and a reducer that is
     /// killed among them. One run gives all figures.
     static let scale: [CaseGroup] = {
-        let run = ScaleRun()
+        let run = SingleRun { effort in try await effort.inFolder { try await ScaleRun.run(effort, folder: $0) } }
         let figures: [(String, String, @Sendable (ScaleRun.Figures) -> Double)] = [
             ("scale-entry-bytes", "bytes", { $0.entryBytes }),
             ("scale-session-bytes", "bytes", { $0.sessionBytes }),
@@ -23,9 +23,9 @@ extension CaseGroup {
     }()
 }
 
-/// What one run at scale came to; it is run once.
-private actor ScaleRun {
-    struct Figures {
+/// What one run at scale came to.
+private enum ScaleRun {
+    struct Figures: Sendable {
         /// Resident memory of the reducer's process, for each.
         var entryBytes = 0.0
         var sessionBytes = 0.0
@@ -40,16 +40,7 @@ private actor ScaleRun {
         var startedAgain = 0.0
     }
 
-    private var known: Figures?
-
-    func figures(_ effort: Effort) async throws -> Figures {
-        if let known { return known }
-        let figures = try await effort.inFolder { try await Self.run(effort, folder: $0) }
-        known = figures
-        return figures
-    }
-
-    private static func run(_ effort: Effort, folder: String) async throws -> Figures {
+    static func run(_ effort: Effort, folder: String) async throws -> Figures {
         let (films, jobs) = (effort.count(1_000_000), effort.count(100_000))
         let (observers, workers, processes) = (effort.count(1000), 64, 4)
         let arguments = [

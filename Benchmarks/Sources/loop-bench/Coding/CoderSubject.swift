@@ -9,13 +9,10 @@ enum CoderSubject: String, CaseIterable {
     typealias Work = () throws -> Int
 
     /// - Parameters:
-    ///   - coder: `cbor`, `json`, `hand`, or `wire` for `cbor` with the value's coding written by hand.
+    ///   - coder: `cbor`, `json` or `hand`.
     ///   - task: `encode` or `decode`.
     func work(_ coder: String, _ task: String) throws -> Work {
         switch self {
-        case .films where coder == "wire": try Self.cbor(WireFilms(Films(count: 1000)), task)
-        case .increment where coder == "wire": try Self.cbor(WireSignal(.increment), task)
-        case .response where coder == "wire": try Self.cbor(WireSignal(.answer), task)
         case .films: try Self.work(Films(count: 1000), coder, task)
         case .increment: try Self.work(Signal.increment, coder, task)
         case .response: try Self.work(Signal.answer, coder, task)

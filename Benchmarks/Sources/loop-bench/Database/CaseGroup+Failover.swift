@@ -6,13 +6,13 @@ extension CaseGroup {
     /// Two reducers share a journal in PostgreSQL, and the one that leads is killed, again and again, while a client sends: how long
     /// until the other one has applied an event. One run gives both figures.
     static let failover: [CaseGroup] = {
-        let run = FailoverRun()
+        let run = SingleRun { try await failovers(kills: max(3, Int(50 * $0.scale))) }
         let figures: [(String, @Sendable ([Double]) -> Double)] = [
             ("failover-median", { $0.median }), ("failover-longest", { $0.max() ?? 0 }),
         ]
         return figures.map { name, figure in
             CaseGroup(
-                unit: "s", reference: nil, ours: [Variant(name: name) { figure(try await run.seconds($0)) }],
+                unit: "s", reference: nil, ours: [Variant(name: name) { figure(try await run.figures($0)) }],
                 rounds: 1)
         }
     }()
@@ -90,22 +90,10 @@ extension CaseGroup {
             return result
         }
     }
-}
 
-/// All kills of a run; it is run once.
-private actor FailoverRun {
-    private static let killsCount = 50.0
-    private var known: [Double]?
-
-    func seconds(_ effort: Effort) async throws -> [Double] {
-        if let known { return known }
-        let times = try await Self.run(kills: max(3, Int(Self.killsCount * effort.scale)))
-        known = times
-        return times
-    }
-
-    private static func run(kills: Int) async throws -> [Double] {
-        try await CaseGroup.errands { pair, sender in
+    /// How long each takeover behind a kill took, in seconds.
+    private static func failovers(kills: Int) async throws -> [Double] {
+        try await errands { pair, sender in
             var times: [Double] = []
             for _ in 0..<kills {
                 try await pair.startStandby()

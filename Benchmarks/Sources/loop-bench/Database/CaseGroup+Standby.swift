@@ -6,7 +6,7 @@ extension CaseGroup {
     /// A standby that follows the journal of a leader, to which 50,000 events a second come: how old its state is at the worst, and
     /// how much processor time it takes for a second of the leader's. One run gives both figures.
     static let standby: [CaseGroup] = {
-        let run = StandbyRun()
+        let run = SingleRun { try await StandbyRun.run(seconds: max(2, 20 * $0.scale)) }
         return [
             CaseGroup(
                 unit: "ms", reference: nil,
@@ -18,9 +18,8 @@ extension CaseGroup {
     }()
 }
 
-/// One run; it is run once.
-private actor StandbyRun {
-    struct Figures {
+private enum StandbyRun {
+    struct Figures: Sendable {
         var lag = 0.0
         var processor = 0.0
     }
@@ -36,16 +35,8 @@ private actor StandbyRun {
     }
 
     private static let rate = 50_000
-    private var known: Figures?
 
-    func figures(_ effort: Effort) async throws -> Figures {
-        if let known { return known }
-        let figures = try await Self.run(seconds: max(2, 20 * effort.scale))
-        known = figures
-        return figures
-    }
-
-    private static func run(seconds: Double) async throws -> Figures {
+    static func run(seconds: Double) async throws -> Figures {
         try await withRoles { roles in
             var pair = try await ReducerPair(of: PackedEvent.word, roles)
             try await pair.startStandby()

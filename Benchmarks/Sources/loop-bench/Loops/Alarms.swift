@@ -33,7 +33,7 @@ struct Alarms: LoopDefinition {
         return WallTime(milliseconds: Int64(place % 1_000_000_000) + century * 4_000_000_000_000)
     }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .rang(let key):
             if state.fired == 0 { onFirst() }

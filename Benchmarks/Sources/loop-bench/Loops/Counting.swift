@@ -6,9 +6,9 @@ struct Counting<Event: NumberedEvent>: LoopDefinition {
 
     let initial = CountingState()
 
-    func reduce(_ state: inout CountingState, _ event: Event) { state.apply(event.number) }
+    func reduce(into state: inout CountingState, _ event: Event, _: Transition) { state.apply(event.number) }
 
-    func answer(to event: Event, in state: CountingState) -> (any Codable & Sendable)? { state.applied }
+    func answer(to event: Event, in state: CountingState) -> UInt64? { state.applied }
 
     var feedbacks: [Feedback<CountingState, Event>] { [] }
 }

@@ -33,7 +33,7 @@ struct Crowd: LoopDefinition {
 
     let initial = State()
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .add(let count):
             for number in state.films.count..<state.films.count + count { state.films[number] = .numbered(number) }
@@ -54,12 +54,13 @@ struct Crowd: LoopDefinition {
 
     var feedbacks: [Feedback<State, Event>] {
         [
-            .each("jobs", requests: \.jobs, on: .workers) { number in
+            .react("jobs", requests: \.jobs) { number in
                 .run { send in
                     try await send(.started(number))
                     try await Task.sleep(for: .seconds(86_400))
                 }
             }
+            .on(.workers)
         ]
     }
 

@@ -25,7 +25,7 @@ struct Errands: LoopDefinition {
     /// Called by an effect as it starts.
     var onStart: @Sendable (Int) -> Void = { _ in }
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .ask(let number):
             state.asked += 1
@@ -42,13 +42,14 @@ struct Errands: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let onStart = onStart
         return [
-            .each("errands", requests: \.live, on: .workers) { number in
+            .react("errands", requests: \.live) { number in
                 .task {
                     onStart(number)
                     try await Task.sleep(for: .milliseconds(5))
                     return .done(number)
                 }
             }
+            .on(.workers)
         ]
     }
 

@@ -19,10 +19,10 @@ struct PackedFan: FanDefinition {
     static let name = "bench-fan-packed"
     let initial = FanState()
 
-    func reduce(_ state: inout FanState, _ event: PackedFanEvent) { state.take(event.step) }
+    func reduce(into state: inout FanState, _ event: PackedFanEvent, _: Transition) { state.take(event.step) }
 
     var feedbacks: [Feedback<FanState, PackedFanEvent>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { PackedFanEvent(.done(number)) } }]
+        [.react("fan", requests: \.live) { number in .task { PackedFanEvent(.done(number)) } }.on(.workers)]
     }
 
     func outcome(of state: FanState) -> Outcome? { state.outcome }
@@ -33,10 +33,10 @@ struct PlainFan: FanDefinition {
     static let name = "bench-fan-plain"
     let initial = FanState()
 
-    func reduce(_ state: inout FanState, _ event: PlainFanEvent) { state.take(event.step) }
+    func reduce(into state: inout FanState, _ event: PlainFanEvent, _: Transition) { state.take(event.step) }
 
     var feedbacks: [Feedback<FanState, PlainFanEvent>] {
-        [.each("fan", requests: \.live, on: .workers) { number in .task { .done(number) } }]
+        [.react("fan", requests: \.live) { number in .task { .done(number) } }.on(.workers)]
     }
 
     func outcome(of state: FanState) -> Outcome? { state.outcome }

@@ -1,6 +1,3 @@
-import CBOR
-import LoopWire
-
 /// What happens to a fan.
 enum FanStep {
     case begin(limit: Int, window: Int)
@@ -14,35 +11,29 @@ protocol FanEvent: Codable, Sendable {
     var step: FanStep { get }
 }
 
-/// 17 bytes, by hand: two numbers; the second is negative when an effect is done.
-struct PackedFanEvent: FanEvent, WireCodable {
-    private let first: Int
-    private let second: Int
+/// 17 bytes, by hand: two numbers. The second one is `UInt64.max` when an effect is done.
+struct PackedFanEvent: FanEvent {
+    private let first: UInt64
+    private let second: UInt64
 
     init(_ step: FanStep) {
         (first, second) =
             switch step {
-            case .begin(let limit, let window): (limit, window)
-            case .done(let number): (number, -1)
+            case .begin(let limit, let window): (UInt64(limit), UInt64(window))
+            case .done(let number): (UInt64(number), .max)
             }
     }
 
-    var step: FanStep { second < 0 ? .done(first) : .begin(limit: first, window: second) }
+    var step: FanStep { second == .max ? .done(Int(first)) : .begin(limit: Int(first), window: Int(second)) }
 
-    func encode(to writer: inout WireWriter) {
-        writer.writeBytes(16) { bytes in
-            withUnsafeBytes(of: (first, second)) { for byte in $0 { bytes.append(byte) } }
-        }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode([UInt8](packing: [first, second], count: 16))
     }
 
-    init(from reader: inout WireReader) throws {
-        (first, second) = try reader.readBytes { bytes in
-            guard bytes.byteCount == 16 else { throw BenchmarkError.promise("an event of \(bytes.byteCount) bytes") }
-            return (
-                bytes.unsafeLoadUnaligned(as: Int.self),
-                bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: Int.self)
-            )
-        }
+    init(from decoder: any Decoder) throws {
+        let numbers = try decoder.singleValueContainer().decode([UInt8].self).unpacked(count: 16)
+        (first, second) = (numbers[0], numbers[1])
     }
 }
 

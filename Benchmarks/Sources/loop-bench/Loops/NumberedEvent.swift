@@ -1,6 +1,3 @@
-import CBOR
-import LoopWire
-
 /// An event whose number tells what the loop has applied, and in which order.
 protocol NumberedEvent: Codable, Sendable {
     /// A word for the loop's name.
@@ -12,23 +9,40 @@ protocol NumberedEvent: Codable, Sendable {
 }
 
 /// 64 bytes encoded, by hand: one byte string, its number in front.
-struct PackedEvent: NumberedEvent, WireCodable {
+struct PackedEvent: NumberedEvent {
     static var word: String { "packed" }
 
     let number: UInt64
 
     init(number: UInt64) { self.number = number }
 
-    func encode(to writer: inout WireWriter) {
-        writer.writeBytes(62) { bytes in
-            for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode([UInt8](packing: [number], count: 62))
+    }
+
+    init(from decoder: any Decoder) throws {
+        number = try decoder.singleValueContainer().decode([UInt8].self).unpacked(count: 62)[0]
+    }
+}
+
+extension [UInt8] {
+    /// Numbers of 8 bytes each, and zeros up to a number of bytes.
+    init(packing numbers: [UInt64], count: Int) {
+        self.init(unsafeUninitializedCapacity: count) { bytes, initialized in
+            bytes.initialize(repeating: 0)
+            for (place, number) in numbers.enumerated() {
+                UnsafeMutableRawBufferPointer(bytes).storeBytes(of: number, toByteOffset: 8 * place, as: UInt64.self)
+            }
+            initialized = count
         }
     }
 
-    init(from reader: inout WireReader) throws {
-        number = try reader.readBytes { bytes in
-            guard bytes.byteCount == 62 else { throw BenchmarkError.promise("an event of \(bytes.byteCount) bytes") }
-            return bytes.unsafeLoadUnaligned(as: UInt64.self)
+    /// The numbers in this many bytes.
+    func unpacked(count wanted: Int) throws -> [UInt64] {
+        guard count == wanted else { throw BenchmarkError.promise("an event of \(count) bytes") }
+        return withUnsafeBytes { bytes in
+            (0..<count / 8).map { bytes.loadUnaligned(fromByteOffset: 8 * $0, as: UInt64.self) }
         }
     }
 }

@@ -21,7 +21,7 @@ struct Pulse: LoopDefinition {
     /// Called by an effect as it starts.
     var onStart: @Sendable () -> Void = {}
 
-    func reduce(_ state: inout State, _ event: Event) {
+    func reduce(into state: inout State, _ event: Event, _: Transition) {
         switch event {
         case .begin(let limit): state.limit = limit
         case .done(let round):
@@ -33,12 +33,13 @@ struct Pulse: LoopDefinition {
     var feedbacks: [Feedback<State, Event>] {
         let onStart = onStart
         return [
-            .skippingRepeated("pulse", state: \.wanted, on: .workers) { round in
+            .react("pulse", request: \.wanted) { round in
                 .task {
                     onStart()
                     return .done(round)
                 }
             }
+            .on(.workers)
         ]
     }
 

@@ -39,6 +39,21 @@ struct Effort: Sendable {
     func count(_ full: Int) -> Int { Swift.max(64, Int(Double(full) * scale)) }
 }
 
+/// A run that gives several figures, and is run once for all of them.
+actor SingleRun<Figures: Sendable> {
+    private let run: @Sendable (Effort) async throws -> Figures
+    private var known: Figures?
+
+    init(_ run: @escaping @Sendable (Effort) async throws -> Figures) { self.run = run }
+
+    func figures(_ effort: Effort) async throws -> Figures {
+        if let known { return known }
+        let figures = try await run(effort)
+        known = figures
+        return figures
+    }
+}
+
 /// One line of the table and of `bench-results.json`.
 struct CaseResult: Encodable, Sendable {
     enum CodingKeys: String, CodingKey {

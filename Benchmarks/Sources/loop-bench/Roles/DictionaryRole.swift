@@ -97,7 +97,7 @@ enum DictionaryRole {
     private static func events(_ keys: [String], _ order: [String]) throws -> Double {
         var films = Tracked(keys.enumerated().map { ($1, film($0)) })
         var evaluator = Evaluator<Tracked, Int>(
-            feedbacks: [.each("films", requests: { $0 }) { (_: Film) -> Effect<Int> in .none }])
+            feedbacks: [.react("films", requests: \.self) { (_: Film) -> Effect<Int> in .none }])
         var changes: [EffectChange] = []
         evaluator.advance(state: films, event: nil, seq: .initial, into: &changes)
         guard changes.count == keys.count else { throw BenchmarkError.promise("an effect was not started") }

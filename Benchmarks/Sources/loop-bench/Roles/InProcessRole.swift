@@ -15,7 +15,7 @@ enum InProcessRole {
 
     private static func loop(_ feedbacks: Int) -> Loop<CountingState, UInt64> {
         let feedbacks = (0..<feedbacks).map { number in
-            Feedback<CountingState, UInt64>.skippingRepeated("idle \(number)", state: { _ in Int?.none }) { _ in .none }
+            Feedback<CountingState, UInt64>.react("idle \(number)", request: { _ in Int?.none }) { _ in .none }
         }
         return Loop(
             initial: CountingState(), reducer: { (state: inout CountingState, event: UInt64) in state.apply(event) },

@@ -93,7 +93,7 @@ enum JournalRole {
         let count = slices * slice * batch
         var position = 0
         let took = try seconds {
-            let journal = try SQLiteJournal.read(path)
+            let journal: any Journal = try SQLiteJournal.read(path)
             while true {
                 let page = try journal.records(after: UInt64(position), bytesMax: 1 << 20)
                 if page.isEmpty { break }

@@ -8,10 +8,9 @@ enum PulseRoles {
         let count = try role.number("count")
         let reducer = try role.reducer()
         let starts = Starts(capacity: count)
-        let node = try EffectNode(
-            Pulse(onStart: { starts.note() }),
-            configuration: EffectNodeConfiguration(
-                reducer: reducer, runsEffectsOnItsThread: role.isOnItsThread, log: .silent))
+        var configuration = EffectNodeConfiguration(reducer: reducer, log: .silent)
+        configuration.runsEffectsOnItsThread = role.isOnItsThread
+        let node = try EffectNode(Pulse(onStart: { starts.note() }), configuration: configuration)
         async let end = node.run()
         let remote = try RemoteLoop(Pulse.self, reducer: reducer, log: .silent)
         try await remote.sendAndConfirm(.begin(count))

@@ -102,19 +102,17 @@ struct Role {
             if event.kind == .standby { Self.say("standing-by", event.line) }
             if event.kind == .listening { Self.say("leads", MonotonicTime.seconds) }
             guard event.kind == .recovered else { return }
-            for case .duration(let duration) in event.fields {
-                Self.say("recovered", "\(duration.wholeNanoseconds / 1_000_000)")
-            }
+            for field in event.fields where field.name == "durationMs" { Self.say("recovered", "\(field.value)") }
         }
         var configuration = ReducerNodeConfiguration(
             bind: try arguments["bind"].map { try BindAddress(parsing: $0) } ?? "tcp://127.0.0.1:0",
-            journal: try JournalPlace(arguments["journal"] ?? "memory", engines: [.postgres]),
-            durability: (try? text("durability")) == "os" ? .os : .fsync,
-            snapshotInterval: (try? number("snapshot-every")).map(UInt64.init) ?? .max,
-            onListening: { Self.say("listening", $0) },
-            onOutcome: { _ in Self.say("finished", MonotonicTime.seconds) }, log: recovered)
+            journal: try JournalPlace(arguments["journal"] ?? "memory", engines: [.postgres]), log: recovered)
+        configuration.durability = (try? text("durability")) == "os" ? .os : .fsync
+        configuration.snapshotInterval = (try? number("snapshot-every")).map(UInt64.init) ?? .max
+        configuration.onListening = { Self.say("listening", $0) }
+        configuration.onOutcome = { _ in Self.say("finished", MonotonicTime.seconds) }
         configuration.keys = arguments["keys"].map { KeyFolder($0) }
-        configuration.isStandby = arguments["standby"] != nil
+        if arguments["standby"] != nil { configuration.succession = .standby }
         let node = try ReducerNode(definition, configuration: configuration)
         if let outcome = try await node.run() { Self.say("outcome", outcome.text) }
     }

@@ -25,7 +25,7 @@ enum SenderRole<Event: NumberedEvent> {
                 for _ in 0..<count {
                     let sent = clock.now
                     if asks {
-                        _ = try await loop.ask(next(), for: UInt64.self)
+                        _ = try await loop.ask(next())
                     } else {
                         try await loop.sendAndConfirm(next())
                     }

@@ -9,16 +9,7 @@ struct AnchorSet: Sendable, Equatable {
     init(names: some Sequence<String>) { bytes = Self.packed(names.map { Self.hash($0.utf8.span) }) }
 
     /// The hashes, sorted and packed.
-    static func packed(_ hashes: [UInt64]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(8 * hashes.count)
-        for hash in hashes.sorted() {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) {
-                bytes.append(UInt8(truncatingIfNeeded: hash >> shift))
-            }
-        }
-        return bytes
-    }
+    static func packed(_ hashes: [UInt64]) -> [UInt8] { [UInt8](packing: hashes.sorted()) }
 
     /// Whether the fragment, in the form of `FragmentText`, names one of these anchors.
     ///
@@ -43,8 +34,7 @@ struct AnchorSet: Sendable, Equatable {
         var high = bytes.count / 8
         while low < high {
             let middle = (low + high) / 2
-            let place = 8 * middle
-            let entry = bytes[place..<place + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let entry = bytes.number(middle)
             if entry == hash { return true }
             if entry < hash { low = middle + 1 } else { high = middle }
         }
@@ -62,5 +52,21 @@ struct AnchorSet: Sendable, Equatable {
             }
         }
         return dash
+    }
+}
+
+extension [UInt8] {
+    /// The numbers in eight bytes each, little-endian.
+    init(packing numbers: [UInt64]) {
+        self = []
+        reserveCapacity(8 * numbers.count)
+        for number in numbers {
+            for shift in stride(from: UInt64(0), to: 64, by: 8) { append(UInt8(truncatingIfNeeded: number >> shift)) }
+        }
+    }
+
+    /// The number at an index among those that were packed.
+    func number(_ index: Int) -> UInt64 {
+        self[8 * index..<8 * index + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

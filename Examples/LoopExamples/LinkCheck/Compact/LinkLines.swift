@@ -24,49 +24,11 @@ enum LinkLines {
         }
     }
 
-    /// A part of a line, by its bytes.
-    enum Piece: Equatable {
-        /// The line's target, before its fragments.
-        case target(Range<Int>)
-        /// A link to the target. The empty fragment means no fragment.
-        case fragment(Range<Int>)
-    }
-
-    /// Parses lines. Every line yields its target and then at least one fragment.
-    struct Reader {
-        private var index = 0
-        private var isInLine = false
-        private var owesFragment = false
-
-        mutating func next(in bytes: Span<UInt8>) -> Piece? {
-            if owesFragment {
-                owesFragment = false
-                return .fragment(index..<index)
-            }
-            if isInLine {
-                isInLine = false
-            } else {
-                while index < bytes.count, bytes[index] == UInt8(ascii: "\n") { index += 1 }
-                guard index < bytes.count else { return nil }
-                let start = index
-                skipPiece(in: bytes)
-                if !isInLine { owesFragment = true }
-                return .target(start..<(isInLine ? index - 1 : index))
-            }
-            let start = index
-            skipPiece(in: bytes)
-            return .fragment(start..<(isInLine ? index - 1 : index))
-        }
-
-        /// Skips past the next `#` if a fragment follows, or to the end of the line.
-        private mutating func skipPiece(in bytes: Span<UInt8>) {
-            while index < bytes.count, bytes[index] != UInt8(ascii: "\n") {
-                index += 1
-                if bytes[index - 1] == UInt8(ascii: "#") {
-                    isInLine = true
-                    return
-                }
-            }
+    /// The target of each line and its fragments, of which there is at least one. The empty fragment means no fragment.
+    static func links(_ lines: String) -> [(target: ArraySlice<UInt8>, fragments: [ArraySlice<UInt8>])] {
+        Array(lines.utf8).split(separator: UInt8(ascii: "\n")).map { line in
+            let pieces = line.split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false)
+            return (pieces[0], pieces.count > 1 ? Array(pieces.dropFirst()) : [[]])
         }
     }
 }

@@ -36,28 +36,18 @@ struct LinkList: Sendable, Equatable {
 }
 
 extension LinkList: Sequence {
-    struct Iterator: IteratorProtocol {
-        fileprivate let bytes: [UInt8]
-        fileprivate var index = 0
-
-        mutating func next() -> Link? {
-            guard let page = number(), let fragment = number() else { return nil }
-            return Link(page: page, fragment: fragment)
-        }
-
-        private mutating func number() -> UInt32? {
+    func makeIterator() -> AnyIterator<Link> {
+        var rest = bytes[...]
+        func number() -> UInt32? {
             var number: UInt32 = 0
             var shift: UInt32 = 0
-            while index < bytes.count, shift < 32 {
-                let byte = bytes[index]
-                index += 1
+            while shift < 32, let byte = rest.popFirst() {
                 number |= UInt32(byte & 0x7f) << shift
                 if byte < 0x80 { return number }
                 shift += 7
             }
             return nil
         }
+        return AnyIterator { number().flatMap { page in number().map { Link(page: page, fragment: $0) } } }
     }
-
-    func makeIterator() -> Iterator { Iterator(bytes: bytes) }
 }

@@ -45,7 +45,6 @@ struct FetchFailure: RetryAdvice, Equatable {
         case .tooManyRedirects: "too many redirects"
         case .noHTTP: "no HTTP answer"
         case .headersTooLong: "headers too long"
-        case .bodyTooLarge: "body too large"
         case .unreadableBody: "not read: \(error.reason)"
         case .cancelled, .unavailable: "could not be fetched"
         case .other(let number): "libcurl error \(number)"

@@ -1,67 +1,38 @@
+internal import LoopNode
+
 extension LinkReport {
     /// The report as one JSON document for programs, with an entry a line. Absent values are null. The schema is in
     /// docs/linkcheck.md.
     var json: String {
-        var json = "{\"pages\":\(pages),\"links\":\(links),\n\"broken\":["
-        for (index, entry) in broken.enumerated() {
-            json += index == 0 ? "\n{\"url\":" : ",\n{\"url\":"
-            JSONText.append(entry.url, to: &json)
-            json += ",\"status\":\(entry.status.map(String.init) ?? "null"),\"error\":"
-            if let error = entry.error { JSONText.append(error, to: &json) } else { json += "null" }
-            json += ",\"referrers\":"
-            JSONText.append(entry.referrers, to: &json)
-            json += "}"
+        let broken = broken.map { entry in
+            JSONText.object([
+                ("url", JSONText.quoted(entry.url)), ("status", entry.status.map { "\($0)" } ?? "null"),
+                ("error", entry.error.map(JSONText.quoted) ?? "null"), ("referrers", Self.array(entry.referrers)),
+            ])
         }
-        json += "],\n\"redirects\":["
-        for (index, redirect) in redirects.enumerated() {
-            json += index == 0 ? "\n{\"url\":" : ",\n{\"url\":"
-            JSONText.append(redirect.url, to: &json)
-            json += ",\"status\":\(redirect.status),\"target\":"
-            JSONText.append(redirect.target, to: &json)
-            json += ",\"referrers\":"
-            JSONText.append(redirect.referrers, to: &json)
-            json += "}"
+        let redirects = redirects.map { redirect in
+            JSONText.object([
+                ("url", JSONText.quoted(redirect.url)), ("status", "\(redirect.status)"),
+                ("target", JSONText.quoted(redirect.target)), ("referrers", Self.array(redirect.referrers)),
+            ])
         }
-        return json + "],\n\"seconds\":\(JSONText.number(seconds))}\n"
-    }
-}
+        return """
+            {"pages":\(pages),"links":\(links),
+            "broken":[\(Self.lines(broken))],
+            "redirects":[\(Self.lines(redirects))],
+            "seconds":\(Self.number(seconds))}
 
-/// Writes JSON values (RFC 8259).
-enum JSONText {
-    static func append(_ text: String, to json: inout String) {
-        json += "\""
-        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            json += text
-        } else {
-            for scalar in text.unicodeScalars { json += escaped(scalar) }
-        }
-        json += "\""
+            """
     }
 
-    static func append(_ texts: [String], to json: inout String) {
-        json += "["
-        for (index, text) in texts.enumerated() {
-            if index > 0 { json += "," }
-            append(text, to: &json)
-        }
-        json += "]"
+    private static func array(_ texts: [String]) -> String {
+        "[\(texts.map(JSONText.quoted).joined(separator: ","))]"
     }
 
-    private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        switch scalar {
-        case "\"": return "\\\""
-        case "\\": return "\\\\"
-        case "\n": return "\\n"
-        case "\r": return "\\r"
-        case "\t": return "\\t"
-        case "\0"..<" ":
-            let digits = String(scalar.value, radix: 16)
-            return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: return String(scalar)
-        }
-    }
+    /// Each object on a line of its own.
+    private static func lines(_ objects: [String]) -> String { objects.map { "\n\($0)" }.joined(separator: ",") }
 
-    /// A number with at most three decimals.
+    /// A number with three decimals.
     static func number(_ number: Double) -> String {
         let thousandths = Int64((number * 1000).rounded())
         let fraction = String(thousandths.magnitude % 1000 + 1000).dropFirst()

@@ -23,7 +23,7 @@ extension LinkReport {
         let found = broken.isEmpty ? "nothing broken" : "\(broken.count) broken"
         let parts = [
             Self.count(pages, "page"), Self.count(links, "link"), found, Self.count(redirects.count, "redirect"),
-            "\(JSONText.number(seconds)) s",
+            "\(Self.number(seconds)) s",
         ]
         return parts.joined(separator: ", ")
     }

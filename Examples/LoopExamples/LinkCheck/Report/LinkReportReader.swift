@@ -1,3 +1,5 @@
+internal import LoopCore
+
 /// Makes the entries of a report from a state, target by target.
 struct LinkReportReader {
     private let state: LinkCheckState
@@ -100,7 +102,7 @@ extension LinkCheckState {
     /// A target for people: as written if it is no URL, or relative to the site's root if the settings say so.
     func printed(_ target: UInt32) -> String {
         switch names.firstByte(of: target) {
-        case LinkLines.malformed, LinkLines.overlong: FragmentText.decode(String(names[target].dropFirst()))
+        case LinkLines.malformed, LinkLines.overlong: PercentEncoding.decode(names[target].dropFirst())
         case LinkLines.inScope where settings.isRelative: names[target]
         default: url(of: target)
         }

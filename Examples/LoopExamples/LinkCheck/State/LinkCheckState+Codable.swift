@@ -27,8 +27,9 @@ extension LinkCheckState: Codable {
         for bytes in try container.decode([[UInt8]].self, forKey: .anchors) {
             anchors.append(AnchorSet(bytes: bytes))
         }
-        for packed in Self.unpacked(try container.decode([UInt8].self, forKey: .targets)) {
-            guard let target = Target(packed: packed) else { throw corrupt(.targets, in: container) }
+        let packed = try container.decode([UInt8].self, forKey: .targets)
+        for index in 0..<packed.count / 8 {
+            guard let target = Target(packed: packed.number(index)) else { throw corrupt(.targets, in: container) }
             targets.append(target)
             links.append(LinkList())
         }
@@ -64,7 +65,7 @@ extension LinkCheckState: Codable {
         try container.encode(cookieSteps.sorted(), forKey: .cookieSteps)
         try container.encode(cookieRetries.sorted(), forKey: .cookieRetries)
         try container.encode(anchors.flattened.map(\.bytes), forKey: .anchors)
-        try container.encode(Self.packed(targets.flattened.map(\.packed)), forKey: .targets)
+        try container.encode([UInt8](packing: targets.flattened.map(\.packed)), forKey: .targets)
         let linked = (0..<links.count).filter { !links[$0].isEmpty }
         try container.encode(linked.map(UInt32.init), forKey: .linked)
         try container.encode(linked.map { links[$0].bytes }, forKey: .linkLists)
@@ -97,22 +98,5 @@ extension LinkCheckState: Codable {
     private func corrupt(_ key: Key, in container: KeyedDecodingContainer<Key>) -> DecodingError {
         .dataCorruptedError(
             forKey: key, in: container, debugDescription: "'\(key.rawValue)' of the link check does not fit the rest")
-    }
-
-    private static func packed(_ numbers: [UInt64]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(8 * numbers.count)
-        for number in numbers {
-            for shift in stride(from: UInt64(0), to: 64, by: 8) {
-                bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-            }
-        }
-        return bytes
-    }
-
-    private static func unpacked(_ bytes: [UInt8]) -> [UInt64] {
-        stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
-            bytes[start..<(start + 8)].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
     }
 }

@@ -12,17 +12,10 @@ extension LinkCheckState {
             anchors.append(AnchorSet(bytes: content.anchors))
             resolve(page, .page, status: answer.status, detail: UInt32(anchors.count - 1))
         }
-        let lines = content.links.utf8.span
-        var reader = LinkLines.Reader()
-        var target: UInt32?
-        while let piece = reader.next(in: lines) {
-            switch piece {
-            case .target(let range):
-                target = linked(lines.extracting(range))
-            case .fragment(let range):
-                linksCount += 1
-                if let target { link(page, to: target, lines.extracting(range)) }
-            }
+        for (name, fragments) in LinkLines.links(content.links) {
+            let target = linked(name.span)
+            linksCount += fragments.count
+            if let target { for fragment in fragments { link(page, to: target, fragment.span) } }
         }
     }
 

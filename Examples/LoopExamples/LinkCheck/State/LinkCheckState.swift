@@ -1,5 +1,4 @@
 public import LoopCollections
-import LoopCore
 
 /// The knowledge about a site, small enough that 50,000 pages fit easily into memory.
 ///

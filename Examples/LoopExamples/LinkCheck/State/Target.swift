@@ -31,9 +31,6 @@ struct Target: Sendable, Equatable {
 
     var isRedirect: Bool { phase == .redirect || phase == .redirectToPlace }
 
-    /// Whether links to it are kept for the report once its phase is final.
-    var keepsLinks: Bool { isRedirect || phase == .broken }
-
     var packed: UInt64 {
         UInt64(phase.rawValue) | UInt64(hops) << 8 | UInt64(status) << 16 | UInt64(detail) << 32
     }

@@ -47,7 +47,7 @@ public struct NewLoop: LoopDefinition {
         .refunded(number: "1"),
     ]
 
-    public func reduce(_ state: inout State, _ event: Event) {
+    public func reduce(into state: inout State, _ event: Event, _ transition: Transition) {
         switch event {
         case .place(let order):
             // A number is used once: an order that is placed twice is one order.
@@ -70,7 +70,7 @@ public struct NewLoop: LoopDefinition {
     /// One effect for each entry of a dictionary. A query of a stored `TrackedDictionary` costs what an event has changed.
     public var feedbacks: [Feedback<State, Event>] {
         [
-            .each("charge", requests: \.unpaid) { [services] (order: Order) in
+            .react("charge", requests: \.unpaid) { [services] (order: Order) in
                 .task {
                     try await services.charge(order)
                     return .charged(number: order.number)
@@ -79,7 +79,7 @@ public struct NewLoop: LoopDefinition {
             .on(.workers)
             .retry(.exponential(max: 5))
             .failing { (order: Order, failure) in .declined(number: order.number, reason: "\(failure)") },
-            .each("ship", requests: \.paid) { [services] (order: Order, context: EffectContext) in
+            .react("ship", requests: \.paid) { [services] (order: Order, context: EffectContext) in
                 .task {
                     let parcel = try await services.ship(order, context.idempotencyKey)
                     return .shipped(number: order.number, parcel: parcel)
@@ -88,7 +88,7 @@ public struct NewLoop: LoopDefinition {
             .on(.workers)
             .retry(.exponential(max: 10))
             .limited(to: 4),
-            .each("refund", requests: \.refunds) { [services] (order: Order) in
+            .react("refund", requests: \.refunds) { [services] (order: Order) in
                 .task {
                     try await services.refund(order)
                     return .refunded(number: order.number)

@@ -1,4 +1,5 @@
 import LoopCore
+import LoopSimulation
 import LoopTesting
 import NewLoop
 import Testing

@@ -1,4 +1,4 @@
-internal import LoopLock
+internal import LoopCollections
 internal import LoopView
 
 /// One view as a page: its newest tree, and the browsers that follow it.

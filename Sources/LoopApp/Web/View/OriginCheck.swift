@@ -1,3 +1,5 @@
+internal import Linux
+
 /// Decides whether a page of this server made a request, or another site's page in the same browser.
 ///
 /// Browsers say in `Sec-Fetch-Site` or `Origin` whose page makes a request, and a page cannot change that. The name in `Host` is
@@ -21,8 +23,7 @@ struct OriginCheck: Sendable {
 
     /// Whether only this machine can reach a server that listens on this host.
     static func isLoopback(_ host: String) -> Bool {
-        let host = host.lowercased()
-        return host == "localhost" || host == "::1" || host.hasPrefix("127.") && isAddress(host)
+        host.lowercased() == "localhost" || HostAddress(host)?.isLoopback == true
     }
 
     /// Whether the request is meant for this server.

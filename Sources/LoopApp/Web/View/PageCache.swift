@@ -1,4 +1,5 @@
-internal import LoopLock
+internal import LoopCollections
+internal import LoopNode
 
 /// The pages of a server by session: one for all browsers, or one for each.
 final class PageCache: Sendable {
@@ -71,4 +72,10 @@ final class PageCache: Sendable {
         }
         for page in pages { page.close() }
     }
+}
+
+/// Names of sessions that cannot be guessed.
+enum SessionName {
+    /// 128 bits of the system's generator, in hexadecimal digits.
+    static func new() -> String { JSONText.hexadecimal((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
 }

@@ -1,6 +1,3 @@
-internal import LoopLock
-internal import LoopView
-
 /// Answers a view's browsers: with the page, its events, the results of actions, its script and its style.
 final class ViewRequestHandler: HTTPHandler {
     /// One request.

@@ -1,5 +1,5 @@
 internal import Linux
-internal import LoopLock
+internal import LoopCollections
 public import LoopView
 
 /// Shows a view in browsers as a page that follows the loop live. Its buttons and fields become actions.
@@ -86,7 +86,7 @@ public final class ViewServer: Sendable {
             idleLimit: .seconds(60))
         let started: HTTPDaemon
         do throws(SiteServerError) {
-            started = try HTTPDaemon.started(settings, handler)
+            started = try HTTPDaemon(settings, handler: handler)
         } catch {
             pages.close()
             throw error

@@ -1,4 +1,3 @@
-import LoopCore
 import LoopWire
 
 /// The admission of peers with another definition than the reducer's. It decides which may join, which effects an older one may
@@ -41,7 +40,7 @@ extension LoopFacts {
     fileprivate func isOlder(_ schema: UInt64) -> Bool { schema != 0 && schema < self.schema }
 }
 
-extension JournaledCore {
+extension JournaledState {
     /// The numbers of the feedbacks that a peer may run: those that it lists with their names and placements. The peer of this
     /// process has the reducer's definition, and may run all.
     func runnable(by joinRequest: JoinRequest) -> Set<UInt32> {
@@ -72,9 +71,9 @@ extension JournaledCore {
     /// Decodes an event that was set aside as received, from a sender of some schema, and perhaps by an older reducer. Returns
     /// it as an event of the present schema, read by the newest schema that can, or nil if none can.
     func presentEventSetAside(_ payload: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        if fold.canDecode(payload) { return payload }
+        if loopState.canDecode(payload) { return payload }
         for older in (min(loop.oldestSchema, loop.schema)..<loop.schema).reversed() {
-            if let migrated = try? fold.migrate(payload, from: older), fold.canDecode(migrated[...]) {
+            if let migrated = try? loopState.migrate(payload, from: older), loopState.canDecode(migrated[...]) {
                 return migrated[...]
             }
         }

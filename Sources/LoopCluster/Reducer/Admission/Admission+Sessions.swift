@@ -20,7 +20,7 @@ extension Admission {
     ///   - origins: the origins of the join request.
     ///   - isGrace: whether effects wait to be claimed.
     mutating func chooseSession(
-        for joinRequest: JoinRequest, from origins: [SessionOrigins.Origin], _ journaled: JournaledCore, isGrace: Bool,
+        for joinRequest: JoinRequest, from origins: [SessionOrigins.Origin], _ journaled: JournaledState, isGrace: Bool,
         _ context: TurnContext
     ) -> SessionChoice {
         let isOfThisHistory = joinRequest.history == journaled.history || context.breaks(.batchesNameTheirHistory)
@@ -44,7 +44,7 @@ extension Admission {
     /// Chooses a new session. If all are taken, it gives up the one that was idle the longest: of those of the same origin if
     /// that has its share, else of all.
     private mutating func chooseNewSession(
-        from origins: [SessionOrigins.Origin], _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
+        from origins: [SessionOrigins.Origin], _ journaled: JournaledState, isGrace: Bool, _ context: TurnContext
     ) -> SessionChoice {
         let configuration = context.configuration
         if context.breaks(.sessionsAreBounded) { return .new }
@@ -72,7 +72,7 @@ extension Admission {
 
     /// The sessions without effects whose peers were silent for long, including those that were never admitted in this epoch.
     mutating func sessionsToRetire(
-        _ journaled: JournaledCore, isGrace: Bool, _ context: TurnContext
+        _ journaled: JournaledState, isGrace: Bool, _ context: TurnContext
     ) -> [SessionID] {
         let now = context.now.monotonic
         guard now >= nextRetirement else { return [] }
@@ -93,7 +93,7 @@ extension Admission {
 
     /// How long a session's peer was silent. This process's steady clock measures the time in this epoch, and the journaled
     /// times the time before. A change of the wall clock therefore neither keeps a session nor ends it.
-    private func idleTime(of session: SessionID, _ journaled: JournaledCore, _ clock: ReducerClock) -> Duration {
+    private func idleTime(of session: SessionID, _ journaled: JournaledState, _ clock: ReducerClock) -> Duration {
         if let member = members[session] { return clock.now.monotonic - member.heardAt }
         let inEpoch = clock.now.monotonic - clock.listensSince
         guard let since = journaled.sessions[session]?.idleSince else { return inEpoch }
@@ -128,7 +128,7 @@ extension Admission {
     }
 
     /// A warning for operators, before all sessions are taken.
-    func sessionsWarning(_ journaled: JournaledCore, _ context: TurnContext) -> String? {
+    func sessionsWarning(_ journaled: JournaledState, _ context: TurnContext) -> String? {
         let (count, max) = (journaled.remoteSessionCount, context.configuration.sessionsMax)
         guard count >= max - max / 5 else { return nil }
         let now = context.now.monotonic
@@ -139,7 +139,7 @@ extension Admission {
     }
 }
 
-extension JournaledCore {
+extension JournaledState {
     /// How many sessions there are, without the one of this process.
     fileprivate var remoteSessionCount: Int { sessions.count - (sessionByPeer[.local] == nil ? 0 : 1) }
 

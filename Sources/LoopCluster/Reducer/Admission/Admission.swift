@@ -3,7 +3,7 @@ import LoopWire
 
 /// The admission of peers and the check that they are still there: join requests, claims, heartbeats. (Protocol, section 5.)
 ///
-/// It decides, and the core writes the records of sessions.
+/// It decides, and the machine writes the records of sessions.
 struct Admission: Sendable {
     var members = Members()
     /// When to look next for sessions whose peers were silent for long.

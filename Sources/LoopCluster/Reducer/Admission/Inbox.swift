@@ -31,7 +31,7 @@ struct Inbox: Sendable {
 
     // MARK: Waiting commands
 
-    /// Queues an update or a cancellation.
+    /// Queues a command. When the queue is full, it is replaced by the whole assignment.
     /// - Parameter countMax: how many commands may wait.
     mutating func take(_ command: Command, atMost countMax: Int) {
         if case .cancel(let effect, let attempt) = command, pendingStarts > 0,
@@ -42,30 +42,13 @@ struct Inbox: Sendable {
             pendingStarts -= 1
             return
         }
-        if hasPlaceForOneMore(atMost: countMax) { pending.append(command) }
-    }
-
-    /// Queues a start, with the values of a `Grant`.
-    /// - Parameter countMax: how many commands may wait.
-    mutating func start(
-        _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes,
-        atMost countMax: Int
-    ) {
-        guard hasPlaceForOneMore(atMost: countMax) else { return }
-        pendingStarts += 1
-        request.withBytes { request in
-            pending.appendStart(
-                of: effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request)
-        }
-    }
-
-    /// Whether a command may be queued. When the queue is full, it is replaced by the whole assignment.
-    private mutating func hasPlaceForOneMore(atMost countMax: Int) -> Bool {
         if pending.count >= countMax {
             dropPending()
             needsAssignments = true
         }
-        return !needsAssignments
+        if needsAssignments { return }
+        if case .start = command { pendingStarts += 1 }
+        pending.append(command)
     }
 
     /// Takes back the cancellation of an attempt, if it is one of the last that wait. Most effects end with the event that ends

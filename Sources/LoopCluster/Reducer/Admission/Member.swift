@@ -70,17 +70,8 @@ struct Member: Sendable {
         return (peer, acknowledged)
     }
 
-    /// Queues an update or a cancellation until the window lets it through.
+    /// Queues a command until the window lets it through.
     mutating func take(_ command: Command) { inbox.take(command, atMost: commandsMax) }
-
-    /// Queues the start of an attempt, with the values of a `Grant`.
-    mutating func start(
-        _ effect: EffectID, _ attempt: Attempt, version: Seq, failures: UInt32, isResumed: Bool, request: RequestBytes
-    ) {
-        inbox.start(
-            effect, attempt, version: version, failures: failures, isResumed: isResumed, request: request,
-            atMost: commandsMax)
-    }
 
     /// Whether it serves a feedback whose effects are placed in a group.
     func serves(_ feedback: UInt32, in group: String) -> Bool {

@@ -1,4 +1,3 @@
-import LoopCore
 import LoopKeys
 import LoopWire
 

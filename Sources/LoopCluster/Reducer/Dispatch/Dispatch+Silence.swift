@@ -22,7 +22,7 @@ extension Dispatch {
     /// The effects of members whose leases have expired. An attempt becomes void with its record. If no other member can run
     /// the effect, the old attempt stays valid.
     /// - Returns: the effects, or nil if nothing has changed since the last look.
-    func silentHoldings(_ members: Members, _ journaled: JournaledCore, at time: MonotonicTime) -> SilentHoldings? {
+    func silentHoldings(_ members: Members, _ journaled: JournaledState, at time: MonotonicTime) -> SilentHoldings? {
         guard hasSilenceChanged(members, journaled.table, at: time) else { return nil }
         let silent = members.silent(at: time)
         var canBeHeld: [UInt32: Bool] = [:]
@@ -39,7 +39,7 @@ extension Dispatch {
     }
 
     /// How many effects silent members have, by the number of their feedback.
-    func heldInSilence(_ members: Members, _ journaled: JournaledCore, at time: MonotonicTime) -> [UInt32: Int] {
+    func heldInSilence(_ members: Members, _ journaled: JournaledState, at time: MonotonicTime) -> [UInt32: Int] {
         var counts: [UInt32: Int] = [:]
         for (place, _) in owners.places(ofAny: members.silent(at: time)) {
             if let effect = journaled.effects.keyIfTaken(at: place) { counts[effect.feedback, default: 0] += 1 }

@@ -9,7 +9,7 @@ import LoopWire
 ///        └── retry ── end ───┴── parked ──▶ gone, until an operator retries it
 ///
 /// Effects are named by their places among the live ones. An effect whose place is known is found here without a search. This
-/// type decides what happens; the core writes the records of it.
+/// type decides what happens; the machine writes the records of it.
 struct Dispatch: Sendable {
     private(set) var owners = OwnerTable()
     private(set) var scheduler = PlacedScheduler(policies: [:])
@@ -46,7 +46,7 @@ struct Dispatch: Sendable {
     /// - Returns: whether it waits.
     @discardableResult
     mutating func schedule(
-        _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledCore, _ context: TurnContext
+        _ effect: EffectID, at place: Int, isFirst: Bool = false, _ journaled: JournaledState, _ context: TurnContext
     ) -> Bool {
         guard journaled.effects[at: place].isOpen else { return false }
         let retry = journaled.effects[at: place].retry
@@ -58,12 +58,12 @@ struct Dispatch: Sendable {
     }
 
     /// Updates the priority of the effect at a place, because its request has changed.
-    mutating func prioritize(_ effect: EffectID, at place: Int, _ journaled: JournaledCore) {
+    mutating func prioritize(_ effect: EffectID, at place: Int, _ journaled: JournaledState) {
         scheduler.prioritize(at: place, journaled.priority(of: effect, at: place))
     }
 
     private static func notBefore(
-        _ retry: RetryTime, _ journaled: JournaledCore, _ context: TurnContext
+        _ retry: RetryTime, _ journaled: JournaledState, _ context: TurnContext
     ) -> MonotonicTime? {
         let wait = retry.wait(from: context.clock.wall(after: journaled.time))
         guard wait > .zero, !context.breaks(.retriesWait) else { return nil }
@@ -83,7 +83,7 @@ struct Dispatch: Sendable {
 
     /// Whether an entry that came too late voids its attempt, and with it all earlier ones. It does only if this reducer can have
     /// granted the attempt, and if the attempt is earlier than the owner's.
-    func mayVoid(_ attempt: Attempt, of effect: EffectID?, _ journaled: JournaledCore, _ rules: BrokenRules) -> Bool {
+    func mayVoid(_ attempt: Attempt, of effect: EffectID?, _ journaled: JournaledState, _ rules: BrokenRules) -> Bool {
         guard attempt <= Attempt(epoch: journaled.epoch.number, count: grantsCount) else { return false }
         let place = effect.flatMap { journaled.effects.index(forKey: $0) }
         guard let holder = place.flatMap({ owners[$0] })?.attempt else { return true }
@@ -102,10 +102,7 @@ struct Dispatch: Sendable {
     func grants(of session: SessionID, _ members: Members, _ effects: HashTable<EffectID, LiveEffect>) -> [Grant] {
         self.effects(heldBy: session, members, effects).compactMap { effect in
             guard let place = effects.index(forKey: effect), let owner = owners[place] else { return nil }
-            let live = effects[at: place]
-            return Grant(
-                effect: effect, attempt: owner.attempt, version: live.version, failures: live.failures,
-                isResumed: live.wasGranted, request: live.request)
+            return Grant(effect, owner.attempt, effects[at: place])
         }
     }
 
@@ -113,12 +110,12 @@ struct Dispatch: Sendable {
     /// granted. An attempt that no earlier epoch can have granted is refused, because its end would void all later ones.
     /// - Returns: whether the attempt was adopted.
     mutating func adopt(
-        _ claim: ClaimedAttempt, by session: SessionID, _ members: inout Members, _ journaled: JournaledCore,
+        _ claim: ClaimedAttempt, by session: SessionID, _ members: inout Members, _ journaled: JournaledState,
         _ context: TurnContext
     ) -> Bool {
         guard let place = journaled.effects.index(forKey: claim.effect), owners[place] == nil,
             journaled.effects[at: place].isOpen, claim.attempt > journaled.effects[at: place].floor,
-            claim.attempt <= JournaledCore.allAttempts(before: journaled.epoch),
+            claim.attempt <= JournaledState.allAttempts(before: journaled.epoch),
             let holder = members.index(forKey: session)
         else { return false }
         let (feedback, group) = (claim.effect.feedback, journaled.table.group(claim.effect.feedback))
@@ -157,7 +154,7 @@ struct Dispatch: Sendable {
     /// - Parameter end: how the attempt ends.
     /// - Returns: the record, or nil if no member runs the effect.
     mutating func end(
-        _ effect: EffectID, _ end: AttemptOutcome, _ members: inout Members, _ journaled: JournaledCore,
+        _ effect: EffectID, _ end: AttemptOutcome, _ members: inout Members, _ journaled: JournaledState,
         _ context: TurnContext
     ) -> AttemptEnd? {
         guard let place = journaled.effects.index(forKey: effect), let attempt = release(place, &members)?.attempt
@@ -181,9 +178,8 @@ struct Dispatch: Sendable {
     mutating func outcome(
         of failure: Failure, failures: UInt32, _ policy: EffectPolicy, entry: EntryNumber
     ) -> AttemptOutcome {
-        var delay = policy.retry.delay(afterFailures: Int(failures) + 1, random: &random)
-        if failure.isFinal { delay = nil }
-        if let asked = failure.retryAfter, let own = delay { delay = max(own, asked) }
+        let delay = policy.retry.delay(
+            afterFailures: Int(failures) + 1, isFinal: failure.isFinal, atLeast: failure.retryAfter, random: &random)
         let message = EffectFailure(.failed, message: failure.message).message
         return AttemptOutcome(.failed, retryIn: delay, message: message, entry: entry)
     }
@@ -232,7 +228,7 @@ struct Dispatch: Sendable {
     /// - Returns: the record of the grants, which must be in the journal before they leave, or nil if nothing was granted.
     @discardableResult
     mutating func grant(
-        to members: inout Members, _ journaled: JournaledCore, _ context: TurnContext
+        to members: inout Members, _ journaled: JournaledState, _ context: TurnContext
     ) -> GrantRecord? {
         let now = context.now.monotonic
         // Most waiting effects wait for a time. Free capacity is computed only if something may start.
@@ -247,7 +243,6 @@ struct Dispatch: Sendable {
                 scheduler.remove(at: place)
                 continue
             }
-            fetchNextGrants(journaled.effects)
             grantsCount += 1
             let attempt =
                 context.breaks(.attemptsAreUnique)
@@ -255,12 +250,7 @@ struct Dispatch: Sendable {
                 : Attempt(epoch: journaled.epoch.number, count: grantsCount)
             owners.give(
                 place, to: Ownership(session: taker.session, attempt: attempt), &members[at: taker.index].holding)
-            // The effect is read in its table, and the start is written from it, without a copy.
-            journaled.effects.read(at: place) { live in
-                members[at: taker.index].start(
-                    effect, attempt, version: live.version, failures: live.failures, isResumed: live.wasGranted,
-                    request: live.request)
-            }
+            members[at: taker.index].take(.start(Grant(effect, attempt, journaled.effects[at: place])))
             watchTimeout(of: effect, at: place, attempt, journaled.table, context)
             granted.effects.append(effect)
         }
@@ -274,6 +264,14 @@ struct Dispatch: Sendable {
 
     /// The time at which the next attempt has taken too long.
     var attemptDeadline: MonotonicTime? { deadlines.top?.time }
+}
+
+extension Grant {
+    fileprivate init(_ effect: EffectID, _ attempt: Attempt, _ live: LiveEffect) {
+        self.init(
+            effect: effect, attempt: attempt, version: live.version, failures: live.failures,
+            isResumed: live.wasGranted, request: live.request)
+    }
 }
 
 /// How an attempt has ended.

@@ -1,5 +1,4 @@
 import LoopCollections
-import LoopCore
 import LoopWire
 
 /// The session and the attempt that may commit an effect's entries.
@@ -28,9 +27,6 @@ struct OwnerTable: Sendable {
         guard place < records.count, records[place].attempt != .none else { return nil }
         return Ownership(session: records[place].session, attempt: records[place].attempt)
     }
-
-    /// Prefetches what is at a place into the processor's cache.
-    func fetch(_ place: Int) { ProcessorCache.fetch(records, at: place) }
 
     /// Gives an owner to the effect at a place, which has none.
     /// - Parameter holding: the number of effects of the new owner.

@@ -1,5 +1,4 @@
 import CBOR
-import LoopCore
 import LoopWire
 
 /// Work on a copy of the state that would make the loop pause. Another thread does it, and returns the result.
@@ -8,9 +7,9 @@ import LoopWire
 public struct BackgroundJob: Sendable {
     enum Work: Sendable {
         /// Hashes everything that the journal determines.
-        case digest(JournaledCore)
+        case digest(JournaledState)
         /// Encodes the first chunks of the state or of a section.
-        case encoding(any ErasedFold, section: Int?, StateForm, chunkBytes: Int)
+        case encoding(any LoopState, section: Int?, StateForm, chunkBytes: Int)
         /// Encodes the next chunks.
         case more(StateChunks, chunkBytes: Int)
     }
@@ -41,8 +40,8 @@ public struct BackgroundJob: Sendable {
         case .digest(let core):
             let (hash, bytes) = core.digest()
             return Result(epoch: epoch, number: number, outcome: .digest(hash: hash, bytes: bytes))
-        case .encoding(let fold, let section, let form, let chunkBytes):
-            let chunks = try? EncodedChunks(fold, section, form, chunkBytes: chunkBytes)
+        case .encoding(let loopState, let section, let form, let chunkBytes):
+            let chunks = try? EncodedChunks(loopState, section, form, chunkBytes: chunkBytes)
             return Result(epoch: epoch, number: number, outcome: .encoding(chunks))
         case .more(let rest, let chunkBytes):
             let chunks = try? EncodedChunks(rest, chunkBytes: chunkBytes)
@@ -59,10 +58,10 @@ struct EncodedChunks: Sendable {
 
     private static var countMax: Int { 8 }
 
-    init(_ fold: any ErasedFold, _ section: Int?, _ form: StateForm, chunkBytes: Int) throws {
+    init(_ loopState: any LoopState, _ section: Int?, _ form: StateForm, chunkBytes: Int) throws {
         switch form {
-        case .whole: try self.init(StateChunks(whole: fold.encodedState(section: section)), chunkBytes: chunkBytes)
-        case .chunks: try self.init(fold.chunks(section: section), chunkBytes: chunkBytes)
+        case .whole: try self.init(StateChunks(whole: loopState.encodedState(section: section)), chunkBytes: chunkBytes)
+        case .chunks: try self.init(loopState.chunks(section: section), chunkBytes: chunkBytes)
         }
     }
 

@@ -87,14 +87,6 @@ public struct NewsOfPeer: Equatable, Sendable {
     public var name: String
     /// Whether it serves groups of effects.
     public var isWorker: Bool
-
-    /// Creates it from its parts.
-    public init(peer: PeerID, session: SessionID, name: String, isWorker: Bool) {
-        self.peer = peer
-        self.session = session
-        self.name = name
-        self.isWorker = isWorker
-    }
 }
 
 /// A feedback whose effects wait for a worker.
@@ -106,15 +98,7 @@ public struct NewsOfUnserved: Equatable, Sendable {
     /// How many of its effects wait, or belong to silent workers.
     public var effects: Int
     /// How many present workers of the group do not list the feedback.
-    public var others: Int
-
-    /// Creates it from its parts.
-    public init(feedback: String, group: String, effects: Int, others: Int = 0) {
-        self.feedback = feedback
-        self.group = group
-        self.effects = effects
-        self.others = others
-    }
+    public var others = 0
 
     /// The fact and the remedy in one line, for people.
     public var text: String {
@@ -139,19 +123,7 @@ public struct NewsOfFailure: Equatable, Sendable {
     /// The message of the effect's body or of the reducer.
     public var reason: String
     /// How much news of this kind and feedback was left out since the last one.
-    public var suppressed: Int
-
-    /// Creates it from its parts.
-    public init(
-        effect: EffectID, feedback: String, attempt: Attempt, failures: UInt32, reason: String, suppressed: Int = 0
-    ) {
-        self.effect = effect
-        self.feedback = feedback
-        self.attempt = attempt
-        self.failures = failures
-        self.reason = reason
-        self.suppressed = suppressed
-    }
+    public var suppressed = 0
 }
 
 /// News of a definition that has taken over from another one.

@@ -9,6 +9,10 @@ struct TurnContext: Sendable {
     var now: Moment { clock.now }
 
     func breaks(_ rule: Rule) -> Bool { brokenRules.contains(rule) }
+
+    /// The time of the next event from an effect, a client or a timer.
+    /// - Parameter time: the time of the newest record, which the result never precedes.
+    func eventTime(after time: WallTime) -> WallTime { breaks(.timeNeverGoesBack) ? now.wall : clock.wall(after: time) }
 }
 
 /// The reducer's time. The shell sets it, and it never goes back.

@@ -1,4 +1,3 @@
-import LoopCore
 import LoopWire
 
 /// The output of a turn: records to append, and what may happen once they are durable.
@@ -27,7 +26,7 @@ struct TurnOutput: Sendable {
 
     /// Every change of the journaled state, except by an event, goes through here: first the record, then its consequence.
     @discardableResult
-    mutating func write(_ record: Record, to journaled: inout JournaledCore) -> [LiveChange] {
+    mutating func write(_ record: Record, to journaled: inout JournaledState) -> [LiveChange] {
         records.append(record)
         do {
             return try journaled.apply(record)
@@ -37,7 +36,7 @@ struct TurnOutput: Sendable {
     }
 
     /// Writes a record of a hash of the present state, which changes nothing.
-    mutating func writeHash(_ record: Record, to journaled: inout JournaledCore) {
+    mutating func writeHash(_ record: Record, to journaled: inout JournaledState) {
         records.append(record)
         journaled.countRecordOfHash()
     }

@@ -20,15 +20,15 @@ struct StateEncodings: Sendable {
     }
 
     /// The encoded state, or nil if it cannot be encoded.
-    mutating func state(_ section: Int?, _ journaled: JournaledCore) -> [UInt8]? {
+    mutating func state(_ section: Int?, _ journaled: JournaledState) -> [UInt8]? {
         if let bytes = states[section] { return bytes }
-        guard let bytes = try? journaled.fold.encodedState(section: section) else { return nil }
+        guard let bytes = try? journaled.loopState.encodedState(section: section) else { return nil }
         note(size: bytes.count, of: section)
         states[section] = bytes
         return bytes
     }
 
-    mutating func hash(_ section: Int?, _ journaled: JournaledCore) -> UInt64? {
+    mutating func hash(_ section: Int?, _ journaled: JournaledState) -> UInt64? {
         if let hash = hashes[section] { return hash }
         guard let bytes = state(section, journaled) else { return nil }
         let hash = StableHash.fnv1a(bytes)
@@ -38,11 +38,11 @@ struct StateEncodings: Sendable {
 
     /// - Parameter seqs: the seqs at which the state equals the base.
     mutating func delta(
-        to base: DeltaBase, _ seqs: ClosedRange<Seq>, _ section: Int?, _ journaled: JournaledCore
+        to base: DeltaBase, _ seqs: ClosedRange<Seq>, _ section: Int?, _ journaled: JournaledState
     ) -> [UInt8]? {
         let key = DeltaKey(section: section, seqs: seqs)
         if let bytes = deltas[key] { return bytes }
-        guard let bytes = try? journaled.fold.delta(since: base, section: section) else { return nil }
+        guard let bytes = try? journaled.loopState.delta(since: base, section: section) else { return nil }
         deltas[key] = bytes
         return bytes
     }
@@ -59,14 +59,14 @@ struct StateEncodings: Sendable {
     mutating func note(size: Int, of section: Int?) { sizes[section] = size }
 
     /// The size of the state or of a section, as far as it is known. A section that was never encoded may be as large as the state.
-    func size(of section: Int?, _ journaled: JournaledCore) -> Int {
+    func size(of section: Int?, _ journaled: JournaledState) -> Int {
         let size = sizes[section] ?? 0
         return section == nil || size == 0 ? max(size, journaled.digestedBytes) : size
     }
 
     /// Whether a hash is due. Encoding and hashing cost 5 to 8 ns per byte, so 16 bytes for each event cost about 100 ns.
     /// - Parameter sharers: how many streams share that budget.
-    func isHashDue(since seq: Seq, of section: Int?, sharers: Int, _ journaled: JournaledCore) -> Bool {
+    func isHashDue(since seq: Seq, of section: Int?, sharers: Int, _ journaled: JournaledState) -> Bool {
         let interval = max(16, size(of: section, journaled) / 16) * sharers
         return journaled.seq.value - seq.value >= UInt64(interval)
     }

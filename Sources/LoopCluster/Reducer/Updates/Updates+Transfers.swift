@@ -32,16 +32,17 @@ extension Updates {
     private static var waitingMax: Int { 1024 }
 
     mutating func answer(
-        _ request: StateRequest, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ request: StateRequest, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
-        guard let section = journaled.loop.section(named: request.name) else {
+        let id = SectionID(name: request.name)
+        guard let section = journaled.loop.section(id) else {
             let names = journaled.loop.sections.map { "\"\($0.name)\"" }.joined(separator: ", ")
             return turn.reply(
                 .refused(
                     Refused(.section, reducer: names, peer: String(request.name.prefix(256))),
                     to: .state(transfer: request.transfer)), to: request.route)
         }
-        let stream = request.interval.map { UpdateStream(.delta, of: SectionID(name: request.name), interval: $0) }
+        let stream = request.interval.map { UpdateStream(.delta, of: id, interval: $0) }
         if request.transfer != 0 {
             let asked = transfers.firstIndex { $0.id == request.transfer && $0.section == section.index }
             guard let position = asked else {
@@ -66,7 +67,7 @@ extension Updates {
     }
 
     /// Answers the observers that wait, after this turn's updates are published.
-    mutating func answerJoining(_ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
+    mutating func answerJoining(_ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext) {
         guard !joining.isEmpty else { return }
         for observer in joining {
             if streams.contains(where: { isBehind($0, observer.stream, journaled) }) {
@@ -107,7 +108,7 @@ extension Updates {
     }
 
     /// Whether the next delta on a stream would not have the present state as its base.
-    private func isBehind(_ served: ServedStream, _ stream: UpdateStream?, _ journaled: JournaledCore) -> Bool {
+    private func isBehind(_ served: ServedStream, _ stream: UpdateStream?, _ journaled: JournaledState) -> Bool {
         served.stream == stream && served.base != nil && served.published?.upperBound != journaled.seq
     }
 
@@ -139,7 +140,7 @@ extension Updates {
 
     /// The index of a transfer of the wanted state, or of a slightly older one.
     private func recentTransfer(
-        for observer: JoiningObserver, _ journaled: JournaledCore, _ context: TurnContext
+        for observer: JoiningObserver, _ journaled: JournaledState, _ context: TurnContext
     ) -> Int? {
         let served = served(observer)
         let same = served?.published ?? journaled.seq...journaled.seq
@@ -152,7 +153,7 @@ extension Updates {
 
     /// Sends the first part of a recent state, or of the present one, which is the base of the next delta.
     private mutating func begin(
-        _ observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ observer: JoiningObserver, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         var position = recentTransfer(for: observer, journaled, context)
         if position == nil {
@@ -194,7 +195,7 @@ extension Updates {
 
     /// - Returns: its position, or nil if the state cannot be encoded.
     private mutating func beginTransfer(
-        for observer: JoiningObserver, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        for observer: JoiningObserver, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) -> Int? {
         let (now, partBytes) = (context.now.monotonic, context.configuration.statePartBytes)
         var transfer = StateTransfer(
@@ -204,23 +205,14 @@ extension Updates {
         if encodings.size(of: observer.section, journaled) > context.configuration.hashedBytesMax {
             transfer.job = turn.wish(
                 for: .encoding(
-                    journaled.fold.resting, section: observer.section, observer.form, chunkBytes: partBytes))
+                    journaled.loopState.resting, section: observer.section, observer.form, chunkBytes: partBytes))
         } else {
-            guard let bytes = try? journaled.fold.encodedState(section: observer.section) else { return nil }
+            guard let bytes = try? journaled.loopState.encodedState(section: observer.section) else { return nil }
             encodings.note(size: bytes.count, of: observer.section)
             transfer.add([bytes], partBytes: partBytes, isComplete: true)
         }
         transfersCount += 1
         transfers.append(transfer)
         return transfers.count - 1
-    }
-}
-
-extension LoopFacts {
-    /// The section of a name, by its position, which is nil for the whole state. The result is nil if there is none of this name.
-    fileprivate func section(named name: String) -> (index: Int?, Void)? {
-        if name.isEmpty { return (nil, ()) }
-        guard let index = sections.firstIndex(where: { $0.name == name }) else { return nil }
-        return (index, ())
     }
 }

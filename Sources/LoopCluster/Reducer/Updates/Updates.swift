@@ -21,7 +21,7 @@ struct Updates: Sendable {
 
     /// Takes the subscriptions, as of this turn.
     mutating func follow(
-        _ new: Subscriptions, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ new: Subscriptions, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard new != subscriptions else { return }
         var served: [ServedStream] = []
@@ -73,7 +73,7 @@ struct Updates: Sendable {
     // MARK: The end of a turn
 
     /// Publishes what is due, and answers the observers that have waited for it.
-    mutating func publish(_ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext) {
+    mutating func publish(_ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext) {
         for index in streams.indices { publish(at: index, journaled, &turn, context) }
         answerJoining(journaled, &turn, context)
         feed.publish(&encodings, sharers: hashersCount, journaled, &turn, context)
@@ -81,7 +81,7 @@ struct Updates: Sendable {
     }
 
     private mutating func publish(
-        at index: Int, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        at index: Int, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         let isDue =
             streams[index].published?.upperBound != journaled.seq
@@ -105,7 +105,7 @@ struct Updates: Sendable {
 
     /// Publishes what was encoded. If it does not fit into one message, it is only announced, and observers fetch it in parts.
     private func publish(
-        _ message: ToPeer, _ byteCount: Int, _ served: inout ServedStream, _ journaled: JournaledCore,
+        _ message: ToPeer, _ byteCount: Int, _ served: inout ServedStream, _ journaled: JournaledState,
         _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         served.publishes(journaled.seq)
@@ -117,7 +117,7 @@ struct Updates: Sendable {
     }
 
     private mutating func publishWhole(
-        _ served: inout ServedStream, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ served: inout ServedStream, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         guard let bytes = encodings.state(served.section, journaled) else { return }
         served.wait(after: bytes.count, context)
@@ -130,7 +130,7 @@ struct Updates: Sendable {
     }
 
     private mutating func publishDelta(
-        _ served: inout ServedStream, _ journaled: JournaledCore, _ turn: inout TurnOutput, _ context: TurnContext
+        _ served: inout ServedStream, _ journaled: JournaledState, _ turn: inout TurnOutput, _ context: TurnContext
     ) {
         let seq = journaled.seq
         guard let base = served.base, let since = served.published else {
@@ -171,14 +171,14 @@ struct Updates: Sendable {
 
     /// Whether a section is small enough to be hashed at a tick. One that another thread is encoding counts as large, whatever
     /// its last known size.
-    private func isSmall(_ section: Int?, _ journaled: JournaledCore) -> Bool {
+    private func isSmall(_ section: Int?, _ journaled: JournaledState) -> Bool {
         encodings.size(of: section, journaled) <= Self.hashedBytesMax
             && !transfers.contains { $0.section == section && !$0.isComplete }
     }
 
     /// Publishes the newest hashes again with a tick, for observers that have missed them. If the loop has come to rest, it
     /// publishes hashes of the present state.
-    mutating func publishHashes(_ journaled: JournaledCore, _ turn: inout TurnOutput) {
+    mutating func publishHashes(_ journaled: JournaledState, _ turn: inout TurnOutput) {
         for index in streams.indices where streams[index].stream.mode == .delta {
             guard let same = streams[index].published else { continue }
             let section = streams[index].section
@@ -200,7 +200,7 @@ struct Updates: Sendable {
 extension ServedStream {
     /// Whether the next delta should leave before its time, because later it may not fit into a message. This is so only if the
     /// observers chose no interval, and if most of the delta is what events have changed.
-    fileprivate func isGrowing(_ journaled: JournaledCore, _ context: TurnContext) -> Bool {
+    fileprivate func isGrowing(_ journaled: JournaledState, _ context: TurnContext) -> Bool {
         guard stream.mode == .delta, stream.interval == 0, let base, let published else { return false }
         let limit = context.configuration.stateBytesMax / 2 - base.byteCount
         let eventsCount = min(journaled.seq.value - published.upperBound.value, 1 << 30)
@@ -216,22 +216,62 @@ extension ServedStream {
     }
 
     /// Makes the present state the base of the next delta.
-    fileprivate mutating func rebase(on journaled: JournaledCore) {
-        base = try? journaled.fold.base(section: section)
+    fileprivate mutating func rebase(on journaled: JournaledState) {
+        base = try? journaled.loopState.base(section: section)
         nothing = nil
-        if section != nil, let base { nothing = try? journaled.fold.delta(since: base, section: section) }
+        if section != nil, let base { nothing = try? journaled.loopState.delta(since: base, section: section) }
     }
 }
 
 extension LoopFacts {
     /// The section of an ID, by its position, which is nil for the whole state. The result is nil if there is none of this ID.
-    fileprivate func section(_ id: SectionID) -> (index: Int?, Void)? {
+    func section(_ id: SectionID) -> (index: Int?, Void)? {
         if id == .whole { return (nil, ()) }
         guard let index = sections.firstIndex(where: { $0.id == id }) else { return nil }
         return (index, ())
     }
 }
 
-extension JournaledCore {
+extension JournaledState {
     fileprivate func topic(of served: ServedStream) -> Topic { .updates(loop.id, served.stream) }
+}
+
+/// A stream of updates that observers follow, and what was published on it.
+struct ServedStream: Sendable {
+    let stream: UpdateStream
+    /// The position of its section in the definition, or nil for the whole state.
+    let section: Int?
+    /// The seqs at which the state equals the one that was published last, or nil if none was.
+    var published: ClosedRange<Seq>?
+    /// When the next update may leave.
+    var nextAt = MonotonicTime.zero
+    /// The base of the next delta.
+    var base: DeltaBase?
+    /// The bytes of the newest delta for each event since the one before.
+    var bytesPerEvent = 128
+    /// The delta from the base to itself. A delta with these bytes shows that a section has not changed.
+    var nothing: [UInt8]?
+    /// A hash of the bytes that were published last, if a section is published whole.
+    var content: UInt64?
+    /// Whether to publish that a section has not changed, with each tick, unless an update says more.
+    var mustTell = false
+    /// The newest hash that was published.
+    var hash: (seq: Seq, value: UInt64)?
+    var hashedAt = Seq.initial
+
+    init(_ stream: UpdateStream, section: Int?) {
+        self.stream = stream
+        self.section = section
+    }
+
+    /// Takes note that the state still equals the one that was published last.
+    mutating func stays(through seq: Seq) {
+        guard let first = published?.lowerBound else { return }
+        published = first...seq
+    }
+
+    mutating func publishes(_ seq: Seq) {
+        published = seq...seq
+        mustTell = false
+    }
 }

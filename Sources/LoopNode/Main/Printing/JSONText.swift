@@ -1,5 +1,4 @@
 import CBOR
-import LoopWire
 
 /// Formats parts of the output: JSON documents, and texts within lines.
 package enum JSONText {
@@ -30,6 +29,13 @@ package enum JSONText {
 }
 
 extension JSONText {
+    /// Returns a state after a transition, as `{"seq":9,"state":{…}}`, or for people: the seq, then the state as indented JSON.
+    package static func state(_ state: [UInt8], seq: UInt64, isJSON: Bool) -> String {
+        let document = document(state)
+        if isJSON { return object([("seq", "\(seq)"), ("state", document)]) }
+        return "seq \(seq)\n\(indented(document))"
+    }
+
     /// Returns a document of one line with line breaks and two spaces for each level. Empty arrays and objects stay on one line.
     package static func indented(_ document: String) -> String {
         var out: [UInt8] = []

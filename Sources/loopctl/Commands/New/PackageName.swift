@@ -26,7 +26,7 @@ struct PackageName: Equatable, CustomStringConvertible {
     /// The modules of the toolchain, and those of the package Loop that do not begin with its name. A package that depends on Loop
     /// cannot have another module of such a name.
     static let modules: Set<String> = [
-        "CBOR", "CCMarkGFM", "CCurl", "CGuardedMemory", "CGumbo", "CHTTPD", "CIDN", "CLinux", "CMemory", "CMeter",
+        "CBOR", "CCMarkGFM", "CCurl", "CGumbo", "CHTTPD", "CIDN", "CLinux", "CMemory", "CMeter",
         "CPQ", "CSQLite", "CZLib", "CZMQ", "Dispatch", "Foundation", "Glibc", "Linux", "NewLoop", "Observation",
         "Swift", "Synchronization", "TestDatabase", "TestFolders", "XCTest", "ZMQ",
     ]

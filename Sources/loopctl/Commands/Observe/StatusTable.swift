@@ -1,4 +1,3 @@
-import LoopCluster
 import LoopCore
 import LoopNode
 import LoopWire

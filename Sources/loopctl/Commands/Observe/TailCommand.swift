@@ -36,9 +36,9 @@ enum TailCommand {
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        let signals = try SignalWatch.ofProcess()
+        let signals = try SignalPipe.ofProcess()
         let (mail, post) = AsyncStream.makeStream(of: Mail.self)
-        let relay = try SignalRelay(signals) { _ in post.yield(.signal) }
+        let relay = try SignalThread(signals) { _ in post.yield(.signal) }
         defer { relay.end() }
         let limit = arguments[connectTimeout]
         let connection = try RemoteConnection(

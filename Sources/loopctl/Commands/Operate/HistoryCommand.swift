@@ -31,11 +31,10 @@ enum HistoryCommand {
                         message: "--to \(to) is before --from \(from)", hint: "give the smaller one as --from")
                 }
                 var reducer = try arguments.askJournal()
-                let printer = HistoryPrinter(isJSON: arguments[json])
                 try pages(from: UInt64(from), through: to.map { UInt64($0) }) { question in
                     try reducer.ask(question)
                 } print: { record in
-                    try StandardOutput.line(printer.line(for: record))
+                    try StandardOutput.line(record.line(isJSON: arguments[json]))
                 }
                 return 0
             }

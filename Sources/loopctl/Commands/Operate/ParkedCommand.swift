@@ -7,7 +7,7 @@ enum ParkedCommand {
     static let effect = Positional("ID", .string, help: "the effect as the list names it, such as 0.17.2")
 
     static let subcommand = Subcommand(
-        command: Command(
+        asking: Command(
             "parked", abstract: "List the effects that failed for good, or run one again.",
             discussion: """
                 An effect that failed as often as its feedback's policy allows is parked: the state is untouched, and \
@@ -23,19 +23,16 @@ enum ParkedCommand {
                 Command(
                     "retry", abstract: "Run one again; its failures are forgotten, and who asked is recorded.",
                     positionals: [effect]),
-            ], defaultSubcommand: "list"),
-        run: { arguments, _ in
-            try Operator.run {
-                var reducer = try arguments.ask()
-                if arguments.path.last == "retry" {
-                    try reducer.order(.retryParked(effect: arguments[effect], who: Operator.name))
-                } else {
-                    let effects = try reducer.ask(.parked)
-                    try StandardOutput.line(ParkedPrinter(isJSON: arguments[JournalOptions.json]).text(for: effects))
-                }
-                return 0
-            }
-        })
+            ], defaultSubcommand: "list")
+    ) { arguments, reducer in
+        if arguments.path.last == "retry" {
+            try reducer.order(.retryParked(effect: arguments[effect], who: Operator.name))
+        } else {
+            let effects = try reducer.ask(.parked)
+            try StandardOutput.line(ParkedPrinter(isJSON: arguments[JournalOptions.json]).text(for: effects))
+        }
+        return 0
+    }
 }
 
 /// Writes parked effects, for people or as a JSON document.

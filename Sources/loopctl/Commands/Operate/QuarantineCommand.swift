@@ -8,7 +8,7 @@ enum QuarantineCommand {
         "ID", .int(in: 1 ... .max), help: "the number of the event, as the list shows it")
 
     static let subcommand = Subcommand(
-        command: Command(
+        asking: Command(
             "quarantine", abstract: "List events that were set aside; look into one, apply it after all, or drop it.",
             discussion: """
                 An event that brought the reducer down twice is set aside with its bytes, and the loop goes on without \
@@ -25,11 +25,8 @@ enum QuarantineCommand {
                     "show", abstract: "Show one with its event.", groups: [JournalOptions.output], positionals: [event]),
                 Command("retry", abstract: "Apply one after all.", positionals: [event]),
                 Command("drop", abstract: "Drop one for good.", positionals: [event]),
-            ], defaultSubcommand: "list"),
-        run: { arguments, _ in try Operator.run { try run(arguments) } })
-
-    private static func run(_ arguments: ParsedArguments) throws -> Int32 {
-        var reducer = try arguments.ask()
+            ], defaultSubcommand: "list")
+    ) { arguments, reducer in
         switch arguments.path.last {
         case "retry":
             try reducer.order(.retryQuarantined(id: UInt64(arguments[event]), who: Operator.name))

@@ -8,7 +8,7 @@ enum SchedulesCommand {
     static let schedule = Positional("NAME", .string, help: "the schedule as the list names it")
 
     static let subcommand = Subcommand(
-        command: Command(
+        asking: Command(
             "schedules", abstract: "List the schedules with their next runs; pause, resume or run one.",
             discussion: """
                 A schedule that is paused does not run until it is resumed. The runs of that time are left out. A run that is \
@@ -22,25 +22,22 @@ enum SchedulesCommand {
                 Command("pause", abstract: "Pause one; who asked is recorded.", positionals: [schedule]),
                 Command("resume", abstract: "Let a paused one go on.", positionals: [schedule]),
                 Command("run", abstract: "Run one now, besides its own runs.", positionals: [schedule]),
-            ], defaultSubcommand: "list"),
-        run: { arguments, _ in
-            try Operator.run {
-                var reducer = try arguments.ask()
-                switch arguments.path.last {
-                case "pause":
-                    try reducer.order(.pauseSchedule(name: arguments[schedule], who: Operator.name))
-                case "resume":
-                    try reducer.order(.resumeSchedule(name: arguments[schedule], who: Operator.name))
-                case "run":
-                    try reducer.order(.runSchedule(name: arguments[schedule], who: Operator.name))
-                default:
-                    let schedules = try reducer.ask(.schedules)
-                    try StandardOutput.line(
-                        SchedulesPrinter(isJSON: arguments[JournalOptions.json]).text(for: schedules))
-                }
-                return 0
-            }
-        })
+            ], defaultSubcommand: "list")
+    ) { arguments, reducer in
+        switch arguments.path.last {
+        case "pause":
+            try reducer.order(.pauseSchedule(name: arguments[schedule], who: Operator.name))
+        case "resume":
+            try reducer.order(.resumeSchedule(name: arguments[schedule], who: Operator.name))
+        case "run":
+            try reducer.order(.runSchedule(name: arguments[schedule], who: Operator.name))
+        default:
+            let schedules = try reducer.ask(.schedules)
+            try StandardOutput.line(
+                SchedulesPrinter(isJSON: arguments[JournalOptions.json]).text(for: schedules))
+        }
+        return 0
+    }
 }
 
 /// Writes schedules, for people or as a JSON document.

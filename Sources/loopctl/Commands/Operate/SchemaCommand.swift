@@ -5,7 +5,7 @@ import LoopWire
 /// `loopctl schema` shows the form of a loop's events, requests and state.
 enum SchemaCommand {
     static let subcommand = Subcommand(
-        command: Command(
+        asking: Command(
             "schema", abstract: "Show what a loop's events, requests and state look like, with examples.",
             discussion: """
                 The reducer looks at the types of its definition. Cases of an enum are known from the definition's examples \
@@ -14,13 +14,10 @@ enum SchemaCommand {
 
                 Exit codes: 0 done, 1 refused, 2 no answer, 64 wrong usage.
                 """,
-            groups: [ConnectionOptions.group, JournalOptions.output]),
-        run: { arguments, _ in
-            try Operator.run {
-                var reducer = try arguments.ask()
-                let schema = try reducer.ask(.schema)
-                try StandardOutput.line(SchemaPrinter(isJSON: arguments[JournalOptions.json]).text(for: schema))
-                return 0
-            }
-        })
+            groups: [ConnectionOptions.group, JournalOptions.output])
+    ) { arguments, reducer in
+        let schema = try reducer.ask(.schema)
+        try StandardOutput.line(schema.text(isJSON: arguments[JournalOptions.json]))
+        return 0
+    }
 }

@@ -43,7 +43,7 @@ enum StateCommand {
                     throw CommandError(
                         "the reducer had come to seq \(least), and is at \(seq): its journal is another; ask again")
                 }
-                try StandardOutput.line(StatePrinter(isJSON: arguments[json]).text(seq: seq, state: bytes))
+                try StandardOutput.line(JSONText.state(bytes, seq: seq, isJSON: arguments[json]))
                 return 0
             }
         })

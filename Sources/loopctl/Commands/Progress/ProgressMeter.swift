@@ -62,3 +62,78 @@ struct ProgressReading: Equatable, Sendable {
         self.workers = workers
     }
 }
+
+extension ProgressReading {
+    /// One line: `412 of 1203 pages, 34 %, 83/s, 10 s left, 4 workers (21 20 22 20/s), 3 broken`.
+    ///
+    /// - Parameter columns: the number of characters available, or nil for no limit. The least important parts are dropped first:
+    ///   the head of the loop's own note, the percentage, each worker's rate. Then the end is cut.
+    func text(columns: Int?) -> String {
+        var notes = progress.note.map { $0.split(separator: ", ") } ?? []
+        let full = Self.joined(pieces(.each, hasPercent: true) + notes.map(String.init))
+        guard let columns, full.count > columns else { return full }
+        while notes.count > 1 {
+            notes.removeFirst()
+            let text = Self.joined(pieces(.each, hasPercent: true) + notes.map(String.init))
+            if text.count <= columns { return text }
+        }
+        let last = notes.map(String.init)
+        for (detail, hasPercent, notes) in [
+            (WorkerDetail.each, false, last), (.range, true, last), (.range, false, last), (.range, false, []),
+            (.number, false, last), (.number, false, []),
+        ] {
+            let text = Self.joined(pieces(detail, hasPercent: hasPercent) + notes)
+            if text.count <= columns { return text }
+        }
+        return String(Self.joined(pieces(.number, hasPercent: false)).prefix(max(0, columns)))
+    }
+
+    private enum WorkerDetail { case each, range, number }
+
+    private static func joined(_ pieces: [String]) -> String { pieces.joined(separator: ", ") }
+
+    private func pieces(_ detail: WorkerDetail, hasPercent: Bool) -> [String] {
+        var pieces = ["\(progress.done) of \(progress.found) \(progress.unit)"]
+        if hasPercent, progress.found > 0 {
+            let done = Double(min(max(progress.done, 0), progress.found))
+            pieces.append("\(Int(100 * done / Double(progress.found))) %")
+        }
+        if let rate { pieces.append("\(Self.rateText(rate))/s") }
+        if let left { pieces.append("\(Self.durationText(seconds: left)) left") }
+        return pieces + [workersText(detail)]
+    }
+
+    /// How long the rest takes at this rate, in seconds, if no more units are found. It is nil if that is not known.
+    var left: Int? {
+        guard let rate, rate > 0, progress.found > progress.done else { return nil }
+        let seconds = (Double(progress.found) - Double(progress.done)) / rate
+        return seconds < 1e7 ? Int(seconds.rounded(.up)) : nil
+    }
+
+    private func workersText(_ detail: WorkerDetail) -> String {
+        let count = workers == 1 ? "1 worker" : "\(workers) workers"
+        guard detail != .number, let least = workerRates.min(), let most = workerRates.max() else { return count }
+        if detail == .each, workerRates.count <= 8 {
+            return "\(count) (\(workerRates.map(Self.rateText).joined(separator: " "))/s)"
+        }
+        let range = [least, most].map(Self.rateText)
+        return range[0] == range[1] ? "\(count) (\(range[0])/s each)" : "\(count) (\(range[0])–\(range[1])/s each)"
+    }
+
+    /// A rate with at least two digits: `0.4`, `8.3`, `83`, `1204`.
+    static func rateText(_ rate: Double) -> String {
+        guard rate.isFinite, rate >= 0, rate < 1e15 else { return "?" }
+        let tenths = Int((rate * 10).rounded())
+        return tenths >= 100 || tenths == 0 ? "\(Int(rate.rounded()))" : "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// A duration as `9 s`, `2 min 5 s`, `1 h 4 min`, `3 d 2 h`.
+    static func durationText(seconds: Int) -> String {
+        let units = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")]
+        guard let first = units.firstIndex(where: { seconds >= $0.0 }) else { return "0 s" }
+        let head = "\(seconds / units[first].0) \(units[first].1)"
+        guard first + 1 < units.count else { return head }
+        let rest = seconds % units[first].0 / units[first + 1].0
+        return rest == 0 ? head : "\(head) \(rest) \(units[first + 1].1)"
+    }
+}

@@ -1,3 +1,4 @@
+import Linux
 import LoopApp
 import LoopNode
 
@@ -27,7 +28,7 @@ enum ServeCommand {
 
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
-        let signals = try SignalWatch.ofProcess()
+        let signals = try SignalPipe.ofProcess()
         let address = arguments[bind]
         var options = SiteServer.Options()
         options.latency = arguments[latency]
@@ -39,7 +40,7 @@ enum ServeCommand {
             StandardError.line("loopctl: all who can reach \(bound) can read that folder")
         }
         let (stopped, post) = AsyncStream.makeStream(of: Void.self)
-        let relay = try SignalRelay(signals) { _ in post.yield() }
+        let relay = try SignalThread(signals) { _ in post.yield() }
         for await _ in stopped { break }
         relay.end()
         server.stop()

@@ -1,3 +1,5 @@
+import LoopCore
+
 /// The site on disk that a link check's arguments name, if they name one.
 struct LocalSite: Equatable {
     enum FileKind { case nothing, file, folder }
@@ -27,7 +29,7 @@ struct LocalSite: Equatable {
             let slash = site.lastIndex(of: "/")
             let parent = slash.map { String(site[..<$0]) } ?? "."
             folder = parent.isEmpty ? "/" : parent
-            start = Self.encode(slash.map { String(site[site.index(after: $0)...]) } ?? site)
+            start = PercentEncoding.encode((slash.map { site[site.index(after: $0)...] } ?? site[...]).utf8)
         }
     }
 
@@ -64,17 +66,5 @@ struct LocalSite: Equatable {
 
     private static func isPage(_ name: String) -> Bool {
         [".html", ".htm", ".xhtml", ".md", ".markdown"].contains { name.lowercased().hasSuffix($0) }
-    }
-
-    /// Percent-encodes what is not unreserved (RFC 3986 section 2.3).
-    private static func encode(_ name: String) -> String {
-        let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
-        return name.utf8.reduce(into: "") { text, byte in
-            if unreserved.contains(byte) {
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }
-        }
     }
 }

@@ -1,5 +1,5 @@
+import Linux
 import LoopCore
-import LoopLock
 import LoopNode
 
 /// `loopctl up` runs a whole loop on this machine, one reducer and its workers, for as long as the loop runs.
@@ -80,20 +80,20 @@ enum UpCommand {
     @Sendable private static func run(_ arguments: ParsedArguments, environment: [String: String]) async throws -> Int32
     {
         // This comes first, because threads inherit that signals are read and do not end the process.
-        let signals = try SignalWatch.ofProcess()
-        SignalWatch.ignoreBrokenPipes()
+        let signals = try SignalPipe.ofProcess()
+        Signals.ignoreBrokenPipes()
         var request = try UpRequest(arguments)
         let served = try Preparation.prepare(&request, environment: environment)
-        let claim = request.bind == nil ? try PortClaim() : nil
+        let claim = arguments[bind] == nil ? try PortClaim() : nil
         let folder = ProcessEnvironment.executable.map { $0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex) }
-        let keys = try request.keys.map { try UpKeys(keepingIn: $0) }
-        let plan = try UpPlan(request, claimed: try claim?.address, keys: keys, folder: String(folder ?? "."))
+        let issued = try arguments[keys].map { try UpKeys(keepingIn: $0) }
+        let plan = try UpPlan(request, claimed: try claim?.address, keys: issued, folder: String(folder ?? "."))
         for program in [plan.reducerProgram, plan.workerProgram] where ProcessEnvironment.find(program) == nil {
             throw CommandError(
                 "there is no program \(program); build it by `swift build`, or name it by --reducer-exe or --worker-exe"
             )
         }
-        let code = await UpRun(plan, console: Console(isQuiet: request.isQuiet)).run(signals, saying: served?.line)
+        let code = await UpRun(plan, console: Console(isQuiet: arguments[quiet])).run(signals, saying: served?.line)
         served?.stop()
         claim?.giveUp()
         return code
@@ -101,32 +101,12 @@ enum UpCommand {
 }
 
 /// The request of a user to `up`.
-struct UpRequest: Equatable {
-    var loop: String
-    var workers = 4
-    var capacity: Int?
-    var silenceLimit: String?
-    var bind: BindAddress?
-    /// The reducer's folder of keys.
-    var keys: String?
-    var isInsecure = false
-    /// The journal as the reducer takes it, or nil for its own default.
-    var journal: String?
-    var durability: String?
-    var waitsForJournal = false
-    var json: String?
-    var reducerProgram: String?
-    var workerProgram: String?
-    var isQuiet = false
-    /// The log option as the processes take it, or nil for their own defaults.
-    var log: String?
-    var logLevel: String?
-    /// Whether the command exits with 0 after a bad verdict.
-    var exitsZero = false
+struct UpRequest {
+    let loop: String
     /// The loop's own arguments, in order.
-    var loopArguments: [String] = []
-
-    init(loop: String) { self.loop = loop }
+    var loopArguments: [String]
+    /// The options of `up`.
+    let options: ParsedArguments
 
     /// - Throws: `UsageError` if no loop is named.
     init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -140,21 +120,6 @@ struct UpRequest: Equatable {
         }
         self.loop = loop
         loopArguments = Array(arguments.rest.dropFirst())
-        workers = arguments[UpCommand.workers]
-        capacity = arguments[UpCommand.capacity]
-        silenceLimit = arguments[UpCommand.silenceLimit].map { "\($0.wholeNanoseconds / 1_000_000)ms" }
-        bind = arguments[UpCommand.bind]
-        keys = arguments[UpCommand.keys]
-        isInsecure = arguments[UpCommand.insecure]
-        journal = arguments[UpCommand.journal]
-        durability = arguments[UpCommand.durability]
-        waitsForJournal = arguments[UpCommand.wait]
-        json = arguments[UpCommand.json]
-        reducerProgram = arguments[UpCommand.reducerProgram]
-        workerProgram = arguments[UpCommand.workerProgram]
-        isQuiet = arguments[UpCommand.quiet]
-        log = arguments[UpCommand.log]
-        logLevel = arguments[UpCommand.logLevel]
-        exitsZero = arguments[UpCommand.exitZero]
+        options = arguments
     }
 }

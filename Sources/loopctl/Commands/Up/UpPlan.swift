@@ -32,22 +32,26 @@ struct UpPlan: Equatable, Sendable {
         _ request: UpRequest, claimed: BindAddress?, keys: UpKeys? = nil, folder: String,
         environment: [String: String] = ProcessEnvironment.current
     ) throws(UsageError) {
-        let bind = request.bind ?? claimed ?? .standard
+        let given = request.options
+        let bind = given[UpCommand.bind] ?? claimed ?? .standard
         loop = request.loop
-        workers = request.workers
-        exitsZero = request.exitsZero
+        workers = given[UpCommand.workers]
+        exitsZero = given[UpCommand.exitZero]
         reducer = try Self.dialled(bind).with(keys?.peer)
-        reducerProgram = request.reducerProgram ?? "\(folder)/loop-reducer"
-        workerProgram = request.workerProgram ?? "\(folder)/loop-effect"
-        let journal = request.journal ?? "\(request.loop).journal"
+        reducerProgram = given[UpCommand.reducerProgram] ?? "\(folder)/loop-reducer"
+        workerProgram = given[UpCommand.workerProgram] ?? "\(folder)/loop-effect"
+        let journal = given[UpCommand.journal] ?? "\(request.loop).journal"
         self.journal = journal == "memory" ? nil : Self.shown(journal)
         var options = ["--bind", bind.description]
         if let keys { options += ["--keys", keys.folder] }
-        if request.isInsecure { options.append("--insecure") }
-        if let limit = request.silenceLimit { options += ["--silence-limit", limit] }
+        if given[UpCommand.insecure] { options.append("--insecure") }
+        if let limit = given[UpCommand.silenceLimit] {
+            options += ["--silence-limit", "\(limit.wholeNanoseconds / 1_000_000)ms"]
+        }
         var environment = environment.filter { !Self.ownVariables.contains($0.key) }
-        if request.logLevel == nil { environment["LOOP_LOG_LEVEL"] = Self.logLevel.rawValue }
-        if let journal = request.journal {
+        let (log, logLevel) = (given[UpCommand.log], given[UpCommand.logLevel])
+        if logLevel == nil { environment["LOOP_LOG_LEVEL"] = Self.logLevel.rawValue }
+        if let journal = given[UpCommand.journal] {
             // Every user of the machine can read command lines, and the URL of a database may have a password.
             if ConnectionString.isURL(journal) {
                 environment["LOOP_JOURNAL"] = journal
@@ -56,14 +60,14 @@ struct UpPlan: Equatable, Sendable {
             }
         }
         self.environment = environment
-        if let durability = request.durability { options += ["--durability", durability] }
-        if request.waitsForJournal { options.append("--wait") }
-        if let file = request.json { options += ["--json", file] }
-        let logOptions =
-            (request.log.map { ["--log", $0] } ?? []) + (request.logLevel.map { ["--log-level", $0] } ?? [])
+        if let durability = given[UpCommand.durability] { options += ["--durability", durability] }
+        if given[UpCommand.wait] { options.append("--wait") }
+        if let file = given[UpCommand.json] { options += ["--json", file] }
+        let logOptions = (log.map { ["--log", $0] } ?? []) + (logLevel.map { ["--log-level", $0] } ?? [])
         reducerArguments = [request.loop] + options + logOptions + request.loopArguments
         let keyOptions = keys.map { ["--key", $0.workersPath, "--reducer-key", $0.reducersPath] }
-        workerOptions = (request.capacity.map { ["--capacity", String($0)] } ?? []) + (keyOptions ?? []) + logOptions
+        let capacity = given[UpCommand.capacity].map { ["--capacity", String($0)] }
+        workerOptions = (capacity ?? []) + (keyOptions ?? []) + logOptions
     }
 
     /// Variables that the processes do not get, because `up` has read them itself or decides about them. A worker with the key of

@@ -1,6 +1,9 @@
+import Linux
 import LoopCore
+import LoopCollections
 import LoopNode
 import LoopWire
+import ZMQ
 
 /// Runs a plan: starts its processes, performs the actions of the process group's machine, and shows the progress of the loop.
 ///
@@ -36,18 +39,18 @@ struct UpRun {
     /// Runs until every process has ended, and returns the code to exit with.
     ///
     /// - Parameter line: the first line for people.
-    consuming func run(_ signals: SignalWatch, saying line: String?) async -> Int32 {
+    consuming func run(_ signals: SignalPipe, saying line: String?) async -> Int32 {
         var run = self
         if let line { run.console.note(line) }
         return await run.live(signals)
     }
 
-    private mutating func live(_ signals: SignalWatch) async -> Int32 {
+    private mutating func live(_ signals: SignalPipe) async -> Int32 {
         let post = post
-        let relay: SignalRelay
+        let relay: SignalThread
         var poller: StatusPoller?
         do {
-            relay = try SignalRelay(signals) { _ in post.yield(.signal) }
+            relay = try SignalThread(signals) { _ in post.yield(.signal) }
             if let interval = console.progressInterval {
                 poller = try StatusPoller(plan.reducer, every: interval) { post.yield(.status($0)) }
             }
@@ -154,5 +157,52 @@ struct UpRun {
             // The time until a process must be started or killed.
             if (try? await Task.sleep(for: max(wait, .zero))) != nil { post.yield(.due) }
         }
+    }
+}
+
+/// The lines in which processes say why they cannot run. The reducer and the workers often have one reason, which is shown once.
+struct Complaints: Equatable {
+    private var first: [String: ProcessGroup.Member] = [:]
+    /// The names of the programs, with which such lines begin.
+    private let programs: [String]
+
+    private static let countMax = 64
+
+    /// - Parameter programs: the programs, as they are started.
+    init(of programs: [String]) {
+        self.programs = programs.map { String($0.split(separator: "/").last ?? "") }
+    }
+
+    /// Whether to show a line: it gives no such reason, or no other process has given it.
+    mutating func shows(_ line: String, from member: ProcessGroup.Member) -> Bool {
+        guard let program = programs.first(where: { line.hasPrefix("\($0): ") }) else { return true }
+        let text = String(line.dropFirst(program.count + 2))
+        if let other = first[text] { return other == member }
+        if first.count < Self.countMax { first[text] = member }
+        return true
+    }
+}
+
+/// Asks the reducer for its status repeatedly, on a thread of its own, until it is stopped.
+final class StatusPoller: Sendable {
+    private let isOver = Monitor(false)
+
+    /// - Parameter take: called with each report, on the poller's thread.
+    init(
+        _ reducer: ReducerAddress, every interval: Duration, take: @escaping @Sendable (StatusReport) -> Void
+    ) throws {
+        let isOver = isOver
+        let context = try ZMQContext()
+        _ = try NodeThread("loop-status") {
+            while !isOver.wait(until: { $0 }, timeout: interval) {
+                // A reducer that does not answer is starting, ending or crashed. The end of its process shows which.
+                if let report = try? StatusProbe.ask(reducer, within: .seconds(1), context: context) { take(report) }
+            }
+        }
+    }
+
+    func end() {
+        isOver.withLock { $0 = true }
+        isOver.broadcast()
     }
 }

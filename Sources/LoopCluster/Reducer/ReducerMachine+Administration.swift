@@ -1,0 +1,156 @@
+public import LoopCore
+import LoopKeys
+public import LoopWire
+
+/// An operator's request that only the journal can answer. The shell answers it.
+public struct JournalRequest: Equatable, Sendable {
+    /// The route of the answer.
+    public var route: Route
+    /// The number of the request, which the answer repeats.
+    public var number: UInt64
+    /// The question to the journal.
+    public var question: JournalQuestion
+}
+
+/// A question of an operator that only the journal can answer.
+public enum JournalQuestion: Equatable, Sendable {
+    /// Trim the journal. Only the writing journal can do it.
+    case trim(before: Seq)
+    /// Read the journal. Any journal that reads the same file can do it.
+    case read(JournalReading)
+    /// Let a standby lead, with a snapshot before it or without. The operator has this name.
+    case stepDown(takesSnapshot: Bool, who: String)
+}
+
+/// What can be read from a journal while another one writes.
+public enum JournalReading: Equatable, Sendable {
+    /// A page of the records of a range of seqs.
+    /// - `after`: the position after which the page begins, or nil to begin at the seq `from`.
+    case history(from: Seq, through: Seq?, after: UInt64?)
+    /// The state after a transition, or a part of it. Without a seq, the newest state.
+    case state(at: Seq?, StateSelection)
+    /// A replay, compared with the journal's snapshots and state hashes.
+    case verify
+}
+
+/// The requests of operators.
+extension ReducerMachine {
+    mutating func administer(
+        _ document: ArraySlice<UInt8>, _ number: UInt64, _ route: Route, _ principal: Principal
+    ) {
+        guard let request = try? journaled.loop.coder.decode(AdministrationRequest.self, from: Array(document)) else {
+            count(.malformedFrame)
+            return answer(.refused("this reducer does not know the request; use the same release"), number, route)
+        }
+        if let violation = access.violation(of: request.verb, by: principal, context) {
+            note(violation)
+            return answer(.refused(violation.refused.description), number, route)
+        }
+        if let loss = phase.loss, request.changesTheLoop { return answer(.refused(loss.description), number, route) }
+        switch request {
+        case .trim(let before): ask(.trim(before: Seq(before)), number, route)
+        case .history(let from, let through, let after):
+            ask(.read(.history(from: Seq(from), through: through.map(Seq.init), after: after)), number, route)
+        case .state(let seq, let part):
+            ask(.read(.state(at: seq.map(Seq.init), part ?? StateSelection())), number, route)
+        case .verify: ask(.read(.verify), number, route)
+        case .parked: answer(.parked(parkedEffects()), number, route)
+        case .retryParked(let effect, let who): answer(retryParked(effect, by: named(who)), number, route)
+        case .quarantine: answer(quarantineList(), number, route)
+        case .quarantined(let id): answer(quarantined(id), number, route)
+        case .retryQuarantined(let id, let who):
+            requestRetry(QuarantineRetry(id: id, who: named(who), number: number, route: route))
+        case .dropQuarantined(let id, let who): answer(dropQuarantined(id, by: named(who)), number, route)
+        case .schedules: answer(scheduleList(), number, route)
+        case .pauseSchedule(let name, let who): answer(pauseSchedule(name, by: named(who)), number, route)
+        case .resumeSchedule(let name, let who): answer(resumeSchedule(name, by: named(who)), number, route)
+        case .runSchedule(let name, let who): answer(runScheduleNow(name, by: named(who)), number, route)
+        case .explain(let event): answer(explained(event), number, route)
+        case .schema: answer(schemaAnswer(), number, route)
+        case .standBack:
+            answer(.refused("this reducer leads, and only a standby can leave the journal to another"), number, route)
+        case .stepDown(let takesSnapshot, let who): stepDown(takesSnapshot, named(who), number, route)
+        }
+    }
+
+    private mutating func stepDown(_ takesSnapshot: Bool, _ who: String, _ number: UInt64, _ route: Route) {
+        guard context.configuration.mayStepDown else {
+            return answer(
+                .refused(
+                    "this reducer was started without --standby, or keeps its journal in memory: it cannot follow another"
+                        + " one; stop it, and start it with --standby"), number, route)
+        }
+        guard !phase.hasEnded else { return answer(.refused("the loop has ended"), number, route) }
+        ask(.stepDown(takesSnapshot: takesSnapshot, who: who), number, route)
+    }
+
+    private mutating func ask(_ question: JournalQuestion, _ number: UInt64, _ route: Route) {
+        turn.journalRequests.append(JournalRequest(route: route, number: number, question: question))
+    }
+
+    /// The name of a tool's user for the journal, cut to a bounded length.
+    private func named(_ who: String) -> String { String(who.prefix(256)) }
+
+    /// The first ten thousand effects that failed for good. Their requests are included as long as they are small enough together.
+    private func parkedEffects() -> [LoopWire.ParkedEffect] {
+        var room = 4 << 20
+        return journaled.parked.prefix(10_000).map { id, effect, message in
+            room -= effect.request.count
+            return LoopWire.ParkedEffect(
+                effect: id.description, feedback: journaled.feedbackName(of: id), failures: Int(effect.failures),
+                message: message, request: room >= 0 ? effect.request : [], requestBytes: effect.request.count)
+        }
+    }
+
+    /// Queues a parked effect again, and forgets its failures.
+    private mutating func retryParked(_ text: String, by who: String) -> AdministrationAnswer {
+        guard let id = EffectID(text) else {
+            return .refused("\"\(text.prefix(64))\" names no effect; names look like 0.57.0, see: loopctl parked")
+        }
+        guard let effect = journaled.effects[id] else {
+            return .refused("the effect \(id) is not wanted by the state (any more); see: loopctl parked")
+        }
+        guard case .parked(let message) = effect.status else {
+            return .refused("the effect \(id) is not parked; see: loopctl parked")
+        }
+        guard message != LiveEffect.unsendable else {
+            return .refused("the effect \(id) cannot be run: \(message); the definition has to ask for less")
+        }
+        guard !phase.hasEnded else { return .refused("the loop has ended") }
+        write(.operatorAction(OperatorAction(.retryParked(id), by: who, at: context.now.wall)))
+        schedule(id)
+        return .done("the effect \(id) of \(journaled.feedbackName(of: id)) waits to be run again")
+    }
+
+    /// Answers a request. The answer leaves with the turn's receipt.
+    public mutating func answer(_ answer: AdministrationAnswer, _ number: UInt64, _ route: Route) {
+        let document = (try? journaled.loop.coder.encode(answer)) ?? []
+        for part in AnswerPart.parts(of: document, request: number) { turn.reply(.answer(part), to: route) }
+    }
+}
+
+extension AdministrationRequest {
+    /// The verb that is needed to make the request.
+    var verb: Verb {
+        switch self {
+        case .parked, .retryParked: .parked
+        case .quarantine, .quarantined, .retryQuarantined, .dropQuarantined: .quarantine
+        case .trim: .trim
+        case .schedules, .pauseSchedule, .resumeSchedule, .runSchedule: .schedules
+        case .history, .state, .verify: .readHistory
+        case .explain: .explainEvents
+        case .schema: .readSchema
+        case .stepDown, .standBack: .stepDown
+        }
+    }
+
+    /// Whether it asks for more than an answer.
+    fileprivate var changesTheLoop: Bool {
+        switch self {
+        case .retryParked, .retryQuarantined, .dropQuarantined, .trim, .pauseSchedule, .resumeSchedule, .runSchedule,
+            .stepDown, .standBack:
+            true
+        case .parked, .quarantine, .quarantined, .history, .state, .verify, .schedules, .explain, .schema: false
+        }
+    }
+}

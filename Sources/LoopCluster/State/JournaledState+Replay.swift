@@ -1,0 +1,272 @@
+package import LoopCollections
+import LoopCore
+import LoopWire
+
+/// The application of records, one after the other, live and at replay alike.
+extension JournaledState {
+    /// Applies one record.
+    /// - Parameter event: the event of an event record, if the caller has already decoded it.
+    /// - Returns: the changes among the live effects, in order.
+    /// - Throws: at replay, any error of decoding the event's bytes. `DefinitionMismatch`, `OtherArguments`, `RecordDoesNotFit`
+    ///   or `ReplayDifference` if this definition cannot continue the journal.
+    @discardableResult
+    package mutating func apply(_ record: Record, decoded event: borrowing Lent = Lent()) throws -> [LiveChange] {
+        position += 1
+        try checkNumbers(of: record)
+        switch record {
+        case .event(let record): return try apply(record, event)
+        case .refused(let record):
+            consume(
+                record.session, record.number, ofEffect: record.effect != nil, notable: .refused(record.reason))
+            if !record.detail.isEmpty {
+                sessions[record.session]?.keep(RefusalDetail(number: record.number, text: record.detail))
+            }
+            if let effect = record.effect { void(effect, upTo: record.attempt) }
+        case .completed(let session, let number, let effect, _):
+            consume(session, number, ofEffect: true, notable: nil)
+            complete(effect)
+        case .skipped(let session, let number):
+            consume(session, number, ofEffect: true, notable: nil)
+        case .granted(let grants):
+            for (index, effect) in grants.effects.enumerated() { grant(grants.attempt(at: index), of: effect) }
+        case .attemptEnded(let end):
+            if let entry = end.entry { consume(entry.session, entry.number, ofEffect: true, notable: nil) }
+            finish(end)
+        case .sessionOpened(let session, let peer):
+            if let older = sessionByPeer[peer] { olderSessions[peer, default: []].append(older) }
+            sessions[session] = SessionRecord(peer: peer)
+            sessionByPeer[peer] = session
+            nextSession = SessionID(session.value &+ 1)
+        case .sessionOwned(let session, let owner):
+            guard sessions[session] != nil else {
+                throw RecordDoesNotFit(reason: "session \(session) has an owner and was never opened")
+            }
+            sessions[session]?.owner = owner
+        case .sessionRetired(let session):
+            guard let record = sessions.removeValue(forKey: session) else { break }
+            answersBytes -= record.answers.byteCount
+            if sessionByPeer[record.peer] == session {
+                sessionByPeer[record.peer] = nil
+            } else if let older = olderSessions[record.peer]?.filter({ $0 != session }) {
+                olderSessions[record.peer] = older.isEmpty ? nil : older
+            }
+        case .epochBegun(let epoch, let time):
+            epochs.append(epoch)
+            if epochs.count > Self.epochsMax { epochs.removeFirst() }
+            self.time = max(self.time, time)
+            for (place, _) in sessions.places where sessions[at: place].idleSince == nil {
+                sessions[at: place].idleSince = self.time
+            }
+        case .definition(let record):
+            return try follow(record)
+        case .stateHash(let seq, let hash):
+            try compare(hash, at: seq)
+        case .stateMarked(let seq):
+            mark = isComparable ? (seq, digest().hash) : nil
+        case .markHash(let seq, let hash):
+            // A replay that began after the mark has nothing to compare.
+            if let mark = mark.take(), mark.seq == seq, mark.hash != hash {
+                throw ReplayDifference(seq: seq, journaled: hash, replayed: mark.hash)
+            }
+        case .quarantined(let record):
+            consume(
+                record.session, record.number, ofEffect: record.effect != nil, notable: .refused(.quarantined))
+            if record.isLast, let effect = record.effect, !brokenRules.contains(.quarantinedEndsAreEnds) {
+                complete(effect)
+            }
+            var kept = record
+            kept.isLast = false
+            quarantine[record.id] = kept
+            quarantinedCount = max(quarantinedCount, record.id)
+        case .scheduled(let record):
+            time = max(time, record.time)
+            stand(record.schedule, at: record.next, record.plan, ran: nil)
+        case .operatorAction(let action):
+            apply(action)
+        case .historyBegun(let history, let time):
+            self.history = history
+            self.time = max(self.time, time)
+            sessions.removeAll()
+            answersBytes = 0
+            sessionByPeer = [:]
+            olderSessions = [:]
+            if brokenRules.contains(.newHistoriesVoid) { break }
+            for effect in effects.keys {
+                void(effect, upTo: Self.allAttempts(of: epoch))
+                effects[effect]?.wasGranted = true
+            }
+        }
+        return []
+    }
+
+    private mutating func apply(_ action: OperatorAction) {
+        switch action.what {
+        case .retryParked(let effect):
+            guard case .parked = effects[effect]?.status else { return }
+            effects[effect]?.status = .open
+            effects[effect]?.failures = 0
+            effects[effect]?.retry = nil
+        case .retryQuarantined(let id), .dropQuarantined(let id):
+            quarantine[id] = nil
+        case .pauseSchedule(let number): schedules[number]?.isPaused = true
+        case .resumeSchedule(let number): schedules[number]?.isPaused = false
+        case .runSchedule: break
+        case .acceptClock: time = action.time
+        }
+    }
+
+    /// Sets the next time of a schedule that has run, or begins.
+    private mutating func stand(_ schedule: UInt32, at next: WallTime, _ plan: UInt64, ran: WallTime?) {
+        var standing = schedules[schedule] ?? ScheduleStanding(next: next, plan: plan)
+        standing.next = next
+        standing.plan = plan
+        if let ran { standing.last = ran }
+        schedules[schedule] = standing
+    }
+
+    /// Applies an event that has just come.
+    /// - Returns: the changes among the live effects. It is nil if the bytes are no event of the present schema; then nothing
+    ///   has changed.
+    mutating func take(_ record: EventRecord) -> [LiveChange]? {
+        guard let live = try? apply(record, Lent()) else { return nil }
+        position += 1
+        return live
+    }
+
+    /// Keeps the memory of changes that `take` has returned for the next ones.
+    mutating func keepSpace(of changes: consuming [LiveChange]) { live = changes }
+
+    /// Applies an event of this schema, or of an older one if another definition's events are reinterpreted.
+    private mutating func apply(_ record: EventRecord, _ event: borrowing Lent) throws -> [LiveChange] {
+        if foreign != nil { try reinterpret(from: record.seq) }
+        let step = LoopStep(
+            transition: Transition(seq: record.seq, time: record.time, seed: history.value), note: note)
+        let early = record.wantsAnswer && brokenRules.contains(.answersFollowTheirEvent) ? answer(to: record) : nil
+        if event.isEmpty {
+            try loopState.apply(record.bytes, from: schemaOfEvents, step, into: &changes)
+        } else {
+            loopState.apply(decoded: event, step, into: &changes)
+        }
+        seq = record.seq
+        time = record.time
+        startsCount = 0
+        consume(
+            record.session, record.number, ofEffect: record.effect != nil,
+            notable: record.wantsSeq ? .applied(record.seq) : nil)
+        if record.wantsAnswer { keep(early ?? answer(to: record), of: record) }
+        if let run = record.run, !run.isByHand, !brokenRules.contains(.schedulesMoveOn) {
+            stand(run.schedule, at: run.next, run.plan, ran: run.due)
+        }
+        if let effect = record.effect { void(effect, before: record.attempt) }
+        let live = changes.isEmpty ? [] : takeChanges()
+        if let effect = record.effect, record.isLast,
+            !(record.isOfTimer && brokenRules.contains(.firedTimersAreCompleted))
+        {
+            complete(effect)
+        }
+        return live
+    }
+
+    /// Completes an effect whose body has returned.
+    private mutating func complete(_ effect: EffectID) {
+        guard let place = effects.index(forKey: effect), effects[at: place].isOpen else { return }
+        effects[at: place].status = .completed
+    }
+
+    /// Counts a record of a hash, which was made from the present state and changes nothing.
+    package mutating func countRecordOfHash() { position += 1 }
+
+    mutating func consume(_ session: SessionID, _ number: UInt64, ofEffect: Bool, notable: EntryOutcome?) {
+        guard let index = sessions.index(forKey: session) else { return }
+        sessions[at: index].consume(number, ofEffect: ofEffect, notable: notable)
+    }
+
+    /// Applies the changes of the queries to the live effects.
+    mutating func takeChanges() -> [LiveChange] {
+        // The memory of the last changes is used again.
+        var live: [LiveChange] = []
+        swap(&live, &self.live)
+        live.removeFew()
+        for index in changes.indices {
+            // The change is taken out, because a copy would add a reference to its request.
+            var change = EffectChange.cancel(EffectID(feedback: 0, seq: .initial, index: 0))
+            swap(&change, &changes[index])
+            switch consume change {
+            case .start(let id, let request):
+                startsCount &+= 1
+                let feedback = table[id.feedback]
+                let floor =
+                    brokenRules.contains(.newEffectsHaveAFloor) ? .none : Attempt(epoch: epoch.number, count: 0)
+                let place = effects.updateValue(
+                    LiveEffect(
+                        request: feedback?.encode(request), version: seq, group: feedback?.group?(request), floor: floor
+                    ),
+                    forKey: id)
+                live.append(LiveChange(.started, id, at: place))
+            case .update(let id, let request):
+                let place = effects.index(forKey: id)
+                guard let bytes = table[id.feedback]?.encode(request) else {
+                    if let place {
+                        effects[at: place].status = .unsendable
+                        // The worker that runs it has to stop, and must not continue after a restart if it missed the cancellation.
+                        void(id, upTo: Self.allAttempts(of: epoch))
+                    }
+                    live.append(LiveChange(.cancelled, id, at: place))
+                    continue
+                }
+                if let place {
+                    let wasUnsendable = effects[at: place].isUnsendable
+                    // A query that does not know its last request repeats all of them.
+                    if effects[at: place].request == bytes, !wasUnsendable { continue }
+                    let isSetAgain = table[id.feedback]?.timer?.isMoved(effects[at: place], to: bytes) ?? false
+                    effects[at: place].request = bytes
+                    effects[at: place].version = seq
+                    if wasUnsendable || isSetAgain { effects[at: place].status = .open }
+                }
+                live.append(LiveChange(.updated, id, at: place))
+            case .cancel(let id):
+                let place = effects.index(forKey: id)
+                if let place { effects.drop(at: place, id.mixed) }
+                live.append(LiveChange(.cancelled, id, at: place))
+            }
+        }
+        changes.removeFew()
+        return live
+    }
+
+    mutating func void(_ effect: EffectID, upTo attempt: Attempt) {
+        guard let index = effects.index(forKey: effect), attempt > effects[at: index].floor else { return }
+        effects[at: index].floor = attempt
+        if attempt.count == .max { effects[at: index].mayBeHeld = false }
+    }
+
+    /// Voids the attempts before one that commits, even if the records that took them away are lost.
+    private mutating func void(_ effect: EffectID, before attempt: Attempt) {
+        if brokenRules.contains(.commitsEndEarlierAttempts) { return }
+        let last = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
+        guard let place = effects.index(forKey: effect), effects[at: place].floor < last, attempt.count > 0 else {
+            return
+        }
+        effects[at: place].floor = last
+    }
+
+    /// Grants an attempt, and voids all earlier ones.
+    private mutating func grant(_ attempt: Attempt, of effect: EffectID) {
+        guard let index = effects.index(forKey: effect) else { return }
+        effects[at: index].wasGranted = true
+        effects[at: index].mayBeHeld = true
+        let earlier = Attempt(epoch: attempt.epoch, count: attempt.count &- 1)
+        if effects[at: index].floor < earlier { effects[at: index].floor = earlier }
+    }
+
+    private mutating func finish(_ end: AttemptEnd) {
+        void(end.effect, upTo: end.upTo)
+        effects[end.effect]?.mayBeHeld = false
+        let counts = (end.cause == .failed || end.cause == .timedOut) && !brokenRules.contains(.failuresAreCounted)
+        if counts { effects[end.effect]?.failures &+= 1 }
+        switch end.next {
+        case .retry(let retry): effects[end.effect]?.retry = retry
+        case .parked: effects[end.effect]?.status = .parked(end.message)
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import LoopCluster
+import LoopCore
+import LoopKeys
+import LoopWire
+import ZMQ
+
+/// What a reducer's thread has in each of its roles: its sockets, keys, log and configuration. One thread uses it.
+final class ReducerHost<Definition: LoopDefinition> {
+    let definition: Definition
+    let configuration: ReducerNodeConfiguration
+    let mailbox: Mailbox<ReducerMail>
+    /// Whether the node was stopped. The mailbox says so too, but is read only between turns.
+    let isStopping: @Sendable () -> Bool
+    let log: NodeLog
+    let obstacle: JournalObstacle
+    /// The keys, or nil if the reducer has none.
+    let ring: KeyRing?
+    var sockets: ReducerSockets
+    /// Looks into the folder of keys four times a second.
+    private let keyWatch: WatchThread?
+    /// Knows which reducers of the loop lead, or nil if no other reducers are known.
+    let lookout: Lookout?
+
+    /// Opens the sockets, and begins to watch the keys and the other reducers.
+    init(
+        _ definition: Definition, _ configuration: ReducerNodeConfiguration, mailbox: Mailbox<ReducerMail>,
+        log: NodeLog, obstacle: JournalObstacle, isStopping: @escaping @Sendable () -> Bool
+    ) throws {
+        self.definition = definition
+        self.configuration = configuration
+        self.mailbox = mailbox
+        self.isStopping = isStopping
+        self.log = log
+        self.obstacle = obstacle
+        ring = try configuration.keys.map { folder throws(NodeError) in try KeyRing(folder) }
+        sockets = try Self.listen(definition, configuration, ring, log)
+        keyWatch = try ring.map { ring throws(NodeError) in
+            try WatchThread("loop-keys") { goesOnAfter in
+                while goesOnAfter(.milliseconds(250)) {
+                    if let change = ring.refresh() { mailbox.post(.keysChanged(change)) }
+                }
+            }
+        }
+        lookout = try Self.lookout(configuration, bound: sockets.bound, ring, log)
+    }
+
+    private static func listen(
+        _ definition: Definition, _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?, _ log: NodeLog
+    ) throws -> ReducerSockets {
+        var sockets = try ReducerSockets(
+            bind: configuration.bind, servers: ring?.servers ?? [], limits: configuration.connectionLimits,
+            loop: LoopID(name: Definition.name),
+            fingerprint: DefinitionFingerprint(of: definition).value,
+            context: try context(configuration, ring), log: log)
+        if let ring {
+            try sockets.open(ring.servers)
+            for note in ring.notes { log.note(.keysChanged, note) }
+        } else if !sockets.bound.endpoint.isLocal {
+            log.note(
+                .insecure, "\(sockets.bound) can be reached from other machines, and there are no keys (--insecure)",
+                [.address("\(sockets.bound)")])
+        }
+        return sockets
+    }
+
+    /// The I/O threads of a reducer with keys. A handshake takes one of them some 2 ms, and the frames of its other connections
+    /// wait meanwhile. With two threads, a flood of handshakes delays fewer connections, and those for half as long.
+    private static var guardedThreads: Int { 2 }
+
+    /// Chooses the context. A reducer with keys has its own, which decides about each connection.
+    private static func context(
+        _ configuration: ReducerNodeConfiguration, _ ring: KeyRing?
+    ) throws(ZMQError) -> ZMQContext {
+        guard let ring else {
+            if let context = configuration.context { return context }
+            return try ZMQContext()
+        }
+        return try ZMQContext(ioThreads: guardedThreads, authenticator: { ring.verdict(on: $0) })
+    }
+
+    /// Makes the lookout that asks the other reducers of the loop, or returns nil if there are none.
+    private static func lookout(
+        _ configuration: ReducerNodeConfiguration, bound: ReducerAddress, _ ring: KeyRing?, _ log: NodeLog
+    ) throws -> Lookout? {
+        guard let reducers = configuration.reducers, reducers.endpoints.count > 1 else { return nil }
+        guard ring == nil || reducers.keys != nil else {
+            throw NodeError.keys(
+                "--reducer with --keys needs --key and --reducer-key, by which the other reducers are asked")
+        }
+        return try Lookout(
+            reducers, loop: Definition.name, own: configuration.address(bound: bound), context: configuration.context,
+            log)
+    }
+
+    /// The address that it advertises, or nil if that is not known.
+    var address: String? { configuration.address(bound: sockets.bound) }
+
+    /// Describes how to open the journal.
+    /// - Parameters:
+    ///   - waits: whether the opening waits for another process that has the journal.
+    ///   - log: receives what a person should know of the journal.
+    func opening(waits: Bool, _ log: NodeLog) -> JournalPlace.Opening {
+        configuration.opening(of: Definition.name, waits: waits, address: address, log, isStopping)
+    }
+
+    /// Answers peers while no reducer leads here.
+    func answer(_ failure: JournalFailure) throws {
+        var answers: [(route: [UInt8], messages: [ToPeer])] = []
+        let allowed = ring?.allowed
+        try sockets.drainControl(for: .milliseconds(5)) { request, route, principal, _ in
+            guard case .router(let id) = route, let request, principal.may(.readStatus, allowed) else {
+                return
+            }
+            answers.append((id, try failure.answer(to: request, Definition.self)))
+        }
+        for (id, messages) in answers {
+            for message in messages {
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: message)
+                try sockets.reply(frame, to: id)
+            }
+        }
+        try sockets.drainSubscriptions(for: .milliseconds(5))
+    }
+
+    /// Answers peers while the state is rebuilt, ten times a second.
+    /// - Returns: a closure to call before each record, which returns whether to stop.
+    func whileRecovering(_ journal: any Journal) -> () -> Bool {
+        let began = SystemClock.monotonic
+        var (count, total, answersAt) = (UInt64(0), UInt64?.none, began + .milliseconds(100))
+        return { [self] in
+            count += 1
+            let now = SystemClock.monotonic
+            guard now >= answersAt else { return isStopping() }
+            answersAt = now + .milliseconds(100)
+            let all = total ?? journal.position - min(journal.position, (try? journal.snapshots().first?.position) ?? 0)
+            total = all
+            let error = JournalError(
+                .unreachable, operation: "be used yet",
+                reason: "the state is being rebuilt from it: \(count) of about \(all) records are applied",
+                remedy: "wait", fault: JournalFault(.recovering))
+            // If a socket fails, the first turn gets the error again.
+            try? sockets.wait(milliseconds: 0)
+            try? answer(JournalFailure(error: error, since: began, tries: 0, retryAt: now))
+            return isStopping()
+        }
+    }
+}
+
+extension ReducerNodeConfiguration {
+    /// Describes how to open the journal of a loop.
+    /// - Parameter address: the address that the reducer advertises, or nil if that is not known.
+    func opening(
+        of loop: String, waits: Bool, address: String?, _ log: NodeLog, _ isStopping: @escaping @Sendable () -> Bool
+    ) -> JournalPlace.Opening {
+        var opening = JournalPlace.Opening(
+            loop: loop, durability: durability, waits: waits, address: address, isStopping: isStopping,
+            note: { log.note(.journal, $0) })
+        opening.lease = journalLease
+        opening.deadline = journalDeadline
+        return opening
+    }
+}
+
+extension Principal {
+    /// Whether it may do something.
+    /// - Parameter keys: the admitted keys, or nil if the reducer has none, and everyone may do everything.
+    func may(_ verb: Verb, _ keys: AllowedKeys?) -> Bool {
+        guard let keys else { return true }
+        guard case .key(let key) = self else { return false }
+        return keys[key]?.allows(verb) ?? false
+    }
+}

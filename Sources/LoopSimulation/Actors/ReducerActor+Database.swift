@@ -1,0 +1,469 @@
+import LoopCluster
+import LoopCore
+import LoopWire
+
+/// How a process uses the database: its statements, a turn's records, how it stands by, leads, and ends its term.
+extension ReducerActor {
+    /// The time after which a statement without an answer proves nothing, in nanoseconds.
+    private var statementLimit: UInt64 { 5_000_000_000 }
+    private var steady: UInt64 { candidate.steady(at: now) }
+
+    /// The process connects.
+    private func connect() {
+        candidate.hold.connection = world.connections.count
+        world.connections.append(DatabaseConnection(of: candidate.index))
+        candidate.hold.sent = []
+    }
+
+    /// Sends a statement over the connection of the process. A connection that is cut carries nothing.
+    func send(_ statement: DatabaseConnection.Statement, for turn: TurnUnderWay? = nil) {
+        guard let number = candidate.hold.connection else { return }
+        candidate.hold.sent.append(DatabaseHold.Sent(at: steady, turn: turn))
+        if world.connections[number].isCut { return }
+        let arrival = world.connections[number].send(statement, arrival: now + between(50_000, plan.syncMaxNanoseconds))
+        world.agenda.note(.statement(Int32(number)), at: arrival)
+    }
+
+    /// The client's side of a connection ends. The backend does not know, so some of the sent statements may still run, soon or
+    /// late.
+    /// - Parameter count: how many of its statements run, or nil for a random number.
+    func cutConnection(running count: Int? = nil) {
+        guard let number = candidate.hold.connection.take() else { return }
+        if !world.connections[number].isCut {
+            world.connections[number].cut(running: count ?? pick(world.connections[number].statementCount + 1))
+            if chance(0.5) { world.connections[number].stalledUntil = now + between(.zero, .seconds(6)) }
+        }
+        candidate.hold.sent = []
+    }
+
+    /// The regular work of each process: it connects, reads the row, renews its lease, and answers peers while it stands by.
+    func look() throws(Violation) {
+        world.agenda.note(
+            .candidateLook(candidate: process.life.candidate), at: now + UInt64(50_000_000 / candidate.rate))
+        guard process.frozenUntil <= now else { return }
+        switch candidate.hold.standing {
+        case .gone: return
+        case .away(let time):
+            if now >= max(time, candidate.cutUntil, world.storage.awayUntil) {
+                connect()
+                candidate.hold.standing = .standingBy
+            }
+        case .standingBy, .takingOver, .leading: break
+        }
+        // Answers that arrived while it was frozen are read first.
+        if let first = candidate.hold.sent.first, steady - min(steady, first.at) > statementLimit,
+            now > process.frozenUntil + 10_000_000
+        {
+            _ = try loseConnection()
+        }
+        if candidate.hold.sent.isEmpty { keepInTouch() }
+        if !process.isUp { answerAsStandby() }
+    }
+
+    private func keepInTouch() {
+        switch candidate.hold.standing {
+        case .standingBy: send(.look(behind: candidate.warm?.end))
+        case .leading(let term):
+            if steady - candidate.hold.provenAt >= world.leaseNanoseconds / 4 { send(.renew(term)) }
+        case .gone, .away, .takingOver: break
+        }
+    }
+
+    // MARK: A turn's records
+
+    /// Places a turn's records behind those of the turn before.
+    func place(_ turn: TurnUnderWay) throws(Violation) {
+        if !turn.records.isEmpty {
+            let batch = SimulatedBatch(turn.log, after: candidate.hold.end)
+            if batch.end.position != turn.position {
+                throw Violation(
+                    .oneOrder,
+                    "records through \(turn.position) are to be appended behind \(candidate.hold.end.position)")
+            }
+            turn.batch = batch
+            candidate.hold.end = batch.end
+        }
+        turn.end = candidate.hold.end
+    }
+
+    /// Passes a turn's records to the database. A turn without records leaves if a proof is younger than a lease. A turn that
+    /// reports missing records needs a newer proof.
+    func sendToDatabase(_ turn: TurnUnderWay) throws(Violation) {
+        guard let term = candidate.hold.term else { return }
+        if let batch = turn.batch {
+            turn.awaits += 1
+            send(.append(batch, term), for: turn)
+        }
+        let isStale = turn.batch == nil && steady - candidate.hold.provenAt > world.leaseNanoseconds
+        if isStale || turn.historyLost != nil, !brokenRules.contains(.lossIsProven) {
+            turn.awaits += 1
+            send(.renew(term), for: turn)
+        }
+        try concludeTurns()
+    }
+
+    /// The database has everything that a turn waits for.
+    func takeReceipt(of turn: TurnUnderWay) throws(Violation) {
+        guard turn.batch != nil, let database = world.storage.database, database.contains(turn.end) else { return }
+        candidate.hold.receipt = turn.end
+        try noteJournal(through: turn.position, of: turn.moment)
+        if isLeading, turn.isOfMachine { try observe(.turnEnded) }
+    }
+
+    /// Shows the checkers the journal up to a position that is proven to be in it.
+    func noteJournal(through position: UInt64, of turn: TurnMoment) throws(Violation) {
+        guard let disk = world.storage.disk else { return }
+        while world.storage.notedPosition < position {
+            try world.noteDurable(disk.records[Int(world.storage.notedPosition)], of: turn)
+            world.storage.notedPosition += 1
+        }
+    }
+
+    /// Checks messages that leave. The records that they depend on must be in the journal, even if another process leads by now.
+    func demandInJournal(_ turn: TurnUnderWay) throws(Violation) {
+        guard let database = world.storage.database else { return }
+        world.checkers.count(.durableBeforeVisible)
+        world.storage.toldPosition = max(world.storage.toldPosition, turn.position)
+        if database.contains(turn.end) { return }
+        throw Violation(
+            .durableBeforeVisible,
+            "what leaves candidate \(candidate.index) depends on record \(turn.position), which is not in the journal like"
+                + " that")
+    }
+
+    // MARK: Answers
+
+    func takeAnswer(_ number: Int) throws(Violation) {
+        guard !world.connections[number].isCut, candidate.hold.connection == number else { return }
+        if process.frozenUntil > now { return world.agenda.note(.answer(Int32(number)), at: process.frozenUntil) }
+        guard let answer = world.connections[number].nextAnswer(), !candidate.hold.sent.isEmpty else { return }
+        let sent = candidate.hold.sent.removeFirst()
+        switch answer {
+        case .row(let row, let behind): try see(row, behind)
+        case .taken(nil): candidate.hold.standing = .standingBy
+        case .taken(let row?):
+            candidate.hold.provenAt = sent.at
+            candidate.hold.taken = row
+            send(.newest)
+        case .newest(let end): try judge(end)
+        case .changed(let isMine) where candidate.hold.standing == .takingOver:
+            if isMine { throw damaged() }
+            say("candidate \(candidate.index) was overtaken before it has led")
+            candidate.hold.standing = .standingBy
+        case .changed(let isMine):
+            guard isMine || brokenRules.contains(.deposedLeadersStop) else {
+                return try loseTerm("another process has the journal")
+            }
+            candidate.hold.provenAt = max(candidate.hold.provenAt, sent.at)
+            sent.turn?.awaits -= 1
+            try concludeTurns()
+            if candidate.hold.isSteppingDown, candidate.hold.sent.isEmpty {
+                try loseTerm("it has let go of the journal")
+            }
+        }
+    }
+
+    /// A process that stands by has read the row.
+    private func see(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
+        if candidate.hold.seen?.sign != row.sign { candidate.following.heard = (row.end, steady) }
+        candidate.hold.seen = row
+        candidate.following.look(at: now, within: world.looksWithin)
+        let isSilent = candidate.hold.watch.isSilent(row.sign, lease: world.leaseNanoseconds, at: steady)
+        guard candidate.hold.standing == .standingBy else { return }
+        if plan.hasWarmStandbys { try follow(row, behind) }
+        guard row.isReleased || row.holder == candidate.hold.holder || isSilent, !leavesToOthers(row) else { return }
+        candidate.hold.standing = .takingOver
+        send(
+            .takeOver(
+                row.sign, holder: candidate.hold.holder, address: candidate.address, nonce: world.random.next()))
+    }
+
+    /// Compares the newest batch with the one in the term's row. Another batch is damage only if this process proves that no other
+    /// process has begun a term since.
+    private func judge(_ newest: BatchLink) throws(Violation) {
+        guard let row = candidate.hold.taken else { return }
+        if newest == row.end { return try lead(row) }
+        world.checkers.count(.nothingLost)
+        if brokenRules.contains(.verdictsAreProven) { throw damaged() }
+        send(.renew(row.term))
+    }
+
+    private func damaged() -> Violation {
+        Violation(
+            .nothingLost,
+            "candidate \(candidate.index) says that the journal is damaged: its newest record is not \(candidate.hold.taken?.end.position ?? 0)"
+        )
+    }
+
+    // MARK: An unknown outcome ends the term
+
+    /// The connection of the process is lost.
+    /// - Returns: whether it had a connection.
+    func loseConnection() throws(Violation) -> Bool {
+        guard candidate.hold.connection != nil else { return false }
+        guard candidate.hold.term != nil, process.isUp else {
+            cutConnection()
+            candidate.hold.standing = .away(until: now + between(.milliseconds(50), .milliseconds(500)))
+            return true
+        }
+        if brokenRules.contains(.unknownIsNotSuccess) {
+            for turn in process.turns.all { turn.awaits = 0 }
+            try concludeTurns()
+        }
+        if brokenRules.contains(.unknownIsNotRepeated) || brokenRules.contains(.lostConnectionsEndTheTerm) {
+            try goOnInTheTerm()
+        } else {
+            try loseTerm("its connection to the database is lost")
+        }
+        return true
+    }
+
+    /// With a broken rule, the process connects again and continues with the turns under way. It takes the present end of the
+    /// journal for a receipt, or appends everything once more behind it.
+    private func goOnInTheTerm() throws(Violation) {
+        cutConnection()
+        connect()
+        guard let database = world.storage.database, let term = candidate.hold.term else { return }
+        let repeats = brokenRules.contains(.unknownIsNotRepeated)
+        if repeats { candidate.hold.end = database.row.end }
+        for turn in process.turns.all {
+            turn.awaits = 0
+            guard var batch = turn.batch else { continue }
+            if repeats {
+                batch = SimulatedBatch(turn.log, after: candidate.hold.end)
+                (turn.batch, turn.end, candidate.hold.end) = (batch, batch.end, batch.end)
+            } else if database.contains(batch.end) {
+                continue
+            }
+            turn.awaits = 1
+            send(.append(batch, term), for: turn)
+        }
+        try concludeTurns()
+    }
+
+    /// The term ends. No message that depends on turns under way leaves, and the machine is discarded. The process stands by again.
+    func loseTerm(_ why: String) throws(Violation) {
+        world.checkers.count(.durableBeforeVisible)
+        say("candidate \(candidate.index) leads no more: \(why)")
+        cutConnection()
+        keepState()
+        try letGoOfMachine()
+        process.endLife()
+        candidate.hold.isSteppingDown = false
+        candidate.hold.standing = .away(until: now + between(250_000_000, 1_000_000_000))
+    }
+
+    // MARK: - How a process stands by, follows the journal, and begins to lead
+
+    /// Whether the process is the leader, by the row.
+    var isLeading: Bool {
+        guard let database = world.storage.database else { return true }
+        return candidate.hold.term == database.row.term
+    }
+
+    /// A process begins to stand by.
+    func beginToStandBy() {
+        beginLife()
+        candidate.rate = 0.98 + 0.04 * world.random.fraction()
+        candidate.hold = DatabaseHold()
+        candidate.hold.holder = world.random.next()
+        candidate.warm = nil
+        candidate.following = StandbyFollowing(pace: [1, 40, 400][pick(3)])
+        candidate.hold.standing = .away(until: now)
+    }
+
+    // MARK: Leading
+
+    /// A term has begun with this row. Everything that is read from now on is read behind it.
+    func lead(_ row: JournalRow) throws(Violation) {
+        guard let database = world.storage.database else { return }
+        candidate.hold.standing = .leading(row.term)
+        let seen = candidate.hold.seen?.end ?? BatchLink()
+        candidate.hold.end = brokenRules.contains(.tailIsReadInTheTerm) ? seen : row.end
+        // Another process has begun a term since, and has appended something.
+        guard database.contains(row.end), database.disk.position == row.end.position else {
+            return try loseTerm("it is not the newest")
+        }
+        if !database.contains(candidate.hold.receipt) {
+            throw Violation(
+                .nothingLost, "record \(candidate.hold.receipt.position), which had a receipt, is not in the journal")
+        }
+        let (core, lacking) = try takeOver(row.end)
+        world.tally.takeoverCount += 1
+        let moment = TurnMoment(at: now, wall: reducerMoment.wall)
+        try noteJournal(through: min(core.position, row.end.position), of: moment)
+        // Records that the journal lacks are appended before anything else.
+        if lacking.isEmpty {
+            try compare(core, database.disk)
+        } else {
+            world.tally.completionCount += 1
+            try append(TurnUnderWay(of: lacking, through: core.position, at: moment))
+        }
+        try serve(machine(on: core), database.disk)
+    }
+
+    /// The state at the end of the journal: the warm one if its row is in the journal, or else a recovered one.
+    /// - Returns: the state, and its newest records that the journal lacks.
+    private func takeOver(
+        _ end: BatchLink
+    ) throws(Violation) -> (core: JournaledState, lacking: ArraySlice<Record>) {
+        guard let database = world.storage.database else { preconditionFailure("a candidate leads without a database") }
+        if brokenRules.contains(.tailIsReadInTheTerm) {
+            return (try recovered(from: database.disk.records.prefix(Int(candidate.hold.end.position))), [])
+        }
+        let journal = SimulatedJournal(reading: database.disk, rules: brokenRules)
+        guard let warm = candidate.warm else { return (try recovered(from: journal), []) }
+        let found = Array(database.disk.records.dropFirst(Int(warm.end.position)))
+        let isSound = database.contains(warm.end) && warm.end.position >= database.disk.trimmed
+        var lacking = isSound ? WarmState.rest(of: warm.ahead[...], behind: found) : nil
+        if brokenRules.contains(.warmStatesAreCompared) { lacking = lacking ?? [] }
+        guard let lacking else {
+            candidate.warm = nil
+            return (try recovered(from: journal), [])
+        }
+        try replay(found.dropFirst(warm.ahead.count))
+        guard let core = candidate.warm.take()?.core else { preconditionFailure("a warm state is gone") }
+        say("candidate \(candidate.index) goes on from what it has followed, or has led")
+        world.tally.warmTakeoverCount += 1
+        return (core, lacking)
+    }
+
+    // MARK: Standing by
+
+    /// Answers the messages to a process that does not lead, as a standby does.
+    func answerAsStandby() {
+        let isAway = candidate.hold.standing != .standingBy && candidate.hold.standing != .takingOver
+        let seen = candidate.hold.seen.flatMap { $0.isReleased || $0.address == candidate.address ? nil : $0.address }
+        let leader = seen == "" ? nil : seen
+        for peer in world.roster.present {
+            for index in peer.sockets[here].pusher.connections.pipes.indices {
+                while peer.sockets[here].pusher.connections.pipes[index].readableAt <= now {
+                    _ = peer.sockets[here].pusher.connections.pipes[index].popFirst()
+                }
+            }
+            while peer.sockets[here].dealer.toReducer.readableAt <= now,
+                let request = peer.sockets[here].dealer.toReducer.popFirst()
+            {
+                if isTranscribing { world.transcript?.note(.toReducer(peer.index, request), at: now) }
+                guard !isAway, let answer = StandbyAnswer.to(request, loop: Work.Definition.name, leader: leader)
+                else { continue }
+                let frame = PeerFrame(history: .none, epoch: .none, session: .none, message: answer)
+                if isTranscribing { world.transcript?.note(.toPeer(peer.index, frame, isLost: false), at: now) }
+                let arrival = max(now + latency(), peer.sockets[here].cutFromReducerUntil)
+                if !peer.sockets[here].dealer.isDead {
+                    peer.sockets[here].dealer.fromReducer.append(frame, arrival: arrival)
+                }
+                at(peer).wake(at: arrival)
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    /// A standby replays what its server has, or begins again if that does not follow what it has.
+    /// - Parameter behind: the records of the leader's server behind the standby's own, or nil if that server lacks the standby's
+    ///   newest batch.
+    func follow(_ row: JournalRow, _ behind: [Record]?) throws(Violation) {
+        guard let database = world.storage.database else { return }
+        let source = candidate.following.source ?? database.view
+        let steady = candidate.steady(at: now)
+        guard let warm = candidate.warm else { return try beginToFollow(source) }
+        let found = candidate.following.source.map { $0.records(behind: warm.end) } ?? behind
+        if let found, let rest = WarmState.rest(of: warm.ahead[...], behind: found) {
+            let new = found.dropFirst(warm.ahead.count)
+            try replay(new)
+            candidate.warm?.end = candidate.following.source?.newest ?? row.end
+            candidate.warm?.ahead = Array(rest)
+            candidate.following.backlog += UInt64(new.count)
+            if !new.isEmpty { candidate.following.read(source.lossesCount) }
+        } else if found != nil {
+            // Another process has appended something else behind the records with a receipt.
+            return try beginToFollow(source)
+        } else if candidate.following.isCurrent(source, lease: world.leaseNanoseconds, at: steady)
+            || brokenRules.contains(.lossIsTheLeaders)
+        {
+            world.checkers.count(.nothingLost)
+            // A leader that had the lost records may have appended them again since.
+            if database.lossesCount == candidate.following.lossesCount, database.view.records(behind: warm.end) != nil {
+                throw Violation(
+                    .nothingLost,
+                    "candidate \(candidate.index) says that record \(warm.end.position) is lost, which the journal has")
+            }
+            return try beginToFollow(source)
+        } else {
+            candidate.following.source = nil
+            return
+        }
+        candidate.following.replay()
+        try judge(source, row)
+    }
+
+    private func beginToFollow(_ source: JournalView) throws(Violation) {
+        candidate.warm = (try recovered(from: source.records[...]), source.newest, [])
+        candidate.following.levelSince = nil
+        candidate.following.read(source.lossesCount)
+        candidate.following.backlog = source.newest.position - min(source.newest.position, world.newestSnapshot)
+    }
+
+    /// Leaves a server that does not advance while the leader does. A standby that is level has all that the leader has.
+    private func judge(_ source: JournalView, _ row: JournalRow) throws(Violation) {
+        guard let end = candidate.warm?.end, let database = world.storage.database else { return }
+        let steady = candidate.steady(at: now)
+        let isBehind = !brokenRules.contains(.lagIsTheLeaders) && !candidate.following.hasAll(source)
+        if candidate.following.isStill(isBehind, at: steady) { candidate.following.source = nil }
+        guard !isBehind, candidate.following.backlog == 0 else {
+            candidate.following.levelSince = nil
+            return
+        }
+        candidate.following.levelSince = candidate.following.levelSince ?? now
+        world.checkers.count(.progress)
+        if database.contains(row.end), end.position < row.end.position || !source.contains(row.end) {
+            throw Violation(
+                .progress,
+                "candidate \(candidate.index), at record \(end.position), says that it has all that the leader has, which is"
+                    + " at \(row.end.position)")
+        }
+    }
+
+    /// Keeps the state of a machine that no longer leads, with the records that have no receipt.
+    func keepState() {
+        guard let core = process.machine?.journaled, let began = candidate.hold.taken?.end else { return }
+        let end = candidate.hold.receipt.position > began.position ? candidate.hold.receipt : began
+        let ahead = process.turns.records
+        guard core.position == end.position + UInt64(ahead.count) else { return }
+        candidate.warm = (core, end, ahead)
+        candidate.following.read(nil)
+        candidate.following.backlog = 0
+    }
+
+    func replay(_ records: some Sequence<Record>) throws(Violation) {
+        do {
+            for record in records { try candidate.warm?.core.apply(record) }
+        } catch {
+            throw Violation(.replayIsExact, "candidate \(candidate.index) cannot replay what it reads: \(error)")
+        }
+    }
+
+    /// The state that records make, from the first one on.
+    func recovered(from records: ArraySlice<Record>) throws(Violation) -> JournaledState {
+        guard let disk = world.storage.disk else { preconditionFailure("a candidate recovers without a journal") }
+        var core = JournaledState(definition: ran, coder: loop.coder, history: disk.history)
+        core.brokenRules = brokenRules
+        do {
+            for record in records { try core.apply(record) }
+        } catch {
+            throw Violation(.replayIsExact, "the journal cannot be replayed: \(error)")
+        }
+        return core
+    }
+
+    /// Whether the process leaves the free journal to others.
+    func leavesToOthers(_ row: JournalRow) -> Bool {
+        let steady = candidate.steady(at: now)
+        if candidate.following.free?.sign != row.sign { candidate.following.free = (row.sign, steady) }
+        if brokenRules.contains(.closestStandbysLead) { return false }
+        candidate.following.heard = (row.end, steady)
+        return world.headStart(candidate, newest: row.end.position) > steady
+            - (candidate.following.free?.since ?? steady)
+    }
+}
