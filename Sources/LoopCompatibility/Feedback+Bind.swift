@@ -13,6 +13,9 @@ extension Feedback {
     /// - Parameters:
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - bindings: called each time the feedback is attached.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     public static func bind(
         _ name: String? = nil, _ bindings: @escaping @Sendable (BoundStates<State>) -> Bindings<State, Event>,
         file: String = #fileID, line: UInt = #line, column: UInt = #column

@@ -11,6 +11,9 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - request: the request, or nil for none.
     ///   - effect: the work for a request.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     @inlinable
     public static func react<Request: Sendable & Equatable>(
         _ name: String? = nil, request: @escaping @Sendable (State) -> Request?,
@@ -39,6 +42,9 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - predicate: the condition.
     ///   - effect: the work for the state.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     @inlinable
     public static func whenBecomesTrue(
         _ name: String? = nil, state predicate: @escaping @Sendable (State) -> Bool,
@@ -66,6 +72,9 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - payload: the request in an event, or nil for none.
     ///   - effect: the work for a request.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     @inlinable
     public static func extracting<Request: Sendable>(
         _ name: String? = nil, payload: @escaping @Sendable (Event) -> Request?,

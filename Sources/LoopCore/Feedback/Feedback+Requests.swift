@@ -13,6 +13,9 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - requests: the requests that should be going on.
     ///   - effect: the work for a request.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     public static func react<Request: Hashable & Sendable>(
         _ name: String? = nil, requests: @escaping @Sendable (State) -> Set<Request>,
         effect: @escaping @Sendable (Request) -> Effect<Event>,
@@ -36,6 +39,9 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - requests: the requests that should be going on, by key.
     ///   - effect: the work for a request.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     @inlinable
     public static func react<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String? = nil, requests: @escaping @Sendable (State) -> [Key: Request],
@@ -62,6 +68,9 @@ extension Feedback {
     ///   - name: the feedback's name, the same in every process and unique in the loop.
     ///   - requests: the stored requests that should be going on, by key.
     ///   - effect: the work for a request.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     @inlinable
     public static func react<Key: Hashable & Sendable, Request: Sendable & Equatable>(
         _ name: String? = nil, requests: any KeyPath<State, TrackedDictionary<Key, Request>> & Sendable,
@@ -95,6 +104,9 @@ extension Feedback {
     ///   - entries: the stored entries, such as all orders.
     ///   - request: the request of a key and its entry, or nil for none. A function of the two alone.
     ///   - effect: the work for a request.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     @inlinable
     public static func react<Key: Hashable & Sendable, Entry: Sendable, Request: Sendable & Equatable>(
         _ name: String? = nil, each entries: any KeyPath<State, TrackedDictionary<Key, Entry>> & Sendable,

@@ -12,6 +12,9 @@ extension Feedback {
     ///   - schedule: the times of its runs.
     ///   - missed: what happens to runs whose time passed while no process ran the loop.
     ///   - event: the event of a run.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     public static func schedule(
         _ name: String?, _ schedule: Schedule, missed: MissedRuns = .once,
         event: @escaping @Sendable (ScheduleRun) -> Event,

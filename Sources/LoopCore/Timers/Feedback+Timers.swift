@@ -16,6 +16,9 @@ extension Feedback {
     ///     of the call in the source, which suffices for a loop in one process.
     ///   - times: the due time of each key.
     ///   - event: the event that the timer of a key sends.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     public static func timer<Key: Hashable & Codable & Sendable>(
         _ name: String? = nil, at times: @escaping @Sendable (State) -> [Key: WallTime],
         event: @escaping @Sendable (Key) -> Event,
@@ -41,6 +44,9 @@ extension Feedback {
     ///   - entries: the entries, such as all orders.
     ///   - time: the due time of an entry, or nil for never. A function of the entry alone.
     ///   - event: the event that the timer of a key sends.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     public static func timer<Key: Hashable & Codable & Sendable, Entry: Sendable>(
         _ name: String? = nil, of entries: @escaping @Sendable (State) -> TrackedDictionary<Key, Entry>,
         at time: @escaping @Sendable (Entry) -> WallTime?, event: @escaping @Sendable (Key) -> Event,
@@ -55,6 +61,9 @@ extension Feedback {
     ///     of the call in the source, which suffices for a loop in one process.
     ///   - time: the due time, or nil for never.
     ///   - event: the event that the timer sends.
+    ///   - file: the file of the call, for the name.
+    ///   - line: the line of the call, for the name.
+    ///   - column: the column of the call, for the name.
     public static func timer(
         _ name: String? = nil, at time: @escaping @Sendable (State) -> WallTime?,
         event: @escaping @Sendable () -> Event,
