@@ -1,4 +1,4 @@
-// Memory that grows where it is: Swift's own cannot, and what is large would be copied each time.
+// Memory that the system moves by its page tables as it grows. Memory of Swift would be copied each time.
 #ifndef LOOP_CMEMORY_SHIM_H
 #define LOOP_CMEMORY_SHIM_H
 
