@@ -48,13 +48,28 @@ import Testing
         }
     }
 
+    /// A number that a field cannot hold is an error; it is not made smaller.
+    @Test(arguments: Examples.records.indices)
+    func `with the largest number in place of any bytes are an error or keep it`(index: Int) {
+        let bytes = Examples.bytes(Examples.records[index])
+        let largest = [UInt8](repeating: 0xff, count: 9) + [1]
+        for start in 1..<bytes.count {
+            for end in start...min(start + 7, bytes.count) {
+                let changed = bytes[..<start] + largest + bytes[end...]
+                var reader = ByteReader(changed)
+                guard let other = try? Record(from: &reader) else { continue }
+                #expect(Examples.bytes(other) == Array(changed[..<reader.position]))
+            }
+        }
+    }
+
     @Test func `of random bytes never trap`() {
         var random = SeededRandom(seed: 1)
         for _ in 0..<20_000 {
             var bytes = (0..<Int.random(in: 1...40, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            bytes[0] = UInt8.random(in: 1...13, using: &random)
+            bytes[0] = UInt8.random(in: 1...20, using: &random)
             var reader = ByteReader(bytes)
             guard let record = try? Record(from: &reader) else { continue }
             #expect(Examples.bytes(record) == Array(bytes[..<reader.position]))

@@ -113,7 +113,15 @@ extension RefusalRecord {
 extension RetryTime {
     fileprivate init(from reader: inout ByteReader) throws(WireError) {
         let time = try reader.time()
-        self.init(notBefore: time, wait: Int64(clamping: try reader.varint()))
+        try self.init(notBefore: time, milliseconds: try reader.varint(), offset: reader.position)
+    }
+
+    /// Creates a time from numbers that were read. A wait that has no `Int64` is malformed: it could not be written again.
+    init(notBefore: WallTime, milliseconds: UInt64, offset: Int) throws(WireError) {
+        guard let wait = Int64(exactly: milliseconds) else {
+            throw .malformed(what: "a wait of \(milliseconds) ms", offset: offset)
+        }
+        self.init(notBefore: notBefore, wait: wait)
     }
 }
 

@@ -243,7 +243,7 @@ extension LiveEffect {
         failures = try reader.u32()
         guard try reader.flag() else { return }
         let time = WallTime(milliseconds: Int64(bitPattern: try reader.u64()))
-        retry = RetryTime(notBefore: time, wait: Int64(clamping: try reader.u64()))
+        retry = try RetryTime(notBefore: time, milliseconds: try reader.u64(), offset: reader.position)
     }
 }
 

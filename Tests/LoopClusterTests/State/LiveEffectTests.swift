@@ -1,3 +1,4 @@
+import CBOR
 import LoopCore
 import LoopWire
 import Testing
@@ -62,6 +63,19 @@ struct LiveEffectTests {
             var reader = ByteReader(writer.bytes[...])
             #expect(try LiveEffect(from: &reader) == effect)
             #expect(reader.isAtEnd)
+        }
+    }
+
+    @Test func `a wait that could not be written again is malformed in a snapshot`() {
+        var effect = plain
+        effect.retry = RetryTime(notBefore: WallTime(milliseconds: 5), wait: 4)
+        var writer = ByteWriter()
+        effect.write(to: &writer)
+        // The wait is the last number.
+        let bytes = writer.bytes.dropLast(8) + [UInt8](repeating: 0xff, count: 8)
+        #expect(throws: WireError.malformed(what: "a wait of \(UInt64.max) ms", offset: bytes.count)) {
+            var reader = ByteReader(bytes[...])
+            _ = try LiveEffect(from: &reader)
         }
     }
 }
