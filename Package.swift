@@ -53,12 +53,10 @@ let newPackage = [
     "Tests/NewLoopTests/NewLoopTests.swift", "docker-compose.yml",
 ]
 
+/// What users import.
 let products = [
-    "LoopCollections", "LoopCore", "LoopCompatibility", "LoopView", "CBOR", "LoopWire", "LoopCluster", "LoopJournal",
-    "LoopKeys", "LoopNode", "LoopPostgres", "LoopApp", "LoopTesting", "LoopSimulation",
-    "LoopNodeTesting",
-    // For the benchmark, which is a separate package.
-    "TestDatabase",
+    "LoopCollections", "LoopCore", "LoopCompatibility", "LoopView", "LoopNode", "LoopPostgres", "LoopApp",
+    "LoopTesting", "LoopSimulation", "LoopNodeTesting",
 ]
 
 /// C libraries: module maps and inline shims.
@@ -195,10 +193,23 @@ let package = Package(
 
 // The container image is built from this file, Sources and Examples: it has no folders for tests, fuzzers and tools.
 if Context.environment["LOOP_PROGRAMS_ONLY"] == "1" {
-    package.products.removeAll { $0.name == "TestDatabase" }
     package.targets.removeAll { target in
         target.type == .test || ["Tests/", "Fuzzing/", "Tools/"].contains { target.path?.hasPrefix($0) ?? false }
     }
+}
+
+// make bench adds what Loop costs, measured beside plain references in C.
+if Context.environment["LOOP_BENCHMARKS"] == "1" {
+    package.targets += [
+        // The same work by libzmq, libpq or system calls alone: what the machine gives without any promise.
+        .target(
+            name: "CReference", path: "Benchmarks/Sources/CReference",
+            linkerSettings: [.linkedLibrary("pq"), .linkedLibrary("zmq")]),
+        // Runs cases side by side; runs itself again as reducer, sender or worker of a case.
+        .executableTarget(
+            name: "loop-bench", dependencies: nodes + ["CReference", "LoopPostgres", "TestDatabase"],
+            path: "Benchmarks/Sources/loop-bench", swiftSettings: unchecked),
+    ]
 }
 
 // make test-portable tests the modules in which a loop is written and tested; the others are for Linux.
