@@ -29,6 +29,11 @@ public struct LogEvent: Equatable, Sendable {
         self.fields = fields
     }
 
+    /// The values of the fields by their names, as text.
+    public var metadata: [String: String] {
+        Dictionary(fields.map { ($0.name, "\($0.value)") }, uniquingKeysWith: { $1 })
+    }
+
     /// `node: text`, on one line, with control characters escaped.
     public var line: String { PrintableText.line("\(node): \(text)") }
 

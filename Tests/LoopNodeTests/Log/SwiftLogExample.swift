@@ -27,10 +27,9 @@ private struct Logger: Sendable {
         var configuration = EffectNodeConfiguration()
         let logger = Logger(label: "shop")
         configuration.log = LogHandler { event in
-            let fields = event.fields.map { ($0.name, Logger.MetadataValue.string("\($0.value)")) }
             logger.log(
                 level: Logger.Level(rawValue: event.level.rawValue) ?? .info, "\(event.line)",
-                metadata: Dictionary(uniqueKeysWithValues: fields))
+                metadata: event.metadata.mapValues { .string($0) })
         }
         configuration.log.write(
             LogEvent(
